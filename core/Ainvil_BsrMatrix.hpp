@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// Block sparse row storage. A scalar CSR matrix is the case of block size 1.
+
+#include "Ainvil_Error.hpp"
+#include "Ainvil_Types.hpp"
+
+#include <string>
+
+namespace ainvil {
+
+/// The pattern of a sparse matrix by rows: the columns of row i are
+/// entries[row_map[i]] .. entries[row_map[i + 1] - 1].
+/// Immutable and shared: copies are shallow and may be handed around freely. The functions of this
+/// library return graphs with strictly ascending columns in each row and expect such graphs unless
+/// they say otherwise.
+template <class Device>
+struct Graph {
+  using device_type = Device;
+  using execution_space = typename Device::execution_space;
+
+  Kokkos::View<const Offset*, Device> row_map;  ///< num_rows + 1 offsets, from 0
+  Kokkos::View<const Ordinal*, Device> entries; ///< column of every entry
+  Ordinal num_rows = 0;
+  Ordinal num_cols = 0;
+
+  Graph() = default;
+  Graph(Ordinal rows, Ordinal cols, Kokkos::View<const Offset*, Device> row_map_in,
+        Kokkos::View<const Ordinal*, Device> entries_in)
+      : row_map(row_map_in), entries(entries_in), num_rows(rows), num_cols(cols) {
+    if (rows < 0 || cols < 0 || row_map.extent(0) != size_t(rows) + 1)
+      throw InvalidArgument(message("a graph of ", rows, " rows needs a row map of ", rows,
+                                    " + 1 offsets, but it has ", row_map.extent(0)));
+  }
+
+  Offset numEntries() const { return static_cast<Offset>(entries.extent(0)); }
+};
+
+/// Block sparse row matrix: the pattern `graph` in units of dense square blocks, block e of the
+/// pattern stored row-major and contiguous at values[e * block_size^2]. This is the layout of Kokkos
+/// Kernels' BsrMatrix and of Tpetra::BlockCrsMatrix, so both are wrapped without copying values.
+template <class Scalar, class Device>
+struct BsrMatrix {
+  using value_type = Scalar;
+  using device_type = Device;
+  using execution_space = typename Device::execution_space;
+
+  Graph<Device> graph;
+  Kokkos::View<Scalar*, Device> values; ///< numEntries() * block_size^2 scalars
+  int block_size = 1;
+
+  BsrMatrix() = default;
+  BsrMatrix(Graph<Device> graph_in, Kokkos::View<Scalar*, Device> values_in, int block_size_in)
+      : graph(graph_in), values(values_in), block_size(block_size_in) {
+    if (block_size < 1)
+      throw InvalidArgument(message("block size must be at least 1, but it is ", block_size));
+    if (static_cast<Offset>(values.extent(0)) != numScalars())
+      throw InvalidArgument(message("a matrix of ", graph.numEntries(), " blocks of size ",
+                                    block_size, " needs ", numScalars(), " values, but it has ",
+                                    values.extent(0)));
+  }
+
+  Ordinal numRows() const { return graph.num_rows; } ///< block rows
+  Ordinal numCols() const { return graph.num_cols; } ///< block columns
+  Offset numEntries() const { return graph.numEntries(); }
+  Offset numPointRows() const { return Offset(graph.num_rows) * block_size; }
+  Offset numPointCols() const { return Offset(graph.num_cols) * block_size; }
+  Offset numScalars() const { return numEntries() * block_size * block_size; }
+  /// Bytes a product with this matrix reads: values, columns and row map.
+  Offset bytes() const {
+    return numScalars() * Offset(sizeof(Scalar)) + numEntries() * Offset(sizeof(Ordinal)) +
+           (Offset(graph.num_rows) + 1) * Offset(sizeof(Offset));
+  }
+};
+
+/// The same graph in the memory of another device; shares the arrays where the memory is the same.
+template <class ToDevice, class Device>
+Graph<ToDevice> copyTo(const Graph<Device>& graph) {
+  using Memory = typename ToDevice::memory_space;
+  return {graph.num_rows, graph.num_cols,
+          Kokkos::create_mirror_view_and_copy(Memory(), graph.row_map, "Ainvil::row_map"),
+          Kokkos::create_mirror_view_and_copy(Memory(), graph.entries, "Ainvil::entries")};
+}
+
+/// The same matrix in the memory of another device; shares the arrays where the memory is the same.
+template <class ToDevice, class Scalar, class Device>
+BsrMatrix<Scalar, ToDevice> copyTo(const BsrMatrix<Scalar, Device>& a) {
+  using Memory = typename ToDevice::memory_space;
+  return {copyTo<ToDevice>(a.graph),
+          Kokkos::create_mirror_view_and_copy(Memory(), a.values, "Ainvil::values"), a.block_size};
+}
+
+} // namespace ainvil

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Ainvil_Convert.hpp"
+
+#include "Ainvil_Profiling.hpp"
+#include "Ainvil_RowSearch.hpp"
+
+namespace ainvil {
+namespace {
+
+using detail::findEntry;
+using detail::list_end;
+using detail::lowerBound;
+using detail::Range;
+
+/// Lists of block row I: the block columns touched by each of its point rows.
+template <class Device>
+struct BlockLists {
+  Graph<Device> points;
+  int bs;
+
+  KOKKOS_FUNCTION Ordinal count(Ordinal) const { return bs; }
+  KOKKOS_FUNCTION Ordinal next(Ordinal row, Ordinal k, Ordinal last) const {
+    const Ordinal point_row = row * bs + k;
+    const Offset end = points.row_map(point_row + 1);
+    const Offset at = lowerBound(points.entries, points.row_map(point_row), end, (last + 1) * bs);
+    return at < end ? points.entries(at) / bs : list_end;
+  }
+};
+
+} // namespace
+
+template <class Scalar, class Device>
+BsrMatrix<Scalar, Device> toBlocks(const typename Device::execution_space& exec,
+                                   const BsrMatrix<Scalar, Device>& a, int block_size) {
+  using Exec = typename Device::execution_space;
+  if (block_size < 1)
+    throw InvalidArgument(message("block size must be at least 1, but it is ", block_size));
+  if (block_size == a.block_size)
+    return a;
+  if (a.block_size != 1)
+    return toBlocks(exec, toPoints(exec, a), block_size);
+  if (a.numRows() % block_size != 0 || a.numCols() % block_size != 0)
+    throw InvalidArgument(message("block size ", block_size, " does not divide the matrix of ",
+                                  a.numRows(), " rows and ", a.numCols(), " columns"));
+  ScopedRegion region("Ainvil::toBlocks");
+  const int bs = block_size;
+  const Offset bs2 = Offset(bs) * bs;
+  const Graph<Device> points = a.graph;
+  const Graph<Device> blocks = detail::unionGraph<Device>(exec, a.numRows() / bs, a.numCols() / bs,
+                                                          BlockLists<Device>{points, bs}, bs);
+  const auto values =
+      allocateZeros<Scalar, Device>(exec, "Ainvil::values", blocks.numEntries() * bs2);
+  const auto point_values = a.values;
+  Kokkos::parallel_for(
+      "Ainvil::toBlocks[values]", Range<Exec>(exec, 0, points.num_rows),
+      KOKKOS_LAMBDA(const Offset point_row) {
+        const Offset row = point_row / bs;
+        const Offset r = point_row - row * bs;
+        for (Offset e = points.row_map(point_row); e < points.row_map(point_row + 1); ++e) {
+          const Ordinal column = points.entries(e) / bs;
+          const Offset block =
+              findEntry(blocks.entries, blocks.row_map(row), blocks.row_map(row + 1), column);
+          values(block * bs2 + r * bs + points.entries(e) - column * bs) = point_values(e);
+        }
+      });
+  return {blocks, values, bs};
+}
+
+template <class Scalar, class Device>
+BsrMatrix<Scalar, Device> toPoints(const typename Device::execution_space& exec,
+                                   const BsrMatrix<Scalar, Device>& a) {
+  using Exec = typename Device::execution_space;
+  if (a.block_size == 1)
+    return a;
+  if (a.numPointRows() >= list_end || a.numPointCols() >= list_end)
+    throw InvalidArgument(message("a matrix of ", a.numPointRows(), " x ", a.numPointCols(),
+                                  " points is too large for scalar storage"));
+  ScopedRegion region("Ainvil::toPoints");
+  const int bs = a.block_size;
+  const Graph<Device> blocks = a.graph;
+  const auto block_values = a.values;
+  const Ordinal num_rows = static_cast<Ordinal>(a.numPointRows());
+  const auto row_map = allocate<Offset, Device>(exec, "Ainvil::row_map", size_t(num_rows) + 1);
+  const auto entries = allocate<Ordinal, Device>(exec, "Ainvil::entries", a.numScalars());
+  const auto values = allocate<Scalar, Device>(exec, "Ainvil::values", a.numScalars());
+  const Offset num_scalars = a.numScalars();
+  Kokkos::parallel_for(
+      "Ainvil::toPoints", Range<Exec>(exec, 0, Offset(num_rows) + 1),
+      KOKKOS_LAMBDA(const Offset point_row) {
+        if (point_row == num_rows) {
+          row_map(point_row) = num_scalars;
+          return;
+        }
+        const Offset row = point_row / bs;
+        const Offset r = point_row - row * bs;
+        const Offset begin = blocks.row_map(row), length = blocks.row_map(row + 1) - begin;
+        const Offset out = begin * bs * bs + r * length * bs;
+        row_map(point_row) = out;
+        for (Offset k = 0; k < length; ++k)
+          for (int c = 0; c < bs; ++c) {
+            entries(out + k * bs + c) = blocks.entries(begin + k) * bs + c;
+            values(out + k * bs + c) = block_values(((begin + k) * bs + r) * bs + c);
+          }
+      });
+  return {Graph<Device>(num_rows, static_cast<Ordinal>(a.numPointCols()), row_map, entries), values,
+          1};
+}
+
+#define AINVIL_INSTANTIATE_SCALAR(SCALAR, DEVICE)                                                  \
+  template BsrMatrix<SCALAR, DEVICE> toBlocks<SCALAR, DEVICE>(                                     \
+      const typename DEVICE::execution_space&, const BsrMatrix<SCALAR, DEVICE>&, int);             \
+  template BsrMatrix<SCALAR, DEVICE> toPoints<SCALAR, DEVICE>(                                     \
+      const typename DEVICE::execution_space&, const BsrMatrix<SCALAR, DEVICE>&);
+#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
+  AINVIL_INSTANTIATE_SCALAR(double, DEVICE)                                                        \
+  AINVIL_INSTANTIATE_SCALAR(float, DEVICE)
+AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+
+} // namespace ainvil

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// Between scalar and block storage, and to and from Kokkos Kernels' matrices.
+
+#include "Ainvil_BsrMatrix.hpp"
+
+#include <KokkosSparse_CrsMatrix.hpp>
+
+#include <type_traits>
+
+namespace ainvil {
+
+/// The matrix in blocks of the given size: a block is stored where any of its entries is, filled up
+/// with zeros. Rows of `a` must be sorted. On the device; waits.
+/// \throws InvalidArgument if block_size does not divide the numbers of point rows and columns.
+template <class Scalar, class Device>
+BsrMatrix<Scalar, Device> toBlocks(const typename Device::execution_space& exec,
+                                   const BsrMatrix<Scalar, Device>& a, int block_size);
+
+/// The matrix as scalar CSR (block size 1): every entry of every block is stored, zeros included,
+/// so toBlocks of the result gives `a` back. On the device; waits. \throws InvalidArgument if there
+/// are more than 2^31 - 1 point rows or columns.
+template <class Scalar, class Device>
+BsrMatrix<Scalar, Device> toPoints(const typename Device::execution_space& exec,
+                                   const BsrMatrix<Scalar, Device>& a);
+
+/// Kokkos Kernels' CRS matrix as a BSR matrix of block size 1. Columns and values are shared; the
+/// row map is too if its type is Offset, else converted.
+template <class Scalar, class Device, class Memory, class Size>
+BsrMatrix<Scalar, Device>
+fromKokkos(const typename Device::execution_space& exec,
+           const KokkosSparse::CrsMatrix<Scalar, Ordinal, Device, Memory, Size>& a) {
+  Kokkos::View<const Offset*, Device> row_map;
+  if constexpr (std::is_same<Size, Offset>::value) {
+    row_map = a.graph.row_map;
+  } else {
+    const auto converted = allocate<Offset, Device>(exec, "Ainvil::row_map", a.numRows() + 1);
+    const auto source = a.graph.row_map;
+    Kokkos::parallel_for(
+        "Ainvil::fromKokkos",
+        Kokkos::RangePolicy<typename Device::execution_space>(exec, 0, source.extent(0)),
+        KOKKOS_LAMBDA(const Ordinal i) { converted(i) = static_cast<Offset>(source(i)); });
+    row_map = converted;
+  }
+  return {Graph<Device>(a.numRows(), a.numCols(), row_map, a.graph.entries), a.values, 1};
+}
+
+/// A BSR matrix of block size 1 as Kokkos Kernels' CRS matrix. Values and row map are shared; the
+/// columns are copied, since Kokkos Kernels wants them writable and a Graph is immutable.
+template <class Scalar, class Device>
+KokkosSparse::CrsMatrix<Scalar, Ordinal, Device, void, Offset>
+toKokkos(const typename Device::execution_space& exec, const BsrMatrix<Scalar, Device>& a) {
+  using Crs = KokkosSparse::CrsMatrix<Scalar, Ordinal, Device, void, Offset>;
+  if (a.block_size != 1)
+    throw InvalidArgument(message("a CRS matrix needs block size 1, but this one has ",
+                                  a.block_size, ": convert it with toPoints first"));
+  const auto columns = allocate<Ordinal, Device>(exec, "Ainvil::entries", a.numEntries());
+  Kokkos::deep_copy(exec, columns, a.graph.entries);
+  typename Crs::staticcrsgraph_type graph(columns, a.graph.row_map);
+  return Crs("Ainvil::crs", a.numCols(), a.values, graph);
+}
+
+} // namespace ainvil

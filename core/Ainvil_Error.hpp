@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// Exceptions. Every message is one sentence that names the culprit and says what to do.
+
+#include <sstream>
+#include <stdexcept>
+#include <string>
+
+namespace ainvil {
+
+class Error : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// A file that cannot be read or written, or whose text is not what it claims to be.
+class FileError : public Error {
+  using Error::Error;
+};
+
+/// An argument, option or matrix that breaks a documented precondition.
+class InvalidArgument : public Error {
+  using Error::Error;
+};
+
+/// A pivot that cannot be inverted, under the breakdown policy `fail`.
+class BreakdownError : public Error {
+  using Error::Error;
+};
+
+/// Concatenates its arguments into a message: `throw Error(message("row ", i, " is empty"))`.
+template <class... Args>
+std::string message(const Args&... args) {
+  std::ostringstream out;
+  (out << ... << args);
+  return out.str();
+}
+
+} // namespace ainvil

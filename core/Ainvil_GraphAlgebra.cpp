@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Ainvil_GraphAlgebra.hpp"
+
+#include "Ainvil_Profiling.hpp"
+#include "Ainvil_RowSearch.hpp"
+
+namespace ainvil {
+namespace {
+
+using detail::countsToOffsets;
+using detail::findEntry;
+using detail::list_end;
+using detail::lowerBound;
+using detail::Range;
+
+template <class Device>
+double meanRowLength(const Graph<Device>& graph) {
+  return graph.num_rows > 0 ? double(graph.numEntries()) / graph.num_rows : 0.0;
+}
+
+template <class Device>
+void requireSquare(const Graph<Device>& graph, const char* what) {
+  if (graph.num_rows != graph.num_cols)
+    throw InvalidArgument(message(what, " needs a square matrix, but this one has ", graph.num_rows,
+                                  " rows and ", graph.num_cols, " columns"));
+}
+
+/// Sorts the columns of a row and carries their sources along: heapsort, in place, one row a
+/// thread.
+template <class Device>
+struct SortRowsKernel {
+  Kokkos::View<const Offset*, Device> row_map;
+  Kokkos::View<Ordinal*, Device> columns;
+  Kokkos::View<Offset*, Device> sources;
+
+  KOKKOS_FUNCTION void swap(Offset a, Offset b) const {
+    const Ordinal column = columns(a);
+    columns(a) = columns(b);
+    columns(b) = column;
+    const Offset source = sources(a);
+    sources(a) = sources(b);
+    sources(b) = source;
+  }
+
+  KOKKOS_FUNCTION void siftDown(Offset begin, Offset root, Offset size) const {
+    while (2 * root + 1 < size) {
+      Offset child = 2 * root + 1;
+      if (child + 1 < size && columns(begin + child) < columns(begin + child + 1))
+        ++child;
+      if (columns(begin + root) >= columns(begin + child))
+        return;
+      swap(begin + root, begin + child);
+      root = child;
+    }
+  }
+
+  KOKKOS_FUNCTION void operator()(const Offset row) const {
+    const Offset begin = row_map(row), length = row_map(row + 1) - begin;
+    for (Offset root = length / 2 - 1; root >= 0; --root)
+      siftDown(begin, root, length);
+    for (Offset size = length - 1; size > 0; --size) {
+      swap(begin, begin + size);
+      siftDown(begin, 0, size);
+    }
+  }
+};
+
+/// Lists for the pattern power: row i of the power so far, and the rows of T it points to.
+template <class Device>
+struct PowerLists {
+  Graph<Device> power;
+  Graph<Device> factor;
+
+  KOKKOS_FUNCTION Ordinal count(Ordinal row) const {
+    return static_cast<Ordinal>(power.row_map(row + 1) - power.row_map(row)) + 1;
+  }
+  KOKKOS_FUNCTION Ordinal next(Ordinal row, Ordinal k, Ordinal last) const {
+    const bool own = k == 0;
+    const Graph<Device>& graph = own ? power : factor;
+    const Ordinal source = own ? row : power.entries(power.row_map(row) + k - 1);
+    const Offset end = graph.row_map(source + 1);
+    const Offset at = lowerBound(graph.entries, graph.row_map(source), end, last + 1);
+    return at < end ? graph.entries(at) : list_end;
+  }
+};
+
+/// Lists for the fill of level `step`: the diagonal, row i as it is, and for every (i, h), h < i,
+/// the (h, j), j > h, with lev(i, h) + lev(h, j) + 1 <= step.
+template <class Device>
+struct FillLists {
+  Graph<Device> graph;
+  Kokkos::View<const int*, Device> level;
+  int step;
+
+  KOKKOS_FUNCTION Ordinal count(Ordinal row) const {
+    const Offset begin = graph.row_map(row);
+    const Offset diagonal = lowerBound(graph.entries, begin, graph.row_map(row + 1), row);
+    return static_cast<Ordinal>(diagonal - begin) + 2;
+  }
+  KOKKOS_FUNCTION Ordinal next(Ordinal row, Ordinal k, Ordinal last) const {
+    if (k == 0)
+      return row > last ? row : list_end;
+    if (k == 1) {
+      const Offset end = graph.row_map(row + 1);
+      const Offset at = lowerBound(graph.entries, graph.row_map(row), end, last + 1);
+      return at < end ? graph.entries(at) : list_end;
+    }
+    const Offset through = graph.row_map(row) + k - 2;
+    const Ordinal h = graph.entries(through);
+    const Offset end = graph.row_map(h + 1);
+    Offset at = lowerBound(graph.entries, graph.row_map(h), end, (last > h ? last : h) + 1);
+    while (at < end && level(through) + level(at) + 1 > step)
+      ++at;
+    return at < end ? graph.entries(at) : list_end;
+  }
+};
+
+} // namespace
+
+template <class Device>
+void validate(const typename Device::execution_space& exec, const Graph<Device>& graph) {
+  using Exec = typename Device::execution_space;
+  const auto row_map = graph.row_map;
+  const auto entries = graph.entries;
+  const Ordinal num_cols = graph.num_cols;
+  const Offset num_entries = graph.numEntries();
+  const Ordinal num_rows = graph.num_rows;
+  Offset first_bad = 0; // none leaves it at the largest Offset
+  Kokkos::parallel_reduce(
+      "Ainvil::validate[row map]", Range<Exec>(exec, 0, Offset(num_rows) + 1),
+      KOKKOS_LAMBDA(const Offset i, Offset& first) {
+        const bool good = (i > 0 || row_map(0) == 0) &&
+                          (i < num_rows ? row_map(i) <= row_map(i + 1) : row_map(i) == num_entries);
+        if (!good && i < first)
+          first = i;
+      },
+      Kokkos::Min<Offset>(first_bad));
+  if (first_bad <= num_rows)
+    throw InvalidArgument(message("the row map must ascend from 0 to the number of entries, ",
+                                  num_entries, ", but it does not at offset ", first_bad));
+  Offset outside = 0;
+  Kokkos::parallel_reduce(
+      "Ainvil::validate[columns]", Range<Exec>(exec, 0, num_entries),
+      KOKKOS_LAMBDA(const Offset e, Offset& sum) {
+        if (entries(e) < 0 || entries(e) >= num_cols)
+          ++sum;
+      },
+      outside);
+  if (outside > 0)
+    throw InvalidArgument(message(outside, " column indices lie outside [0, ", num_cols, ")"));
+}
+
+template <class Device>
+bool isSorted(const typename Device::execution_space& exec, const Graph<Device>& graph) {
+  using Exec = typename Device::execution_space;
+  const auto row_map = graph.row_map;
+  const auto entries = graph.entries;
+  Offset descents = 0;
+  Kokkos::parallel_reduce(
+      "Ainvil::isSorted", Range<Exec>(exec, 0, graph.num_rows),
+      KOKKOS_LAMBDA(const Offset row, Offset& sum) {
+        for (Offset e = row_map(row) + 1; e < row_map(row + 1); ++e)
+          if (entries(e - 1) >= entries(e))
+            ++sum;
+      },
+      descents);
+  return descents == 0;
+}
+
+template <class Device>
+PermutedGraph<Device> sortRows(const typename Device::execution_space& exec,
+                               const Graph<Device>& graph) {
+  using Exec = typename Device::execution_space;
+  ScopedRegion region("Ainvil::sortRows");
+  const Offset nnz = graph.numEntries();
+  const auto columns = allocate<Ordinal, Device>(exec, "Ainvil::entries", nnz);
+  const auto sources = allocate<Offset, Device>(exec, "Ainvil::source", nnz);
+  Kokkos::deep_copy(exec, columns, graph.entries);
+  Kokkos::parallel_for(
+      "Ainvil::sortRows[identity]", Range<Exec>(exec, 0, nnz),
+      KOKKOS_LAMBDA(const Offset e) { sources(e) = e; });
+  Kokkos::parallel_for("Ainvil::sortRows[sort]", Range<Exec>(exec, 0, graph.num_rows),
+                       SortRowsKernel<Device>{graph.row_map, columns, sources});
+  const Graph<Device> sorted(graph.num_rows, graph.num_cols, graph.row_map, columns);
+  if (!isSorted(exec, sorted))
+    throw InvalidArgument("a row holds the same column twice: sum the duplicates first");
+  return {sorted, sources};
+}
+
+template <class Device>
+PermutedGraph<Device> transpose(const typename Device::execution_space& exec,
+                                const Graph<Device>& graph) {
+  using Exec = typename Device::execution_space;
+  ScopedRegion region("Ainvil::transpose");
+  const auto row_map = graph.row_map;
+  const auto entries = graph.entries;
+  const Offset nnz = graph.numEntries();
+  const auto t_row_map =
+      allocateZeros<Offset, Device>(exec, "Ainvil::row_map", size_t(graph.num_cols) + 1);
+  Kokkos::parallel_for(
+      "Ainvil::transpose[count]", Range<Exec>(exec, 0, nnz), KOKKOS_LAMBDA(const Offset e) {
+        Kokkos::atomic_fetch_add(&t_row_map(entries(e)), Offset(1));
+      });
+  countsToOffsets(exec, t_row_map);
+  const auto cursor = allocate<Offset, Device>(exec, "Ainvil::cursor", t_row_map.extent(0));
+  Kokkos::deep_copy(exec, cursor, t_row_map);
+  const auto t_entries = allocate<Ordinal, Device>(exec, "Ainvil::entries", nnz);
+  const auto source = allocate<Offset, Device>(exec, "Ainvil::source", nnz);
+  Kokkos::parallel_for(
+      "Ainvil::transpose[fill]", Range<Exec>(exec, 0, graph.num_rows),
+      KOKKOS_LAMBDA(const Offset row) {
+        for (Offset e = row_map(row); e < row_map(row + 1); ++e) {
+          const Offset at = Kokkos::atomic_fetch_add(&cursor(entries(e)), Offset(1));
+          t_entries(at) = static_cast<Ordinal>(row);
+          source(at) = e;
+        }
+      });
+  // The order in which rows arrived depends on the schedule; sorting makes the result unique.
+  Kokkos::parallel_for("Ainvil::transpose[sort]", Range<Exec>(exec, 0, graph.num_cols),
+                       SortRowsKernel<Device>{t_row_map, t_entries, source});
+  return {Graph<Device>(graph.num_cols, graph.num_rows, t_row_map, t_entries), source};
+}
+
+template <class Device>
+Graph<Device> triangle(const typename Device::execution_space& exec, const Graph<Device>& graph,
+                       Uplo uplo, Diagonal diagonal) {
+  using Exec = typename Device::execution_space;
+  requireSquare(graph, "a triangle");
+  const auto row_map = graph.row_map;
+  const auto entries = graph.entries;
+  const bool lower = uplo == Uplo::Lower;
+  const Offset keep = diagonal == Diagonal::Keep ? 1 : 0;
+  const auto t_row_map =
+      allocate<Offset, Device>(exec, "Ainvil::row_map", size_t(graph.num_rows) + 1);
+  Kokkos::parallel_for(
+      "Ainvil::triangle[count]", Range<Exec>(exec, 0, graph.num_rows),
+      KOKKOS_LAMBDA(const Offset row) {
+        const Offset begin = row_map(row), end = row_map(row + 1);
+        const Ordinal i = static_cast<Ordinal>(row);
+        t_row_map(row) = keep + (lower ? lowerBound(entries, begin, end, i) - begin
+                                       : end - lowerBound(entries, begin, end, i + 1));
+      });
+  const Offset total = countsToOffsets(exec, t_row_map);
+  const auto t_entries = allocate<Ordinal, Device>(exec, "Ainvil::entries", total);
+  Kokkos::parallel_for(
+      "Ainvil::triangle[fill]", Range<Exec>(exec, 0, graph.num_rows),
+      KOKKOS_LAMBDA(const Offset row) {
+        const Offset begin = t_row_map(row), end = t_row_map(row + 1);
+        // The diagonal entry ends a lower row and begins an upper one.
+        if (keep > 0)
+          t_entries(lower ? end - 1 : begin) = static_cast<Ordinal>(row);
+        const Offset count = end - begin - keep;
+        const Offset target = lower ? begin : begin + keep;
+        const Offset source = lower ? row_map(row) : row_map(row + 1) - count;
+        for (Offset k = 0; k < count; ++k)
+          t_entries(target + k) = entries(source + k);
+      });
+  return {graph.num_rows, graph.num_cols, t_row_map, t_entries};
+}
+
+template <class Device>
+Ordinal countMissingDiagonals(const typename Device::execution_space& exec,
+                              const Graph<Device>& graph, Ordinal& first_row) {
+  using Exec = typename Device::execution_space;
+  requireSquare(graph, "a diagonal");
+  const auto row_map = graph.row_map;
+  const auto entries = graph.entries;
+  Ordinal missing = 0;
+  Ordinal first = list_end;
+  Kokkos::parallel_reduce(
+      "Ainvil::missingDiagonals[count]", Range<Exec>(exec, 0, graph.num_rows),
+      KOKKOS_LAMBDA(const Offset row, Ordinal& sum) {
+        if (findEntry(entries, row_map(row), row_map(row + 1), static_cast<Ordinal>(row)) < 0)
+          ++sum;
+      },
+      missing);
+  if (missing > 0)
+    Kokkos::parallel_reduce(
+        "Ainvil::missingDiagonals[first]", Range<Exec>(exec, 0, graph.num_rows),
+        KOKKOS_LAMBDA(const Offset row, Ordinal& smallest) {
+          const Ordinal i = static_cast<Ordinal>(row);
+          if (i < smallest && findEntry(entries, row_map(row), row_map(row + 1), i) < 0)
+            smallest = i;
+        },
+        Kokkos::Min<Ordinal>(first));
+  first_row = missing > 0 ? first : -1;
+  return missing;
+}
+
+template <class Device>
+Graph<Device> patternPower(const typename Device::execution_space& exec, const Graph<Device>& graph,
+                           int power) {
+  requireSquare(graph, "a pattern power");
+  if (power < 1)
+    throw InvalidArgument(message("the pattern power must be at least 1, but it is ", power));
+  ScopedRegion region("Ainvil::patternPower");
+  Graph<Device> result = graph;
+  for (int p = 2; p <= power; ++p)
+    result =
+        detail::unionGraph<Device>(exec, graph.num_rows, graph.num_cols,
+                                   PowerLists<Device>{result, graph}, meanRowLength(result) + 1);
+  return result;
+}
+
+template <class Device>
+Graph<Device> fillPattern(const typename Device::execution_space& exec, const Graph<Device>& graph,
+                          int level) {
+  using Exec = typename Device::execution_space;
+  requireSquare(graph, "an incomplete factorisation");
+  if (level < 0)
+    throw InvalidArgument(message("the fill level must not be negative, but it is ", level));
+  ScopedRegion region("Ainvil::fillPattern");
+  Graph<Device> result = graph;
+  auto levels = allocateZeros<int, Device>(exec, "Ainvil::level", graph.numEntries());
+  // Step 0 only inserts missing diagonals: no sum of levels plus one is at most 0.
+  for (int step = 0; step <= level; ++step) {
+    const Graph<Device> before = result;
+    const auto old_levels = levels;
+    const Graph<Device> after = detail::unionGraph<Device>(
+        exec, graph.num_rows, graph.num_cols, FillLists<Device>{before, old_levels, step},
+        meanRowLength(before) / 2 + 2);
+    const auto new_levels = allocate<int, Device>(exec, "Ainvil::level", after.numEntries());
+    Kokkos::parallel_for(
+        "Ainvil::fillPattern[levels]", Range<Exec>(exec, 0, graph.num_rows),
+        KOKKOS_LAMBDA(const Offset row) {
+          Offset old = before.row_map(row);
+          const Offset old_end = before.row_map(row + 1);
+          for (Offset e = after.row_map(row); e < after.row_map(row + 1); ++e) {
+            const bool known = old < old_end && before.entries(old) == after.entries(e);
+            new_levels(e) = known ? old_levels(old) : step;
+            old += known ? 1 : 0;
+          }
+        });
+    result = after;
+    levels = new_levels;
+  }
+  return result;
+}
+
+#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
+  template void validate<DEVICE>(const typename DEVICE::execution_space&, const Graph<DEVICE>&);   \
+  template bool isSorted<DEVICE>(const typename DEVICE::execution_space&, const Graph<DEVICE>&);   \
+  template PermutedGraph<DEVICE> sortRows<DEVICE>(const typename DEVICE::execution_space&,         \
+                                                  const Graph<DEVICE>&);                           \
+  template PermutedGraph<DEVICE> transpose<DEVICE>(const typename DEVICE::execution_space&,        \
+                                                   const Graph<DEVICE>&);                          \
+  template Graph<DEVICE> triangle<DEVICE>(const typename DEVICE::execution_space&,                 \
+                                          const Graph<DEVICE>&, Uplo, Diagonal);                   \
+  template Ordinal countMissingDiagonals<DEVICE>(const typename DEVICE::execution_space&,          \
+                                                 const Graph<DEVICE>&, Ordinal&);                  \
+  template Graph<DEVICE> patternPower<DEVICE>(const typename DEVICE::execution_space&,             \
+                                              const Graph<DEVICE>&, int);                          \
+  template Graph<DEVICE> fillPattern<DEVICE>(const typename DEVICE::execution_space&,              \
+                                             const Graph<DEVICE>&, int);
+AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+
+} // namespace ainvil

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// What a Krylov solver needs to know of a matrix or a preconditioner.
+
+#include "Ainvil_Spmv.hpp"
+
+namespace ainvil {
+
+/// y = alpha op(A) x + beta y on column-major multivectors.
+template <class Scalar, class Device>
+class LinearOperator {
+public:
+  using execution_space = typename Device::execution_space;
+
+  virtual ~LinearOperator() = default;
+
+  virtual Offset numRows() const = 0; ///< unknowns of y in the untransposed product
+  virtual Offset numCols() const = 0; ///< unknowns of x in the untransposed product
+
+  /// y = alpha op(A) x + beta y; beta = 0 overwrites y, NaN included; x and y must not overlap.
+  /// Asynchronous on `exec`.
+  virtual void apply(const execution_space& exec, MultiVectorArg<const Scalar, Device> x,
+                     MultiVectorArg<Scalar, Device> y, Trans trans = Trans::No, Scalar alpha = 1,
+                     Scalar beta = 0) const = 0;
+};
+
+/// A block sparse matrix as an operator. Holds a shallow copy of the matrix.
+template <class Scalar, class Device>
+class MatrixOperator final : public LinearOperator<Scalar, Device> {
+public:
+  using typename LinearOperator<Scalar, Device>::execution_space;
+
+  explicit MatrixOperator(BsrMatrix<Scalar, Device> matrix) : matrix_(matrix) {}
+
+  Offset numRows() const override { return matrix_.numPointRows(); }
+  Offset numCols() const override { return matrix_.numPointCols(); }
+
+  void apply(const execution_space& exec, MultiVectorArg<const Scalar, Device> x,
+             MultiVectorArg<Scalar, Device> y, Trans trans = Trans::No, Scalar alpha = 1,
+             Scalar beta = 0) const override {
+    spmv<Scalar, Scalar, Device>(exec, trans, alpha, matrix_, x, beta, y);
+  }
+
+private:
+  BsrMatrix<Scalar, Device> matrix_;
+};
+
+} // namespace ainvil

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// Running over rows that depend on each other: triangular solves and factorisations.
+
+#include "Ainvil_LevelSets.hpp"
+#include "Ainvil_RowTeams.hpp"
+
+namespace ainvil {
+namespace detail {
+
+/// Lets a row wait for rows it depends on, and announces it. With `Spin` false the caller has
+/// already ordered the rows, and nothing is waited for.
+template <class Device, bool Spin>
+struct RowGate {
+  Kokkos::View<int*, Device> done; ///< epoch in which a row was last finished
+  int epoch = 0;
+
+  /// Returns once row j is finished and its results are visible to the calling lane.
+  KOKKOS_INLINE_FUNCTION void wait(Ordinal j) const {
+    if (Spin) {
+      while (compat::volatileLoad(&done(j)) != epoch) {
+      }
+      Kokkos::memory_fence();
+    }
+  }
+
+  /// To be called by all lanes of a row after their last write.
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void announce(const Member& member, Ordinal row) const {
+    if (Spin) {
+      Kokkos::memory_fence();
+      // Joins the lanes: all of them have passed their fence before one raises the flag.
+      Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, 1), [](int) {});
+      Kokkos::single(Kokkos::PerThread(member),
+                     [&]() { compat::volatileStore(&done(row), epoch); });
+    }
+  }
+};
+
+template <class Device, bool Spin, class Body>
+struct OrderedRowBody {
+  Body body;
+  Kokkos::View<const Ordinal*, Device> rows;
+  Ordinal first;
+  RowGate<Device, Spin> gate;
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal index, void* scratch) const {
+    const Ordinal row = rows(first + index);
+    body(member, row, scratch, gate);
+    gate.announce(member, row);
+  }
+};
+
+} // namespace detail
+
+/// The order in which the rows of a triangular pattern can be worked on. Where teams start in order
+/// the rows go into a single launch, a warp each, level by level, and wait for each other through
+/// one flag a row; elsewhere every level is a launch of its own. One run at a time per object.
+template <class Device>
+class OrderedRows {
+public:
+  using execution_space = typename Device::execution_space;
+
+  OrderedRows() = default;
+  OrderedRows(const execution_space& exec, const Graph<Device>& graph, Uplo uplo)
+      : levels_(levelSets(exec, graph, uplo)) {
+    if constexpr (spin)
+      done_ = Kokkos::View<int*, Device>(Kokkos::view_alloc(exec, "Ainvil::done"),
+                                         size_t(graph.num_rows));
+  }
+
+  const LevelSets<Device>& levels() const { return levels_; }
+
+  /// Calls body(member, row, scratch, gate) for all rows; the body calls gate.wait(j) before it
+  /// reads what row j wrote. `scratch` as in forEachRow.
+  template <class Body>
+  void run(const execution_space& exec, const char* label, const Body& body,
+           std::size_t scratch_bytes) const {
+    using detail::OrderedRowBody;
+    using detail::RowGate;
+    // A whole warp a row: lanes of one warp must not wait for each other.
+    detail::RowTeams shape = detail::RowTeams::forWork<execution_space>(1024);
+    if constexpr (spin) {
+      ++epoch_;
+      detail::forEachRow(exec, label, static_cast<Ordinal>(levels_.rows.extent(0)), shape,
+                         OrderedRowBody<Device, true, Body>{body, levels_.rows, 0,
+                                                            RowGate<Device, true>{done_, epoch_}},
+                         scratch_bytes);
+    } else {
+      for (int level = 0; level < levels_.numLevels(); ++level)
+        runLevel(exec, label, level, body, scratch_bytes);
+    }
+  }
+
+  /// The same in reverse order and by levels everywhere, for bodies that update the rows they
+  /// depend on (transposed solves). gate.wait does nothing.
+  template <class Body>
+  void runReversed(const execution_space& exec, const char* label, const Body& body,
+                   std::size_t scratch_bytes) const {
+    for (int level = levels_.numLevels() - 1; level >= 0; --level)
+      runLevel(exec, label, level, body, scratch_bytes);
+  }
+
+private:
+  static constexpr bool spin = compat::TeamsStartInOrder<execution_space>::value;
+
+  template <class Body>
+  void runLevel(const execution_space& exec, const char* label, int level, const Body& body,
+                std::size_t scratch_bytes) const {
+    const Ordinal first = levels_.offsets[level];
+    detail::RowTeams shape = detail::RowTeams::forWork<execution_space>(1024);
+    detail::forEachRow(exec, label, levels_.offsets[level + 1] - first, shape,
+                       detail::OrderedRowBody<Device, false, Body>{
+                           body, levels_.rows, first, detail::RowGate<Device, false>{}},
+                       scratch_bytes);
+  }
+
+  LevelSets<Device> levels_;
+  Kokkos::View<int*, Device> done_;
+  mutable int epoch_ = 0;
+};
+
+} // namespace ainvil

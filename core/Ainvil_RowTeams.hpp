@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// Launching one thread of a team per matrix row, the row's work spread over the vector lanes: a
+/// warp or a part of a warp on GPUs, a single core on hosts.
+
+#include "Ainvil_Types.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace ainvil {
+namespace detail {
+
+/// Shape of a launch over rows. Nothing may rely on a particular number of lanes.
+struct RowTeams {
+  int lanes = 1;         ///< vector length
+  int team_size = 1;     ///< rows worked on at the same time by a team
+  int rows_per_team = 1; ///< rows a team works through
+
+  /// For rows with `work` independent items each.
+  template <class Exec>
+  static RowTeams forWork(double work) {
+    RowTeams shape;
+    if constexpr (compat::IsGpu<Exec>::value) {
+      const int max_lanes = Kokkos::TeamPolicy<Exec>::vector_length_max();
+      while (shape.lanes < max_lanes && shape.lanes < work)
+        shape.lanes *= 2;
+      shape.team_size = std::max(1, threads_per_team / shape.lanes);
+      shape.rows_per_team = shape.team_size;
+    } else {
+      shape.rows_per_team = 64;
+    }
+    return shape;
+  }
+
+  static constexpr int threads_per_team = 128;
+};
+
+template <class Exec, class Body>
+struct RowKernel {
+  Body body;
+  Ordinal num_rows;
+  int rows_per_team;
+  int scratch_level;
+  std::size_t scratch_bytes;
+
+  KOKKOS_FUNCTION void
+  operator()(const typename Kokkos::TeamPolicy<Exec>::member_type& member) const {
+    void* scratch =
+        scratch_bytes > 0 ? member.thread_scratch(scratch_level).get_shmem(scratch_bytes) : nullptr;
+    const Offset begin = Offset(member.league_rank()) * rows_per_team;
+    const Offset end = begin + rows_per_team < num_rows ? begin + rows_per_team : num_rows;
+    for (Offset row = begin + member.team_rank(); row < end; row += member.team_size())
+      body(member, static_cast<Ordinal>(row), scratch);
+  }
+};
+
+/// Calls body(member, row, scratch) for every row in [0, num_rows): one thread of the team a row,
+/// so that `ThreadVectorRange(member, n)` runs over the lanes of that row and joins them at its
+/// end. `scratch` points to scratch_bytes of memory private to the thread: in fast (level 0) memory
+/// where a team's share fits, else in level 1, whatever its size. No team barriers inside.
+template <class Exec, class Body>
+void forEachRow(const Exec& exec, const char* label, Ordinal num_rows, RowTeams shape,
+                const Body& body, std::size_t scratch_bytes = 0) {
+  if (num_rows == 0)
+    return;
+  using Policy = Kokkos::TeamPolicy<Exec>;
+  // Alignment of a thread's share, and room for the alignment get_shmem itself adds.
+  scratch_bytes = (scratch_bytes + 15) / 16 * 16;
+  const std::size_t request = scratch_bytes > 0 ? scratch_bytes + 16 : 0;
+  constexpr std::size_t level0_limit = 32 * 1024;
+  while (shape.team_size > 1 && request * shape.team_size > level0_limit) {
+    shape.team_size /= 2;
+    shape.rows_per_team = std::max(shape.team_size, shape.rows_per_team / 2);
+  }
+  const int level = request * shape.team_size <= level0_limit ? 0 : 1;
+  const Offset league = (Offset(num_rows) + shape.rows_per_team - 1) / shape.rows_per_team;
+  Policy policy(exec, static_cast<int>(league), shape.team_size, shape.lanes);
+  if (request > 0)
+    policy.set_scratch_size(level, Kokkos::PerThread(request));
+  Kokkos::parallel_for(
+      label, policy,
+      RowKernel<Exec, Body>{body, num_rows, shape.rows_per_team, level, scratch_bytes});
+}
+
+/// Range over a 64-bit index.
+template <class Exec>
+using Range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<Offset>>;
+
+/// Calls f(std::integral_constant<int, BS>()) with BS = block_size for 1..8, and BS = 0, which
+/// stands for "known at run time only", for any other size.
+template <class F>
+void dispatchBlockSize(int block_size, F&& f) {
+  switch (block_size) {
+  case 1:
+    return f(std::integral_constant<int, 1>());
+  case 2:
+    return f(std::integral_constant<int, 2>());
+  case 3:
+    return f(std::integral_constant<int, 3>());
+  case 4:
+    return f(std::integral_constant<int, 4>());
+  case 5:
+    return f(std::integral_constant<int, 5>());
+  case 6:
+    return f(std::integral_constant<int, 6>());
+  case 7:
+    return f(std::integral_constant<int, 7>());
+  case 8:
+    return f(std::integral_constant<int, 8>());
+  default:
+    return f(std::integral_constant<int, 0>());
+  }
+}
+
+/// One element of a device view on the host. Waits for the instance.
+template <class Exec, class View>
+typename View::non_const_value_type readBack(const Exec& exec, const View& view, size_t index) {
+  typename View::non_const_value_type value{};
+  Kokkos::View<typename View::non_const_value_type, Kokkos::HostSpace,
+               Kokkos::MemoryTraits<Kokkos::Unmanaged>>
+      host(&value);
+  Kokkos::deep_copy(exec, host, Kokkos::subview(view, index));
+  compat::fence(exec, "Ainvil::readBack");
+  return value;
+}
+
+} // namespace detail
+} // namespace ainvil

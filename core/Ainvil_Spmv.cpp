@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Ainvil_Spmv.hpp"
+
+#include "Ainvil_RowTeams.hpp"
+
+namespace ainvil {
+namespace {
+
+using detail::Range;
+
+/// What becomes of a row sum s at position (row, column): y = alpha s + beta u + gamma v.
+/// A factor 0 reads nothing, so NaN there does not spread.
+template <class Scalar, class Device>
+struct Epilogue {
+  Scalar alpha, beta, gamma;
+  MultiVectorArg<const Scalar, Device> u, v;
+  MultiVectorArg<Scalar, Device> y;
+
+  KOKKOS_INLINE_FUNCTION void store(Offset row, Offset column, Scalar sum) const {
+    Scalar result = alpha * sum;
+    if (beta != Scalar(0))
+      result += beta * u(row, column);
+    if (gamma != Scalar(0))
+      result += gamma * v(row, column);
+    y(row, column) = result;
+  }
+};
+
+/// s(i, r) = sum over blocks k of row i, c < bs of A_k(r, c) x(col_k * bs + c), for Rows
+/// consecutive r of a block row and Columns right-hand sides. On a GPU one thread takes one point
+/// row: neighbouring threads read neighbouring rows of a block, so that a warp uses every sector it
+/// fetches; no reduction, no lane idles on short rows. On a host one iteration takes the whole
+/// block row. BS = 0: block size known at run time.
+template <int BS, int Rows, int Columns, class MatrixScalar, class Scalar, class Device>
+struct SpmvKernel {
+  Kokkos::View<const Offset*, Device> row_map;
+  Kokkos::View<const Ordinal*, Device> entries;
+  Kokkos::View<const MatrixScalar*, Device> values;
+  MultiVectorArg<const Scalar, Device> x;
+  Epilogue<Scalar, Device> epilogue;
+  int block_size;
+  Offset first_column;
+
+  KOKKOS_FUNCTION void operator()(const Offset item) const {
+    const int bs = BS > 0 ? BS : block_size;
+    const Offset point_row = item * Rows;
+    const Offset row = point_row / bs;
+    const int r = static_cast<int>(point_row - row * bs);
+    Scalar sum[Rows][Columns] = {};
+    const Offset end = row_map(row + 1);
+    for (Offset k = row_map(row); k < end; ++k) {
+      const Offset x_row = Offset(entries(k)) * bs;
+      const MatrixScalar* block = &values(k * bs * bs + r * bs);
+      for (int c = 0; c < bs; ++c)
+        for (int j = 0; j < Columns; ++j) {
+          const Scalar x_c = x(x_row + c, first_column + j);
+          for (int q = 0; q < Rows; ++q)
+            sum[q][j] += Scalar(block[q * bs + c]) * x_c;
+        }
+    }
+    for (int q = 0; q < Rows; ++q)
+      for (int j = 0; j < Columns; ++j)
+        epilogue.store(point_row + q, first_column + j, sum[q][j]);
+  }
+};
+
+/// y(col_k * bs + c) += alpha sum over r of A_k(r, c) x(i * bs + r), one block row a thread.
+template <class MatrixScalar, class Scalar, class Device>
+struct TransposedSpmvKernel {
+  Kokkos::View<const Offset*, Device> row_map;
+  Kokkos::View<const Ordinal*, Device> entries;
+  Kokkos::View<const MatrixScalar*, Device> values;
+  Scalar alpha;
+  MultiVectorArg<const Scalar, Device> x;
+  MultiVectorArg<Scalar, Device> y;
+  int bs;
+
+  KOKKOS_FUNCTION void operator()(const Offset row) const {
+    for (Offset k = row_map(row); k < row_map(row + 1); ++k)
+      for (int c = 0; c < bs; ++c)
+        for (Offset j = 0; j < Offset(x.extent(1)); ++j) {
+          Scalar sum = 0;
+          for (int r = 0; r < bs; ++r)
+            sum += Scalar(values((k * bs + r) * bs + c)) * x(row * bs + r, j);
+          Kokkos::atomic_add(&y(Offset(entries(k)) * bs + c, j), alpha * sum);
+        }
+  }
+};
+
+/// y_i = alpha op(D_i) x_i + beta y_i, one block a thread.
+template <class MatrixScalar, class Scalar, class Device>
+struct BlockDiagonalKernel {
+  Trans trans;
+  Scalar alpha, beta;
+  Kokkos::View<const MatrixScalar*, Device> blocks;
+  MultiVectorArg<const Scalar, Device> x;
+  MultiVectorArg<Scalar, Device> y;
+  int bs;
+
+  KOKKOS_FUNCTION void operator()(const Offset point_row) const {
+    const Offset row = point_row / bs;
+    const int r = static_cast<int>(point_row - row * bs);
+    const Offset stride = trans == Trans::No ? 1 : bs;
+    const Offset first = row * bs * bs + (trans == Trans::No ? r * bs : r);
+    for (Offset j = 0; j < Offset(x.extent(1)); ++j) {
+      Scalar sum = 0;
+      for (int c = 0; c < bs; ++c)
+        sum += Scalar(blocks(first + c * stride)) * x(row * bs + c, j);
+      y(point_row, j) = alpha * sum + (beta != Scalar(0) ? beta * y(point_row, j) : Scalar(0));
+    }
+  }
+};
+
+void checkShapes(const char* what, Offset rows, Offset columns, size_t x_rows, size_t y_rows,
+                 size_t x_columns, size_t y_columns) {
+  if (Offset(x_rows) != columns || Offset(y_rows) != rows || x_columns != y_columns)
+    throw InvalidArgument(message(what, " maps ", columns, " to ", rows, " unknowns, but x is ",
+                                  x_rows, " x ", x_columns, " and y is ", y_rows, " x ",
+                                  y_columns));
+}
+
+template <int BS, int Columns, class MatrixScalar, class Scalar, class Device>
+void launchSpmv(const typename Device::execution_space& exec,
+                const BsrMatrix<MatrixScalar, Device>& a,
+                const MultiVectorArg<const Scalar, Device>& x,
+                const Epilogue<Scalar, Device>& epilogue, Offset first_column) {
+  using Exec = typename Device::execution_space;
+  constexpr int rows = BS > 0 && !compat::IsGpu<Exec>::value ? BS : 1;
+  Kokkos::parallel_for(
+      "Ainvil::spmv", Range<Exec>(exec, 0, a.numPointRows() / rows),
+      SpmvKernel<BS, rows, Columns, MatrixScalar, Scalar, Device>{
+          a.graph.row_map, a.graph.entries, a.values, x, epilogue, a.block_size, first_column});
+}
+
+template <class MatrixScalar, class Scalar, class Device>
+void product(const typename Device::execution_space& exec, const BsrMatrix<MatrixScalar, Device>& a,
+             const MultiVectorArg<const Scalar, Device>& x,
+             const Epilogue<Scalar, Device>& epilogue) {
+  checkShapes("a product", a.numPointRows(), a.numPointCols(), x.extent(0), epilogue.y.extent(0),
+              x.extent(1), epilogue.y.extent(1));
+  // Four columns at a time share one pass over the matrix; what remains goes one by one.
+  constexpr int tile = 4;
+  const Offset columns = x.extent(1);
+  Offset j = 0;
+  for (; j + tile <= columns; j += tile)
+    launchSpmv<0, tile>(exec, a, x, epilogue, j);
+  for (; j < columns; ++j)
+    detail::dispatchBlockSize(a.block_size, [&](auto bs) {
+      launchSpmv<decltype(bs)::value, 1>(exec, a, x, epilogue, j);
+    });
+}
+
+} // namespace
+
+template <class MatrixScalar, class Scalar, class Device>
+void spmv(const typename Device::execution_space& exec, Trans trans, Scalar alpha,
+          const BsrMatrix<MatrixScalar, Device>& a, MultiVectorArg<const Scalar, Device> x,
+          Scalar beta, MultiVectorArg<Scalar, Device> y) {
+  using Exec = typename Device::execution_space;
+  if (trans == Trans::No) {
+    product(exec, a, x, Epilogue<Scalar, Device>{alpha, beta, Scalar(0), y, y, y});
+    return;
+  }
+  checkShapes("a transposed product", a.numPointCols(), a.numPointRows(), x.extent(0), y.extent(0),
+              x.extent(1), y.extent(1));
+  // x has another shape than y, so y stands in for it.
+  axpby<Scalar, Device>(exec, Scalar(0), y, beta, y);
+  Kokkos::parallel_for("Ainvil::spmv[transposed]", Range<Exec>(exec, 0, a.numRows()),
+                       TransposedSpmvKernel<MatrixScalar, Scalar, Device>{
+                           a.graph.row_map, a.graph.entries, a.values, alpha, x, y, a.block_size});
+}
+
+template <class MatrixScalar, class Scalar, class Device>
+void spmvAdd(const typename Device::execution_space& exec, Scalar alpha,
+             const BsrMatrix<MatrixScalar, Device>& a, MultiVectorArg<const Scalar, Device> x,
+             Scalar beta, MultiVectorArg<const Scalar, Device> u, Scalar gamma,
+             MultiVectorArg<const Scalar, Device> v, MultiVectorArg<Scalar, Device> y) {
+  product(exec, a, x, Epilogue<Scalar, Device>{alpha, beta, gamma, u, v, y});
+}
+
+template <class MatrixScalar, class Scalar, class Device>
+void blockDiagonalProduct(const typename Device::execution_space& exec, Trans trans, Scalar alpha,
+                          const Kokkos::View<MatrixScalar*, Device>& blocks, int block_size,
+                          MultiVectorArg<const Scalar, Device> x, Scalar beta,
+                          MultiVectorArg<Scalar, Device> y) {
+  using Exec = typename Device::execution_space;
+  const Offset n = blocks.extent(0) / block_size;
+  checkShapes("a block diagonal", n, n, x.extent(0), y.extent(0), x.extent(1), y.extent(1));
+  Kokkos::parallel_for("Ainvil::blockDiagonalProduct", Range<Exec>(exec, 0, n),
+                       BlockDiagonalKernel<MatrixScalar, Scalar, Device>{trans, alpha, beta, blocks,
+                                                                         x, y, block_size});
+}
+
+template <class Scalar, class Device>
+void axpby(const typename Device::execution_space& exec, Scalar alpha,
+           MultiVectorArg<const Scalar, Device> x, Scalar beta, MultiVectorArg<Scalar, Device> y) {
+  using Exec = typename Device::execution_space;
+  const Offset columns = y.extent(1);
+  Kokkos::parallel_for(
+      "Ainvil::axpby", Range<Exec>(exec, 0, y.extent(0)), KOKKOS_LAMBDA(const Offset i) {
+        for (Offset j = 0; j < columns; ++j) {
+          const Scalar a_x = alpha != Scalar(0) ? alpha * x(i, j) : Scalar(0);
+          y(i, j) = a_x + (beta != Scalar(0) ? beta * y(i, j) : Scalar(0));
+        }
+      });
+}
+
+#define AINVIL_INSTANTIATE_TYPES(MATRIX, SCALAR, DEVICE)                                           \
+  template void spmv<MATRIX, SCALAR, DEVICE>(                                                      \
+      const typename DEVICE::execution_space&, Trans, SCALAR, const BsrMatrix<MATRIX, DEVICE>&,    \
+      MultiVectorArg<const SCALAR, DEVICE>, SCALAR, MultiVectorArg<SCALAR, DEVICE>);               \
+  template void spmvAdd<MATRIX, SCALAR, DEVICE>(                                                   \
+      const typename DEVICE::execution_space&, SCALAR, const BsrMatrix<MATRIX, DEVICE>&,           \
+      MultiVectorArg<const SCALAR, DEVICE>, SCALAR, MultiVectorArg<const SCALAR, DEVICE>, SCALAR,  \
+      MultiVectorArg<const SCALAR, DEVICE>, MultiVectorArg<SCALAR, DEVICE>);                       \
+  template void blockDiagonalProduct<MATRIX, SCALAR, DEVICE>(                                      \
+      const typename DEVICE::execution_space&, Trans, SCALAR,                                      \
+      const Kokkos::View<MATRIX*, DEVICE>&, int, MultiVectorArg<const SCALAR, DEVICE>, SCALAR,     \
+      MultiVectorArg<SCALAR, DEVICE>);
+#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
+  template void axpby<double, DEVICE>(const typename DEVICE::execution_space&, double,             \
+                                      MultiVectorArg<const double, DEVICE>, double,                \
+                                      MultiVectorArg<double, DEVICE>);                             \
+  template void axpby<float, DEVICE>(const typename DEVICE::execution_space&, float,               \
+                                     MultiVectorArg<const float, DEVICE>, float,                   \
+                                     MultiVectorArg<float, DEVICE>);                               \
+  AINVIL_INSTANTIATE_TYPES(double, double, DEVICE)                                                 \
+  AINVIL_INSTANTIATE_TYPES(float, double, DEVICE)                                                  \
+  AINVIL_INSTANTIATE_TYPES(float, float, DEVICE)
+AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+
+} // namespace ainvil

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// Index types, enumerations and view aliases shared by the whole library.
+
+#include "Ainvil_KokkosCompat.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace ainvil {
+
+/// Index of a block row or block column.
+using Ordinal = int;
+/// Position in a list of entries; 64-bit, so more than 2^31 entries are legal.
+using Offset = std::int64_t;
+
+enum class Uplo { Lower, Upper };
+enum class Trans { No, Yes };
+
+/// Column-major multivector, one right-hand side a column. The stride may exceed the number of rows.
+template <class Scalar, class Device>
+using MultiVector = Kokkos::View<Scalar**, Kokkos::LayoutLeft, Device>;
+
+template <class Scalar, class Device>
+using Vector = Kokkos::View<Scalar*, Kokkos::LayoutLeft, Device>;
+
+/// Non-owning arguments of apply-like functions: any managed or unmanaged view converts to them.
+template <class Scalar, class Device>
+using MultiVectorArg = Kokkos::View<Scalar**, Kokkos::LayoutLeft, Device,
+                                    Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+
+/// An array of n elements, not initialised, allocated on the instance.
+template <class T, class Device>
+Kokkos::View<T*, Device> allocate(const typename Device::execution_space& exec,
+                                  const std::string& label, std::size_t n) {
+  return Kokkos::View<T*, Device>(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label), n);
+}
+
+/// An array of n zeros, allocated on the instance.
+template <class T, class Device>
+Kokkos::View<T*, Device> allocateZeros(const typename Device::execution_space& exec,
+                                       const std::string& label, std::size_t n) {
+  return Kokkos::View<T*, Device>(Kokkos::view_alloc(exec, label), n);
+}
+
+} // namespace ainvil
