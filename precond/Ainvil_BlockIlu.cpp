@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Ainvil_BlockIlu.hpp"
+
+#include "Ainvil_GraphAlgebra.hpp"
+#include "Ainvil_RowSearch.hpp"
+
+namespace ainvil {
+namespace {
+
+using detail::findEntry;
+using detail::Range;
+using Kokkos::PerThread;
+using Kokkos::ThreadVectorRange;
+
+/// Row i of Crout's block ILU, all in place in row i of L (pivot block last) and of U:
+///   w_ij = A_ij - sum over k < min(i, j) of L_ik U_kj          for (i, j) in the pattern
+///   L_ij = w_ij (j <= i),   D_i = L_ii,   U_ij = D_i^-1 w_ij (j > i)
+/// The k of row i run in ascending order; for each, the lanes first look up where the entries of
+/// row k of U land in row i, then share the block products entry by entry of the targets.
+template <int BS, class Scalar, class Device>
+struct IluRow {
+  Graph<Device> a_graph, l_graph, u_graph;
+  Kokkos::View<const Scalar*, Device> a_values;
+  Kokkos::View<Scalar*, Device> l_values, u_values, inverse;
+  detail::PivotInverter<Scalar, Device> pivot_inverter;
+  int block_size;
+
+  /// Scratch: a block for copies, pivots of its inversion, target positions of a row of U.
+  static std::size_t scratchBytes(int bs, Ordinal longest_upper_row) {
+    return std::size_t(bs) * bs * sizeof(Scalar) +
+           (std::size_t(bs) + longest_upper_row) * sizeof(int);
+  }
+
+  /// Position of column j in row i: 0, 1, ... in L, then on in U; -1 if it is not in the pattern.
+  KOKKOS_INLINE_FUNCTION int locate(Ordinal i, Ordinal j) const {
+    const Offset l_begin = l_graph.row_map(i), l_end = l_graph.row_map(i + 1);
+    if (j <= i) {
+      const Offset at = findEntry(l_graph.entries, l_begin, l_end, j);
+      return at < 0 ? -1 : static_cast<int>(at - l_begin);
+    }
+    const Offset u_begin = u_graph.row_map(i);
+    const Offset at = findEntry(u_graph.entries, u_begin, u_graph.row_map(i + 1), j);
+    return at < 0 ? -1 : static_cast<int>(at - u_begin + (l_end - l_begin));
+  }
+
+  /// First scalar of the block at such a position.
+  KOKKOS_INLINE_FUNCTION Scalar* target(Ordinal i, int position, int bs2) const {
+    const Offset l_begin = l_graph.row_map(i);
+    const int l_length = static_cast<int>(l_graph.row_map(i + 1) - l_begin);
+    return position < l_length ? l_values.data() + (l_begin + position) * bs2
+                               : u_values.data() + (u_graph.row_map(i) + position - l_length) * bs2;
+  }
+
+  template <class Member, class Gate>
+  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal i, void* scratch,
+                                  const Gate& gate) const {
+    const int bs = BS > 0 ? BS : block_size;
+    const int bs2 = bs * bs;
+    Scalar* copy = static_cast<Scalar*>(scratch);
+    int* pivots = reinterpret_cast<int*>(copy + bs2);
+    int* positions = pivots + bs;
+    const Offset l_begin = l_graph.row_map(i), l_end = l_graph.row_map(i + 1);
+    const Offset u_begin = u_graph.row_map(i), u_end = u_graph.row_map(i + 1);
+
+    // Row i of A into the pattern, zeros elsewhere.
+    Kokkos::parallel_for(ThreadVectorRange(member, static_cast<int>(l_end - l_begin) * bs2),
+                         [&](const int e) { l_values(l_begin * bs2 + e) = 0; });
+    Kokkos::parallel_for(ThreadVectorRange(member, static_cast<int>(u_end - u_begin) * bs2),
+                         [&](const int e) { u_values(u_begin * bs2 + e) = 0; });
+    const Offset a_begin = a_graph.row_map(i);
+    Kokkos::parallel_for(
+        ThreadVectorRange(member, static_cast<int>(a_graph.row_map(i + 1) - a_begin)),
+        [&](const int t) {
+          Scalar* to = target(i, locate(i, a_graph.entries(a_begin + t)), bs2);
+          for (int e = 0; e < bs2; ++e)
+            to[e] = a_values((a_begin + t) * bs2 + e);
+        });
+
+    for (Offset ik = l_begin; ik + 1 < l_end; ++ik) {
+      const Ordinal k = l_graph.entries(ik);
+      gate.wait(k);
+      const Offset k_begin = u_graph.row_map(k);
+      const int k_length = static_cast<int>(u_graph.row_map(k + 1) - k_begin);
+      Kokkos::parallel_for(ThreadVectorRange(member, k_length), [&](const int t) {
+        positions[t] = locate(i, u_graph.entries(k_begin + t));
+      });
+      const Scalar* l_ik = l_values.data() + ik * bs2;
+      Kokkos::parallel_for(ThreadVectorRange(member, k_length * bs2), [&](const int item) {
+        const int t = item / bs2;
+        if (positions[t] < 0)
+          return;
+        const int e = item - t * bs2;
+        const int r = e / bs, c = e - r * bs;
+        const Scalar* u_kj = u_values.data() + (k_begin + t) * bs2;
+        Scalar sum = 0;
+        for (int m = 0; m < bs; ++m)
+          sum += l_ik[r * bs + m] * u_kj[m * bs + c];
+        target(i, positions[t], bs2)[e] -= sum;
+      });
+    }
+
+    Scalar* d_inverse = inverse.data() + Offset(i) * bs2;
+    // Large blocks borrow the copy, b^2 >= 2 b scalars, for the scales of the inversion.
+    Kokkos::single(PerThread(member), [&]() {
+      pivot_inverter.template invert<BS>(i, bs, l_values.data() + (l_end - 1) * bs2, d_inverse,
+                                         pivots, copy);
+    });
+    // Joins the lanes after the lane that inverted.
+    Kokkos::parallel_for(ThreadVectorRange(member, 1), [](int) {});
+    for (Offset ij = u_begin; ij < u_end; ++ij) {
+      Scalar* block = u_values.data() + ij * bs2;
+      Kokkos::parallel_for(ThreadVectorRange(member, bs2),
+                           [&](const int e) { copy[e] = block[e]; });
+      Kokkos::parallel_for(ThreadVectorRange(member, bs2), [&](const int e) {
+        const int r = e / bs, c = e - r * bs;
+        Scalar sum = 0;
+        for (int m = 0; m < bs; ++m)
+          sum += d_inverse[r * bs + m] * copy[m * bs + c];
+        block[e] = sum;
+      });
+    }
+  }
+};
+
+} // namespace
+
+template <class Device>
+Ordinal detail::longestRow(const typename Device::execution_space& exec,
+                           const Graph<Device>& graph) {
+  using Exec = typename Device::execution_space;
+  const auto row_map = graph.row_map;
+  Ordinal longest = 0;
+  Kokkos::parallel_reduce(
+      "Ainvil::longestRow", Range<Exec>(exec, 0, graph.num_rows),
+      KOKKOS_LAMBDA(const Offset row, Ordinal& largest) {
+        const Ordinal length = static_cast<Ordinal>(row_map(row + 1) - row_map(row));
+        if (length > largest)
+          largest = length;
+      },
+      Kokkos::Max<Ordinal>(longest));
+  return graph.num_rows > 0 ? longest : 0;
+}
+
+template <class Device>
+Ordinal detail::checkDiagonal(const typename Device::execution_space& exec,
+                              const Graph<Device>& graph, BreakdownPolicy policy) {
+  Ordinal first = -1;
+  const Ordinal missing = countMissingDiagonals(exec, graph, first);
+  if (missing > 0 && policy == BreakdownPolicy::Fail)
+    throw InvalidArgument(message(
+        "the diagonal block of ", missing, " block rows is missing, first in block row ", first,
+        ": reorder the matrix, or choose the breakdown policy 'shift' or 'replace'"));
+  return missing;
+}
+
+template <class Scalar, class Device>
+BlockIlu<Scalar, Device>::BlockIlu(BlockIluParameters parameters) : parameters_(parameters) {
+  if (parameters_.level < 0)
+    throw InvalidArgument(
+        message("the fill level must not be negative, but it is ", parameters_.level));
+  if (!(parameters_.shift > 0))
+    throw InvalidArgument(message("the shift must be positive, but it is ", parameters_.shift));
+}
+
+template <class Scalar, class Device>
+void BlockIlu<Scalar, Device>::initialize(const execution_space& exec, const Matrix& a,
+                                          Report& report) {
+  const Ordinal n = a.numRows();
+  const int bs = a.block_size;
+  const Offset bs2 = Offset(bs) * bs;
+  report.phases.time(exec, "BlockIlu", "ilu_symbolic", [&] {
+    const Ordinal missing = detail::checkDiagonal(exec, a.graph, parameters_.breakdown);
+    const Graph<Device> pattern = parameters_.level > 0 || missing > 0
+                                      ? fillPattern(exec, a.graph, parameters_.level)
+                                      : a.graph;
+    const auto values = [&](const Graph<Device>& graph, const char* label) {
+      return allocate<Scalar, Device>(exec, label, graph.numEntries() * bs2);
+    };
+    const Graph<Device> lower = triangle(exec, pattern, Uplo::Lower, Diagonal::Keep);
+    const Graph<Device> upper = triangle(exec, pattern, Uplo::Upper, Diagonal::Drop);
+    lower_.matrix = Matrix(lower, values(lower, "Ainvil::lower"), bs);
+    lower_.uplo = Uplo::Lower;
+    lower_.unit = false;
+    lower_.diagonal_inverse = allocate<Scalar, Device>(exec, "Ainvil::diagonal_inverse", n * bs2);
+    upper_.matrix = Matrix(upper, values(upper, "Ainvil::upper"), bs);
+    upper_.uplo = Uplo::Upper;
+    upper_.unit = true;
+    pivot_inverter_ =
+        detail::PivotInverter<Scalar, Device>(exec, parameters_.breakdown, parameters_.shift);
+    longest_upper_row_ = detail::longestRow(exec, upper);
+  });
+  report.phases.time(exec, "BlockIlu", "ilu_levels",
+                     [&] { order_ = OrderedRows<Device>(exec, lower_.matrix.graph, Uplo::Lower); });
+}
+
+template <class Scalar, class Device>
+void BlockIlu<Scalar, Device>::compute(const execution_space& exec, const Matrix& a,
+                                       Report& report) {
+  report.phases.time(exec, "BlockIlu", "ilu_numeric", [&] {
+    pivot_inverter_.reset(exec);
+    detail::dispatchBlockSize(a.block_size, [&](auto bs) {
+      using Row = IluRow<decltype(bs)::value, Scalar, Device>;
+      order_.run(exec, "Ainvil::BlockIlu[numeric]",
+                 Row{a.graph, lower_.matrix.graph, upper_.matrix.graph, a.values,
+                     lower_.matrix.values, upper_.matrix.values, lower_.diagonal_inverse,
+                     pivot_inverter_, a.block_size},
+                 Row::scratchBytes(a.block_size, longest_upper_row_));
+    });
+    pivot_inverter_.check(exec, report);
+  });
+}
+
+#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
+  template Ordinal detail::longestRow<DEVICE>(const typename DEVICE::execution_space&,             \
+                                              const Graph<DEVICE>&);                               \
+  template Ordinal detail::checkDiagonal<DEVICE>(const typename DEVICE::execution_space&,          \
+                                                 const Graph<DEVICE>&, BreakdownPolicy);           \
+  template class BlockIlu<double, DEVICE>;                                                         \
+  template class BlockIlu<float, DEVICE>;
+AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+
+} // namespace ainvil

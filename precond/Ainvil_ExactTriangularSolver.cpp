@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Ainvil_ExactTriangularSolver.hpp"
+
+namespace ainvil {
+namespace {
+
+using detail::Range;
+using Kokkos::ThreadVectorRange;
+
+/// Columns solved for in one launch; bounds the scratch of a row.
+constexpr int column_tile = 8;
+
+/// y_i = D_i^-1 (x_i - sum over k != i in row i of T_ik y_k), D_i = I for a unit factor. A lane
+/// takes one row of the block in one column.
+template <int BS, class Storage, class Scalar, class Device>
+struct SolveRow {
+  TriangularFactor<Storage, Device> factor;
+  MultiVectorArg<const Scalar, Device> x;
+  MultiVectorArg<Scalar, Device> y;
+  Offset first_column;
+  int columns;
+
+  template <class Member, class Gate>
+  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal row, void* scratch,
+                                  const Gate& gate) const {
+    const int bs = BS > 0 ? BS : factor.matrix.block_size;
+    const auto& graph = factor.matrix.graph;
+    // The diagonal block of a general factor is the last of a lower row, the first of an upper one.
+    const Offset begin = graph.row_map(row) + (!factor.unit && factor.uplo == Uplo::Upper ? 1 : 0);
+    const Offset end =
+        graph.row_map(row + 1) - (!factor.unit && factor.uplo == Uplo::Lower ? 1 : 0);
+    Kokkos::parallel_for(ThreadVectorRange(member, static_cast<int>(end - begin)),
+                         [&](const int k) { gate.wait(graph.entries(begin + k)); });
+    Scalar* sums = static_cast<Scalar*>(scratch);
+    Kokkos::parallel_for(ThreadVectorRange(member, bs * columns), [&](const int item) {
+      const int j = item / bs, r = item - j * bs;
+      Scalar sum = x(Offset(row) * bs + r, first_column + j);
+      for (Offset k = begin; k < end; ++k) {
+        const Storage* block = factor.matrix.values.data() + (k * bs + r) * bs;
+        const Offset y_row = Offset(graph.entries(k)) * bs;
+        for (int c = 0; c < bs; ++c)
+          sum -= Scalar(block[c]) * y(y_row + c, first_column + j);
+      }
+      if (factor.unit)
+        y(Offset(row) * bs + r, first_column + j) = sum;
+      else
+        sums[item] = sum;
+    });
+    if (factor.unit)
+      return;
+    Kokkos::parallel_for(ThreadVectorRange(member, bs * columns), [&](const int item) {
+      const int j = item / bs, r = item - j * bs;
+      const Storage* inverse = factor.diagonal_inverse.data() + (Offset(row) * bs + r) * bs;
+      Scalar sum = 0;
+      for (int c = 0; c < bs; ++c)
+        sum += Scalar(inverse[c]) * sums[j * bs + c];
+      y(Offset(row) * bs + r, first_column + j) = sum;
+    });
+  }
+};
+
+/// y_i <- D_i^-T y_i, then y_k -= T_ik^T y_i for every k != i in row i: the rows that row i depends
+/// on in T depend on it in T^T.
+template <class Storage, class Scalar, class Device>
+struct SolveRowTransposed {
+  TriangularFactor<Storage, Device> factor;
+  MultiVectorArg<Scalar, Device> y;
+  Offset first_column;
+  int columns;
+
+  template <class Member, class Gate>
+  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal row, void* scratch,
+                                  const Gate&) const {
+    const int bs = factor.matrix.block_size;
+    const auto& graph = factor.matrix.graph;
+    Scalar* solved = static_cast<Scalar*>(scratch);
+    Kokkos::parallel_for(ThreadVectorRange(member, bs * columns), [&](const int item) {
+      const int j = item / bs, r = item - j * bs;
+      Scalar sum = 0;
+      if (factor.unit)
+        sum = y(Offset(row) * bs + r, first_column + j);
+      else
+        for (int c = 0; c < bs; ++c)
+          sum += Scalar(factor.diagonal_inverse((Offset(row) * bs + c) * bs + r)) *
+                 y(Offset(row) * bs + c, first_column + j);
+      solved[item] = sum;
+    });
+    Kokkos::parallel_for(ThreadVectorRange(member, bs * columns), [&](const int item) {
+      const int j = item / bs, c = item - j * bs;
+      y(Offset(row) * bs + c, first_column + j) = solved[item];
+      for (Offset k = graph.row_map(row); k < graph.row_map(row + 1); ++k) {
+        if (graph.entries(k) == row)
+          continue;
+        Scalar sum = 0;
+        for (int r = 0; r < bs; ++r)
+          sum += Scalar(factor.matrix.values((k * bs + r) * bs + c)) * solved[j * bs + r];
+        Kokkos::atomic_add(&y(Offset(graph.entries(k)) * bs + c, first_column + j), -sum);
+      }
+    });
+  }
+};
+
+} // namespace
+
+template <class Storage, class Scalar, class Device>
+void ExactTriangularSolver<Storage, Scalar, Device>::initialize(const execution_space& exec,
+                                                                const Factor& factor,
+                                                                const std::string& prefix,
+                                                                Report& report) {
+  report.phases.time(exec, "ExactTriangularSolver", prefix + "levels", [&] {
+    factor_.initialize(exec, factor);
+    order_ = OrderedRows<Device>(exec, factor.matrix.graph, factor.uplo);
+  });
+  if (!report.notes.empty())
+    report.notes += ", ";
+  report.notes += prefix + "levels=" + std::to_string(order_.levels().numLevels());
+}
+
+template <class Storage, class Scalar, class Device>
+void ExactTriangularSolver<Storage, Scalar, Device>::compute(const execution_space& exec,
+                                                             const Factor& factor,
+                                                             const std::string& prefix,
+                                                             Report& report) {
+  if constexpr (!std::is_same<Storage, Scalar>::value)
+    report.phases.time(exec, "ExactTriangularSolver", prefix + "convert",
+                       [&] { factor_.update(exec, factor); });
+}
+
+template <class Storage, class Scalar, class Device>
+void ExactTriangularSolver<Storage, Scalar, Device>::apply(const execution_space& exec,
+                                                           MultiVectorArg<const Scalar, Device> x,
+                                                           MultiVectorArg<Scalar, Device> y,
+                                                           Trans trans) const {
+  ScopedRegion region("Ainvil::ExactTriangularSolver::apply");
+  const int bs = factor_->matrix.block_size;
+  if (trans == Trans::Yes)
+    Kokkos::deep_copy(exec, y, x);
+  for (Offset j = 0; j < Offset(x.extent(1)); j += column_tile) {
+    const int columns = static_cast<int>(std::min<Offset>(column_tile, x.extent(1) - j));
+    const std::size_t scratch = std::size_t(bs) * columns * sizeof(Scalar);
+    if (trans == Trans::Yes)
+      order_.runReversed(exec, "Ainvil::ExactTriangularSolver[transposed]",
+                         SolveRowTransposed<Storage, Scalar, Device>{*factor_, y, j, columns},
+                         scratch);
+    else
+      detail::dispatchBlockSize(bs, [&](auto size) {
+        order_.run(
+            exec, "Ainvil::ExactTriangularSolver[solve]",
+            SolveRow<decltype(size)::value, Storage, Scalar, Device>{*factor_, x, y, j, columns},
+            scratch);
+      });
+  }
+}
+
+template <class Storage, class Scalar, class Device>
+Offset ExactTriangularSolver<Storage, Scalar, Device>::entries() const {
+  const auto& t = factor_->matrix;
+  return t.numScalars() + (factor_->unit ? t.numPointRows() * t.block_size : 0);
+}
+
+template <class Storage, class Scalar, class Device>
+Offset ExactTriangularSolver<Storage, Scalar, Device>::bytes() const {
+  return factor_->matrix.bytes(); // D^-1 is read instead of D
+}
+
+#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
+  template class ExactTriangularSolver<double, double, DEVICE>;                                    \
+  template class ExactTriangularSolver<float, double, DEVICE>;                                     \
+  template class ExactTriangularSolver<float, float, DEVICE>;
+AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+
+} // namespace ainvil

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// Triangular solves by substitution, level by level.
+
+#include "Ainvil_TriangularSolver.hpp"
+
+namespace ainvil {
+
+/// y = op(T)^-1 x by substitution over the level sets of T: forward progress flags on GPUs, a
+/// launch a level elsewhere and for the transposed solve, which adds by atomics. Any number of
+/// columns. `Storage` is the precision of the values, arithmetic is in Scalar. Source: Anderson and
+/// Saad (1989); the flags: Liu, Li, Hogg, Duff, Vinter (2016).
+template <class Storage, class Scalar, class Device>
+class ExactTriangularSolver final : public TriangularSolver<Scalar, Device> {
+public:
+  using Base = TriangularSolver<Scalar, Device>;
+  using typename Base::execution_space;
+  using typename Base::Factor;
+
+  void initialize(const execution_space& exec, const Factor& factor, const std::string& prefix,
+                  Report& report) override;
+  void compute(const execution_space& exec, const Factor& factor, const std::string& prefix,
+               Report& report) override;
+  void apply(const execution_space& exec, MultiVectorArg<const Scalar, Device> x,
+             MultiVectorArg<Scalar, Device> y, Trans trans) const override;
+  Offset entries() const override;
+  Offset bytes() const override;
+
+private:
+  detail::StoredFactor<Storage, Scalar, Device> factor_;
+  OrderedRows<Device> order_;
+};
+
+} // namespace ainvil

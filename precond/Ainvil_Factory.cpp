@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Ainvil_Factory.hpp"
+
+#include "Ainvil_Ilu.hpp"
+#include "Ainvil_Jacobi.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+
+namespace ainvil {
+namespace {
+
+const std::vector<ParameterHelp> breakdown_help = {
+    {"breakdown", "fail|shift|replace", "what to do with a singular pivot block"},
+    {"shift", "1e-3", "relative size of the shift of breakdown=shift"}};
+
+std::vector<ParameterHelp> withBreakdown(std::vector<ParameterHelp> parameters) {
+  parameters.insert(parameters.end(), breakdown_help.begin(), breakdown_help.end());
+  return parameters;
+}
+
+/// The key=value pairs of a specification, taken one by one; what is left over is an error.
+class Options {
+public:
+  explicit Options(const std::string& specification) : specification_(specification) {
+    const size_t colon = specification.find(':');
+    method_ = specification.substr(0, colon);
+    size_t begin = colon == std::string::npos ? specification.size() : colon + 1;
+    if (colon != std::string::npos && begin == specification.size())
+      fail("nothing follows the colon");
+    while (begin < specification.size()) {
+      const size_t end = std::min(specification.find(',', begin), specification.size());
+      const std::string pair = specification.substr(begin, end - begin);
+      const size_t equals = pair.find('=');
+      if (equals == std::string::npos || equals == 0 || equals + 1 == pair.size())
+        fail(message("'", pair, "' is not of the form key=value"));
+      if (!values_.emplace(pair.substr(0, equals), pair.substr(equals + 1)).second)
+        fail(message("key '", pair.substr(0, equals), "' is given twice"));
+      begin = end + 1;
+    }
+    if (specification.back() == ',')
+      fail("nothing follows the last comma");
+  }
+
+  const std::string& method() const { return method_; }
+
+  bool has(const std::string& key) const { return values_.count(key) > 0; }
+
+  /// Takes the key if its value is this word.
+  bool tryWord(const std::string& key, const std::string& word) {
+    const auto found = values_.find(key);
+    if (found == values_.end() || found->second != word)
+      return false;
+    values_.erase(found);
+    return true;
+  }
+
+  int integer(const std::string& key, int fallback, int lowest) {
+    if (!has(key))
+      return fallback;
+    const std::string text = take(key);
+    char* end = nullptr;
+    errno = 0;
+    const long value = std::strtol(text.c_str(), &end, 10);
+    if (*end != '\0' || errno != 0 || value < lowest || value > 1000000)
+      fail(message("'", key, "' must be an integer of at least ", lowest, ", but it is '", text,
+                   "'"));
+    return static_cast<int>(value);
+  }
+
+  double positive(const std::string& key, double fallback) {
+    if (!has(key))
+      return fallback;
+    const std::string text = take(key);
+    char* end = nullptr;
+    const double value = std::strtod(text.c_str(), &end);
+    if (*end != '\0' || !(value > 0) || !(value < HUGE_VAL))
+      fail(message("'", key, "' must be a positive number, but it is '", text, "'"));
+    return value;
+  }
+
+  template <class Enum>
+  Enum choice(const std::string& key, Enum fallback,
+              const std::vector<std::pair<std::string, Enum>>& choices) {
+    if (!has(key))
+      return fallback;
+    const std::string text = take(key);
+    std::string accepted;
+    for (const auto& [name, value] : choices) {
+      if (name == text)
+        return value;
+      accepted += accepted.empty() ? name : ", " + name;
+    }
+    fail(message("'", key, "' must be one of ", accepted, ", but it is '", text, "'"));
+  }
+
+  /// Refuses what has not been taken: a key of the method that has no effect here, or none of it.
+  void finish() const {
+    if (values_.empty())
+      return;
+    const std::string& key = values_.begin()->first;
+    std::string known;
+    for (const MethodHelp& method : preconditionerHelp())
+      if (method.name == method_)
+        for (const ParameterHelp& parameter : method.parameters) {
+          if (parameter.key == key)
+            fail(message("key '", key, "' has no effect with the other parameters given"));
+          known += known.empty() ? parameter.key : ", " + parameter.key;
+        }
+    fail(message("unknown key '", key, "', ",
+                 known.empty() ? "'" + method_ + "' takes none" : "known are " + known));
+  }
+
+  [[noreturn]] void fail(const std::string& why) const {
+    throw InvalidArgument(message("preconditioner '", specification_, "': ", why));
+  }
+
+private:
+  std::string take(const std::string& key) {
+    const std::string value = values_.at(key);
+    values_.erase(key);
+    return value;
+  }
+
+  std::string specification_;
+  std::string method_;
+  std::map<std::string, std::string> values_;
+};
+
+BreakdownPolicy breakdownPolicy(Options& options) {
+  return options.choice("breakdown", BreakdownPolicy::Fail,
+                        {{"fail", BreakdownPolicy::Fail},
+                         {"shift", BreakdownPolicy::Shift},
+                         {"replace", BreakdownPolicy::Replace}});
+}
+
+double breakdownShift(Options& options, BreakdownPolicy policy) {
+  return policy == BreakdownPolicy::Shift ? options.positive("shift", 1e-3) : 1e-3;
+}
+
+template <class Device>
+IsaiParameters<Device> isaiParameters(Options& options) {
+  IsaiParameters<Device> isai;
+  isai.power = options.integer("power", isai.power, 1);
+  isai.side =
+      options.choice("side", isai.side, {{"rows", IsaiSide::Rows}, {"columns", IsaiSide::Columns}});
+  const int automatic = IsaiParameters<Device>::relax_auto;
+  isai.relax =
+      options.tryWord("relax", "auto") ? automatic : options.integer("relax", isai.relax, 0);
+  if (isai.relax == automatic) {
+    isai.relax_threshold = options.positive("relax-threshold", isai.relax_threshold);
+    isai.relax_limit = options.integer("relax-limit", isai.relax_limit, 0);
+  }
+  return isai;
+}
+
+template <class Scalar, class Device>
+PreconditionerPtr<Scalar, Device> makeIlu(Options& options) {
+  IluParameters<Device> parameters;
+  parameters.factorization.level = options.integer("level", 0, 0);
+  parameters.factorization.breakdown = breakdownPolicy(options);
+  parameters.factorization.shift = breakdownShift(options, parameters.factorization.breakdown);
+  parameters.solve =
+      options.choice("solve", TriangularStrategy::Exact,
+                     {{"exact", TriangularStrategy::Exact}, {"isai", TriangularStrategy::Isai}});
+  parameters.storage =
+      options.choice("storage", Storage::Native,
+                     {{"native", Storage::Native},
+                      {std::is_same<Scalar, float>::value ? "float" : "double", Storage::Native},
+                      {"float", Storage::Float}});
+  if (parameters.solve == TriangularStrategy::Isai)
+    parameters.isai = isaiParameters<Device>(options);
+  options.finish();
+  return std::make_unique<Ilu<Scalar, Device>>(parameters);
+}
+
+template <class Scalar, class Device>
+PreconditionerPtr<Scalar, Device> makeJacobi(Options& options) {
+  JacobiParameters parameters;
+  parameters.point = options.choice<bool>("variant", false, {{"block", false}, {"point", true}});
+  parameters.breakdown = breakdownPolicy(options);
+  parameters.shift = breakdownShift(options, parameters.breakdown);
+  options.finish();
+  return std::make_unique<Jacobi<Scalar, Device>>(parameters);
+}
+
+} // namespace
+
+const std::vector<MethodHelp>& preconditionerHelp() {
+  static const std::vector<MethodHelp> help = {
+      {"none", "no preconditioner", {}},
+      {"jacobi", "inverted diagonal blocks",
+       withBreakdown({{"variant", "block|point", "blocks of the matrix, or its scalar diagonal"}})},
+      {"ilu", "block ILU(k), block size of the matrix",
+       withBreakdown(
+           {{"level", "0", "fill level k"},
+            {"solve", "exact|isai", "substitution, or products with approximate inverses"},
+            {"power", "1", "isai: pattern power p of |L|^p, |U|^p"},
+            {"side", "rows|columns", "isai: (M T) = I or (T M) = I on the pattern"},
+            {"relax", "0|n|auto", "isai: relaxation steps of one application"},
+            {"relax-threshold", "0.05", "relax=auto: accepted residual of random probes"},
+            {"relax-limit", "12", "relax=auto: most steps"},
+            {"storage", "double|float", "precision in which the applied factors are stored"}})}};
+  return help;
+}
+
+template <class Scalar, class Device>
+PreconditionerPtr<Scalar, Device> createPreconditioner(const std::string& specification) {
+  if (specification.empty())
+    throw InvalidArgument("the preconditioner specification is empty");
+  Options options(specification);
+  if (options.method() == "none") {
+    options.finish();
+    return std::make_unique<Identity<Scalar, Device>>();
+  }
+  if (options.method() == "jacobi")
+    return makeJacobi<Scalar, Device>(options);
+  if (options.method() == "ilu")
+    return makeIlu<Scalar, Device>(options);
+  std::string known;
+  for (const MethodHelp& method : preconditionerHelp())
+    known += known.empty() ? method.name : ", " + method.name;
+  options.fail(message("unknown method '", options.method(), "', known are ", known));
+}
+
+#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
+  template PreconditionerPtr<double, DEVICE> createPreconditioner<double, DEVICE>(                 \
+      const std::string&);                                                                         \
+  template PreconditionerPtr<float, DEVICE> createPreconditioner<float, DEVICE>(const std::string&);
+AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+
+} // namespace ainvil

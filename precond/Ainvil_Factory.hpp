@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// Preconditioners from one line of text, as on the command line of ainvil-solve.
+
+#include "Ainvil_Preconditioner.hpp"
+
+#include <string>
+#include <vector>
+
+namespace ainvil {
+
+/// The preconditioner that a line such as "ilu:level=1,solve=isai,power=2,storage=float" asks for:
+/// a method, a colon, and key=value pairs separated by commas.
+/// \throws InvalidArgument for an unknown method or key, a key given twice or of no effect, or a
+/// value out of range; the message lists what is accepted. Nothing is built before all is checked.
+template <class Scalar, class Device>
+PreconditionerPtr<Scalar, Device> createPreconditioner(const std::string& specification);
+
+/// One key a method accepts.
+struct ParameterHelp {
+  std::string key;
+  std::string values; ///< accepted values, the default first
+  std::string meaning;
+};
+
+struct MethodHelp {
+  std::string name;
+  std::string meaning;
+  std::vector<ParameterHelp> parameters;
+};
+
+/// All methods and keys that createPreconditioner understands.
+const std::vector<MethodHelp>& preconditionerHelp();
+
+} // namespace ainvil

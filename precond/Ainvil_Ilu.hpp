@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// The incomplete LU preconditioner with a choice of triangular strategies.
+
+#include "Ainvil_Isai.hpp"
+
+namespace ainvil {
+
+/// How L^-1 and U^-1 are applied.
+enum class TriangularStrategy { Exact, Isai };
+
+/// Precision in which the applied factors are stored. Arithmetic is in the vectors' precision.
+enum class Storage { Native, Float };
+
+template <class Device>
+struct IluParameters {
+  BlockIluParameters factorization;
+  TriangularStrategy solve = TriangularStrategy::Exact;
+  IsaiParameters<Device> isai; ///< for TriangularStrategy::Isai
+  Storage storage = Storage::Native;
+};
+
+/// M^-1 = U^-1 L^-1 with the factors of BlockIlu and one of the triangular strategies for both.
+template <class Scalar, class Device>
+class Ilu final : public Preconditioner<Scalar, Device> {
+public:
+  using Base = Preconditioner<Scalar, Device>;
+  using typename Base::execution_space;
+  using typename Base::Matrix;
+
+  explicit Ilu(const IluParameters<Device>& parameters);
+
+  std::string description() const override;
+  const BlockIlu<Scalar, Device>& factors() const { return factors_; }
+  const TriangularSolver<Scalar, Device>& lowerSolver() const { return *lower_; }
+  const TriangularSolver<Scalar, Device>& upperSolver() const { return *upper_; }
+
+protected:
+  void doInitialize(const execution_space& exec, const Matrix& a) override;
+  void doCompute(const execution_space& exec, const Matrix& a) override;
+  void doApply(const execution_space& exec, MultiVectorArg<const Scalar, Device> x,
+               MultiVectorArg<Scalar, Device> y, Trans trans) const override;
+
+private:
+  using Base::report_;
+
+  IluParameters<Device> parameters_;
+  BlockIlu<Scalar, Device> factors_;
+  std::unique_ptr<TriangularSolver<Scalar, Device>> lower_, upper_;
+  mutable MultiVector<Scalar, Device> intermediate_;
+};
+
+} // namespace ainvil

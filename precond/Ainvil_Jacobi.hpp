@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// Diagonal preconditioners: the baselines.
+
+#include "Ainvil_PivotInverter.hpp"
+
+namespace ainvil {
+
+/// M = I.
+template <class Scalar, class Device>
+class Identity final : public Preconditioner<Scalar, Device> {
+public:
+  using Base = Preconditioner<Scalar, Device>;
+  using typename Base::execution_space;
+  using typename Base::Matrix;
+
+  std::string description() const override { return "none"; }
+
+protected:
+  void doInitialize(const execution_space&, const Matrix&) override {}
+  void doCompute(const execution_space&, const Matrix&) override {}
+  void doApply(const execution_space& exec, MultiVectorArg<const Scalar, Device> x,
+               MultiVectorArg<Scalar, Device> y, Trans) const override {
+    axpby<Scalar, Device>(exec, Scalar(1), x, Scalar(0), y);
+  }
+};
+
+struct JacobiParameters {
+  bool point = false; ///< invert the scalar diagonal instead of the diagonal blocks
+  BreakdownPolicy breakdown = BreakdownPolicy::Fail;
+  double shift = 1e-3; ///< relative size of the shift under BreakdownPolicy::Shift
+};
+
+/// M = the diagonal blocks of A, or its scalar diagonal; the inverses are stored.
+template <class Scalar, class Device>
+class Jacobi final : public Preconditioner<Scalar, Device> {
+public:
+  using Base = Preconditioner<Scalar, Device>;
+  using typename Base::execution_space;
+  using typename Base::Matrix;
+
+  explicit Jacobi(JacobiParameters parameters);
+
+  std::string description() const override;
+
+protected:
+  void doInitialize(const execution_space& exec, const Matrix& a) override;
+  void doCompute(const execution_space& exec, const Matrix& a) override;
+  void doApply(const execution_space& exec, MultiVectorArg<const Scalar, Device> x,
+               MultiVectorArg<Scalar, Device> y, Trans trans) const override;
+
+private:
+  using Base::report_;
+
+  JacobiParameters parameters_;
+  int block_size_ = 1;                     ///< of the inverted blocks
+  Kokkos::View<Scalar*, Device> diagonal_; ///< n * block_size_^2
+  Kokkos::View<Scalar*, Device> inverse_;  ///< its blocks inverted
+  Kokkos::View<int*, Device> pivots_;      ///< room for the inversion of large blocks
+  Kokkos::View<Scalar*, Device> scales_;   ///< likewise
+  detail::PivotInverter<Scalar, Device> pivot_inverter_;
+};
+
+} // namespace ainvil

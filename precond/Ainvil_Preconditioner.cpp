@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Ainvil_Preconditioner.hpp"
+
+#include "Ainvil_BlockArrays.hpp"
+#include "Ainvil_GraphAlgebra.hpp"
+
+namespace ainvil {
+
+template <class Scalar, class Device>
+void Preconditioner<Scalar, Device>::initialize(const execution_space& exec, const Matrix& a) {
+  ScopedRegion region("Ainvil::Preconditioner::initialize");
+  initialized_ = computed_ = false;
+  report_ = Report();
+  if (a.numRows() != a.numCols())
+    throw InvalidArgument(message("a preconditioner needs a square matrix, but this one has ",
+                                  a.numRows(), " block rows and ", a.numCols(), " block columns"));
+  validate(exec, a.graph);
+  sorted_graph_ = {};
+  sorted_source_ = {};
+  sorted_values_ = {};
+  Matrix ordered = a;
+  if (!isSorted(exec, a.graph)) {
+    const PermutedGraph<Device> permuted = sortRows(exec, a.graph);
+    sorted_graph_ = permuted.graph;
+    sorted_source_ = permuted.source;
+    sorted_values_ = allocate<Scalar, Device>(exec, "Ainvil::sorted_values", a.values.extent(0));
+    ordered = sorted(exec, a);
+  }
+  doInitialize(exec, ordered);
+  num_rows_ = a.numRows();
+  num_entries_ = a.numEntries();
+  block_size_ = a.block_size;
+  detail::workspaceOf(exec, workspace_, numRows(), 1);
+  initialized_ = true;
+}
+
+template <class Scalar, class Device>
+typename Preconditioner<Scalar, Device>::Matrix
+Preconditioner<Scalar, Device>::sorted(const execution_space& exec, const Matrix& a) {
+  if (sorted_source_.extent(0) == 0)
+    return a;
+  gatherBlocks<Scalar, Device>(exec, Trans::No, sorted_source_, a.block_size, a.values,
+                               sorted_values_);
+  return Matrix(sorted_graph_, sorted_values_, a.block_size);
+}
+
+template <class Scalar, class Device>
+void Preconditioner<Scalar, Device>::compute(const execution_space& exec, const Matrix& a) {
+  ScopedRegion region("Ainvil::Preconditioner::compute");
+  computed_ = false;
+  if (!initialized_)
+    throw InvalidArgument("compute() was called before initialize(): call initialize() first");
+  if (a.numRows() != num_rows_ || a.numEntries() != num_entries_ || a.block_size != block_size_)
+    throw InvalidArgument(message("compute() got a matrix of ", a.numRows(), " block rows, ",
+                                  a.numEntries(), " blocks of size ", a.block_size,
+                                  ", but initialize() saw ", num_rows_, ", ", num_entries_, " and ",
+                                  block_size_, ": initialize again when the pattern changes"));
+  if (const Offset bad = countNonFinite<Scalar, Device>(exec, a.values))
+    throw InvalidArgument(message(bad, " matrix values are not finite (NaN or infinity)"));
+  report_.breakdowns = 0;
+  report_.first_breakdown = -1;
+  doCompute(exec, sorted(exec, a));
+  computed_ = true;
+}
+
+template <class Scalar, class Device>
+void Preconditioner<Scalar, Device>::apply(const execution_space& exec,
+                                           MultiVectorArg<const Scalar, Device> x,
+                                           MultiVectorArg<Scalar, Device> y, Trans trans,
+                                           Scalar alpha, Scalar beta) const {
+  if (!computed_)
+    throw InvalidArgument("apply() was called before compute(): call compute() first");
+  if (Offset(x.extent(0)) != numRows() || Offset(y.extent(0)) != numRows() ||
+      x.extent(1) != y.extent(1))
+    throw InvalidArgument(message("apply() needs x and y of ", numRows(), " rows, but x is ",
+                                  x.extent(0), " x ", x.extent(1), " and y is ", y.extent(0), " x ",
+                                  y.extent(1)));
+  if (alpha == Scalar(1) && beta == Scalar(0)) {
+    doApply(exec, x, y, trans);
+    return;
+  }
+  const auto result = detail::workspaceOf(exec, workspace_, x.extent(0), x.extent(1));
+  doApply(exec, x, result, trans);
+  axpby<Scalar, Device>(exec, alpha, result, beta, y);
+}
+
+#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
+  template class Preconditioner<double, DEVICE>;                                                   \
+  template class Preconditioner<float, DEVICE>;
+AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+
+} // namespace ainvil

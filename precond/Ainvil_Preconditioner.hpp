@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// The interface of every method of the library.
+
+#include "Ainvil_LinearOperator.hpp"
+#include "Ainvil_Profiling.hpp"
+
+#include <memory>
+#include <string>
+
+namespace ainvil {
+
+/// What to do with a pivot block that cannot be inverted.
+enum class BreakdownPolicy {
+  Fail,   ///< throw BreakdownError
+  Shift,  ///< add a small multiple of the block's largest entry to its diagonal
+  Replace ///< take a multiple of the identity instead
+};
+
+/// What a set-up cost and what came out of it.
+struct Report {
+  PhaseTimes phases;         ///< seconds of the last initialize and compute, by phase
+  Offset factor_entries = 0; ///< scalar entries of the factors that are applied, diagonals included
+  Offset factor_bytes = 0;   ///< bytes one application reads from them
+  Offset breakdowns = 0;     ///< pivots shifted or replaced in the last compute
+  Ordinal first_breakdown = -1; ///< block row of the first of them
+  std::string notes;            ///< anything else worth telling, one line
+};
+
+/// A preconditioner: apply() is a product with M^-1, an approximation of A^-1.
+///
+/// The verbs are those of Ifpack2. `initialize` looks at the pattern of A only and may be
+/// expensive; `compute` looks at the values, may be called again and again for matrices of the same
+/// pattern, and allocates nothing from its second call on; `apply` is asynchronous and allocates
+/// nothing but, the first time it sees more columns than before, its workspace. Rows of A need not
+/// be sorted: the permutation is found once and applied to the values at each compute.
+template <class Scalar, class Device>
+class Preconditioner : public LinearOperator<Scalar, Device> {
+public:
+  using typename LinearOperator<Scalar, Device>::execution_space;
+  using Matrix = BsrMatrix<Scalar, Device>;
+
+  /// One line that names the method and its parameters.
+  virtual std::string description() const = 0;
+
+  /// Symbolic phase. \throws InvalidArgument if A is not square, has indices out of range, a column
+  /// twice in a row, or breaks what the method asks of the pattern.
+  void initialize(const execution_space& exec, const Matrix& a);
+  void initialize(const Matrix& a) { initialize(execution_space(), a); }
+
+  /// Numeric phase for a matrix of the pattern last initialized. \throws InvalidArgument if its
+  /// shape differs or a value is not finite; BreakdownError under the policy `fail`.
+  void compute(const execution_space& exec, const Matrix& a);
+  void compute(const Matrix& a) { compute(execution_space(), a); }
+
+  /// y = alpha op(M^-1) x + beta y; beta = 0 overwrites y, NaN included; x and y must not overlap.
+  /// \throws InvalidArgument before compute, or if the shapes do not match.
+  void apply(const execution_space& exec, MultiVectorArg<const Scalar, Device> x,
+             MultiVectorArg<Scalar, Device> y, Trans trans = Trans::No, Scalar alpha = 1,
+             Scalar beta = 0) const final;
+  void apply(const execution_space& exec, const Vector<const Scalar, Device>& x,
+             const Vector<Scalar, Device>& y, Trans trans = Trans::No, Scalar alpha = 1,
+             Scalar beta = 0) const {
+    apply(exec, asColumn(x), asColumn(y), trans, alpha, beta);
+  }
+
+  bool isInitialized() const { return initialized_; }
+  bool isComputed() const { return computed_; }
+  Offset numRows() const final { return Offset(num_rows_) * block_size_; }
+  Offset numCols() const final { return numRows(); }
+  const Report& report() const { return report_; }
+
+protected:
+  /// The three verbs on a valid matrix with sorted rows. doApply writes y = op(M^-1) x.
+  virtual void doInitialize(const execution_space& exec, const Matrix& a) = 0;
+  virtual void doCompute(const execution_space& exec, const Matrix& a) = 0;
+  virtual void doApply(const execution_space& exec, MultiVectorArg<const Scalar, Device> x,
+                       MultiVectorArg<Scalar, Device> y, Trans trans) const = 0;
+
+  Report report_;
+
+private:
+  Matrix sorted(const execution_space& exec, const Matrix& a);
+
+  bool initialized_ = false;
+  bool computed_ = false;
+  Ordinal num_rows_ = 0;
+  Offset num_entries_ = 0;
+  int block_size_ = 1;
+  // Only where the rows of A are not sorted: its sorted graph, where the entries come from, values.
+  Graph<Device> sorted_graph_;
+  Kokkos::View<const Offset*, Device> sorted_source_;
+  Kokkos::View<Scalar*, Device> sorted_values_;
+  mutable MultiVector<Scalar, Device> workspace_;
+};
+
+template <class Scalar, class Device>
+using PreconditionerPtr = std::unique_ptr<Preconditioner<Scalar, Device>>;
+
+namespace detail {
+
+/// Columns of a multivector that is only ever enlarged: the workspace of apply functions.
+template <class Scalar, class Device>
+MultiVectorArg<Scalar, Device> workspaceOf(const typename Device::execution_space& exec,
+                                           MultiVector<Scalar, Device>& storage, size_t rows,
+                                           size_t columns) {
+  if (storage.extent(0) != rows || storage.extent(1) < columns)
+    storage = MultiVector<Scalar, Device>(
+        Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Ainvil::workspace"), rows, columns);
+  return MultiVectorArg<Scalar, Device>(storage.data(), rows, columns);
+}
+
+} // namespace detail
+} // namespace ainvil

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Ainvil_Factory.hpp"
+
+#include <gtest/gtest.h>
+
+namespace ainvil {
+namespace {
+
+std::string describe(const std::string& specification) {
+  return createPreconditioner<double, DefaultDevice>(specification)->description();
+}
+
+TEST(Factory, UnderstandsEveryKey) {
+  EXPECT_EQ(describe("none"), "none");
+  EXPECT_EQ(describe("jacobi:variant=point,breakdown=replace"), "jacobi: {variant: point}");
+  EXPECT_EQ(describe("ilu"), "ilu: {level: 0, solve: exact, storage: double}");
+  EXPECT_EQ(describe("ilu:level=2,solve=isai,power=3,side=columns,relax=auto,relax-threshold=1e-3,"
+                     "relax-limit=5,storage=float,breakdown=shift,shift=0.5"),
+            "ilu: {level: 2, solve: isai, power: 3, side: columns, relax: auto, storage: float}");
+}
+
+TEST(Factory, RefusesWithASentenceThatNamesTheCulprit) {
+  const struct {
+    const char* specification;
+    const char* expected;
+  } cases[] = {
+      {"", "empty"},
+      {"iluu", "unknown method 'iluu', known are none, jacobi, ilu"},
+      {"ilu:", "nothing follows the colon"},
+      {"ilu:level", "'level' is not of the form key=value"},
+      {"ilu:=3", "not of the form key=value"},
+      {"ilu:level=", "not of the form key=value"},
+      {"ilu:level=1,", "last comma"},
+      {"ilu:level=1,,solve=isai", "not of the form key=value"},
+      {"ilu:level=1,level=2", "'level' is given twice"},
+      {"ilu:colour=red", "unknown key 'colour', known are level, solve"},
+      {"none:level=1", "'none' takes none"},
+      {"ilu:level=-1", "'level' must be an integer of at least 0, but it is '-1'"},
+      {"ilu:level=1.5", "must be an integer"},
+      {"ilu:solve=isai,power=-2", "'power' must be an integer of at least 1"},
+      {"ilu:solve=isai,power=0", "'power' must be an integer of at least 1"},
+      {"ilu:solve=isai,power=99999999999999999999", "'power' must be an integer"},
+      {"ilu:solve=magic", "'solve' must be one of exact, isai, but it is 'magic'"},
+      {"ilu:power=2", "key 'power' has no effect with the other parameters"},
+      {"ilu:solve=isai,relax=1,relax-limit=4", "key 'relax-limit' has no effect"},
+      {"ilu:shift=0.1", "key 'shift' has no effect"},
+      {"ilu:solve=isai,relax=maybe", "'relax' must be an integer"},
+      {"ilu:solve=isai,relax=auto,relax-threshold=0", "must be a positive number"},
+      {"ilu:solve=isai,relax=auto,relax-threshold=nan", "must be a positive number"},
+      {"ilu:breakdown=ignore", "'breakdown' must be one of fail, shift, replace"},
+      {"ilu:storage=half", "'storage' must be one of"},
+      {"jacobi:variant=line", "'variant' must be one of block, point"},
+  };
+  for (const auto& c : cases)
+    try {
+      describe(c.specification);
+      ADD_FAILURE() << "'" << c.specification << "' was accepted";
+    } catch (const InvalidArgument& error) {
+      EXPECT_NE(std::string(error.what()).find(c.expected), std::string::npos)
+          << c.specification << " -> " << error.what();
+    }
+}
+
+TEST(Factory, FloatVectorsHaveNoDoubleStorage) {
+  EXPECT_THROW((createPreconditioner<float, DefaultDevice>("ilu:storage=double")), InvalidArgument);
+  EXPECT_NO_THROW((createPreconditioner<float, DefaultDevice>("ilu:storage=float")));
+}
+
+TEST(Factory, HelpNamesWhatIsAccepted) {
+  ASSERT_EQ(preconditionerHelp().size(), 3u);
+  for (const MethodHelp& method : preconditionerHelp()) {
+    EXPECT_NO_THROW(describe(method.name));
+    EXPECT_FALSE(method.meaning.empty());
+  }
+}
+
+} // namespace
+} // namespace ainvil

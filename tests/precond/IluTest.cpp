@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "PrecondSupport.hpp"
+
+#include "Ainvil_Gallery.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace ainvil {
+namespace {
+
+using namespace test;
+
+/// L U as a dense matrix, from the factors' own storage.
+std::vector<double> denseProduct(const BlockIlu<double, Device>& factors) {
+  const auto lower = toDense(copyTo<HostDevice>(factors.lower().matrix));
+  auto upper = toDense(copyTo<HostDevice>(factors.upper().matrix));
+  const size_t n = static_cast<size_t>(factors.lower().matrix.numPointRows());
+  for (size_t i = 0; i < n; ++i)
+    upper[i * n + i] += 1.0;
+  return multiply(lower, upper, n);
+}
+
+class IluBlockSize : public ::testing::TestWithParam<int> {};
+
+TEST_P(IluBlockSize, FullPatternIsTheExactInverse) {
+  const int bs = GetParam();
+  const HostBsr a = matrixOn(fullPattern(7), bs, 11);
+  Ilu<double, Device> ilu(exactIlu());
+  setUp(ilu, a);
+  const size_t n = 7 * bs;
+  expectNear(denseInverse(ilu), inverse(toDense(a), n), 1e-12);
+}
+
+TEST_P(IluBlockSize, ProductOfFactorsIsAOnThePattern) {
+  const int bs = GetParam();
+  const Pattern pattern = randomPattern(43, 4, 5);
+  const HostBsr a = matrixOn(pattern, bs, 12);
+  Report report;
+  BlockIlu<double, Device> factors{BlockIluParameters()};
+  factors.initialize(Exec(), copyTo<Device>(a), report);
+  factors.compute(Exec(), copyTo<Device>(a), report);
+  const auto product = denseProduct(factors);
+  const auto dense = toDense(a);
+  const size_t n = 43 * bs;
+  for (size_t i = 0; i < 43; ++i)
+    for (const Ordinal j : pattern[i])
+      for (int r = 0; r < bs; ++r)
+        for (int c = 0; c < bs; ++c) {
+          const size_t at = (i * bs + r) * n + size_t(j) * bs + c;
+          ASSERT_NEAR(product[at], dense[at], 1e-11) << "block " << i << ", " << j;
+        }
+}
+
+TEST_P(IluBlockSize, TransposeIdentity) {
+  const int bs = GetParam();
+  const HostBsr a = matrixOn(randomPattern(31, 5, 6), bs, 13);
+  Ilu<double, Device> ilu(exactIlu());
+  setUp(ilu, a);
+  const size_t n = 31 * bs;
+  expectNear(denseInverse(ilu, Trans::Yes), transposed(denseInverse(ilu), n), 1e-13);
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, IluBlockSize, ::testing::Values(1, 2, 3, 4, 5, 6, 7, 8, 11, 17));
+
+TEST(Ilu, EnoughFillIsTheExactInverse) {
+  const HostBsr a = matrixOn(randomPattern(40, 2, 8), 2, 14);
+  Ilu<double, Device> ilu(exactIlu(40));
+  setUp(ilu, a);
+  expectNear(denseInverse(ilu), inverse(toDense(a), 80), 1e-11);
+}
+
+TEST(Ilu, MoreFillIsCloserToA) {
+  const Problem problem = makeProblem("poisson5:20");
+  const auto dense = toDense(problem.matrix);
+  double before = std::numeric_limits<double>::infinity();
+  for (const int level : {0, 1, 2, 4}) {
+    Report report;
+    BlockIluParameters parameters;
+    parameters.level = level;
+    BlockIlu<double, Device> factors(parameters);
+    factors.initialize(Exec(), copyTo<Device>(problem.matrix), report);
+    factors.compute(Exec(), copyTo<Device>(problem.matrix), report);
+    const auto product = denseProduct(factors);
+    double error = 0;
+    for (size_t i = 0; i < product.size(); ++i)
+      error += std::abs(product[i] - dense[i]);
+    EXPECT_LT(error, 0.7 * before) << "level " << level;
+    before = error;
+  }
+}
+
+/// A Kronecker product with the identity runs through the block kernels what the scalar ones do.
+TEST(Ilu, BlocksOfMultiplesOfTheIdentityEqualTheScalarFactors) {
+  const Pattern pattern = randomPattern(50, 5, 9);
+  const HostBsr scalar = matrixOn(pattern, 1, 15);
+  for (const int bs : {3, 9}) {
+    HostBsr block = matrixOn(pattern, bs, 16);
+    for (Offset e = 0; e < block.numEntries(); ++e)
+      for (int k = 0; k < bs * bs; ++k)
+        block.values(e * bs * bs + k) = k % (bs + 1) == 0 ? scalar.values(e) : 0.0;
+    Ilu<double, Device> small(exactIlu(1)), large(exactIlu(1));
+    setUp(small, scalar);
+    setUp(large, block);
+    const auto expected = denseInverse(small);
+    const auto actual = denseInverse(large);
+    std::vector<double> component(50 * 50);
+    for (int r = 0; r < bs; ++r) {
+      for (size_t i = 0; i < 50; ++i)
+        for (size_t j = 0; j < 50; ++j)
+          component[i * 50 + j] = actual[(i * bs + r) * 50 * bs + j * bs + r];
+      expectNear(component, expected, 1e-13);
+    }
+  }
+}
+
+TEST(Ilu, LongRowsAndAChainOfManyLevels) {
+  const HostBsr a = matrixOn(longRowsPattern(615), 1, 17);
+  Ilu<double, Device> ilu(exactIlu());
+  setUp(ilu, a);
+  const auto m = denseInverse(ilu);
+  const auto expected = inverse(denseProduct(ilu.factors()), 615);
+  expectNear(m, expected, 1e-11);
+
+  Pattern chain = diagonalPattern(3000);
+  for (Ordinal i = 1; i < 3000; ++i)
+    chain[i].insert(i - 1);
+  const HostBsr bidiagonal = matrixOn(chain, 1, 18);
+  Ilu<double, Device> exact(exactIlu());
+  setUp(exact, bidiagonal);
+  const std::vector<double> ones(3000, 1.0);
+  const auto x = toDevice(ones);
+  const auto b = toDevice(ones);
+  const auto y = toDevice(std::vector<double>(3000, std::numeric_limits<double>::quiet_NaN()));
+  spmv<double, double, Device>(Exec(), Trans::No, 1.0, copyTo<Device>(bidiagonal),
+                               asColumn(Vector<const double, Device>(x)), 0.0, asColumn(b));
+  exact.apply(Exec(), Vector<const double, Device>(b), y);
+  expectNear(toHost(y), ones, 1e-12);
+}
+
+TEST(Ilu, FloatStorageIsExactToFloatRounding) {
+  const HostBsr a = matrixOn(randomPattern(60, 5, 19), 3, 19);
+  IluParameters<Device> parameters = exactIlu();
+  Ilu<double, Device> in_double(parameters);
+  parameters.storage = Storage::Float;
+  Ilu<double, Device> in_float(parameters);
+  setUp(in_double, a);
+  setUp(in_float, a);
+  const auto expected = denseInverse(in_double);
+  const auto actual = denseInverse(in_float);
+  expectNear(actual, expected, 1e-5);
+  EXPECT_NE(actual, expected);
+  EXPECT_EQ(in_float.report().factor_entries, in_double.report().factor_entries);
+  EXPECT_LT(in_float.report().factor_bytes, 0.6 * in_double.report().factor_bytes);
+}
+
+TEST(Ilu, SinglePrecisionThroughout) {
+  const HostBsr a = matrixOn(randomPattern(33, 5, 20), 2, 20);
+  Kokkos::View<float*, HostDevice> values("Ainvil::values", a.values.extent(0));
+  for (size_t i = 0; i < a.values.extent(0); ++i)
+    values(i) = static_cast<float>(a.values(i));
+  const BsrMatrix<float, Device> single =
+      copyTo<Device>(BsrMatrix<float, HostDevice>(a.graph, values, 2));
+  Ilu<float, Device> ilu(exactIlu(2));
+  ilu.initialize(single);
+  ilu.compute(single);
+  Ilu<double, Device> reference(exactIlu(2));
+  setUp(reference, a);
+  Kokkos::View<float*, Kokkos::LayoutLeft, Device> x("Ainvil::x", 66), y("Ainvil::y", 66);
+  Kokkos::deep_copy(x, 1.0f);
+  ilu.apply(Exec(), Vector<const float, Device>(x), y);
+  const auto dense = denseInverse(reference);
+  const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), y);
+  for (size_t i = 0; i < 66; ++i) {
+    double sum = 0;
+    for (size_t j = 0; j < 66; ++j)
+      sum += dense[i * 66 + j];
+    EXPECT_NEAR(host(i), sum, 1e-5);
+  }
+}
+
+/// Block row 3 gets a singular pivot, whatever precedes it.
+HostBsr singularInRow3(int bs) {
+  HostBsr a = matrixOn(diagonalPattern(8), bs, 21);
+  for (int k = 0; k < bs; ++k) // two equal rows, or a zero
+    a.values(3 * bs * bs + k) = bs > 1 ? a.values(3 * bs * bs + bs + k) : 0.0;
+  return a;
+}
+
+TEST(IluBreakdown, FailNamesTheFirstRowAndThePolicies) {
+  for (const int bs : {1, 3, 11}) {
+    Ilu<double, Device> ilu(exactIlu());
+    try {
+      setUp(ilu, singularInRow3(bs));
+      FAIL() << "no exception";
+    } catch (const BreakdownError& error) {
+      const std::string text = error.what();
+      EXPECT_NE(text.find("block row 3"), std::string::npos) << text;
+      EXPECT_NE(text.find("'shift'"), std::string::npos) << text;
+      EXPECT_NE(text.find("'replace'"), std::string::npos) << text;
+    }
+    EXPECT_FALSE(ilu.isComputed());
+  }
+}
+
+TEST(IluBreakdown, ShiftAndReplaceAreCountedAndFinite) {
+  for (const auto policy : {BreakdownPolicy::Shift, BreakdownPolicy::Replace})
+    for (const int bs : {1, 3, 11}) {
+      IluParameters<Device> parameters = exactIlu();
+      parameters.factorization.breakdown = policy;
+      Ilu<double, Device> ilu(parameters);
+      setUp(ilu, singularInRow3(bs));
+      EXPECT_EQ(ilu.report().breakdowns, 1);
+      EXPECT_EQ(ilu.report().first_breakdown, 3);
+      // M is the inverse of the L U that was kept, changed pivot included.
+      expectNear(denseInverse(ilu), inverse(denseProduct(ilu.factors()), 8 * bs), 1e-10);
+      // A good matrix on the same graph clears the counters.
+      ilu.compute(copyTo<Device>(matrixOn(diagonalPattern(8), bs, 22)));
+      EXPECT_EQ(ilu.report().breakdowns, 0);
+      EXPECT_EQ(ilu.report().first_breakdown, -1);
+    }
+}
+
+TEST(IluBreakdown, NegativePivotsAreFine) {
+  HostBsr a = matrixOn(randomPattern(20, 3, 23), 2, 23);
+  for (size_t i = 0; i < a.values.extent(0); ++i)
+    a.values(i) = -a.values(i);
+  Ilu<double, Device> ilu(exactIlu(20));
+  setUp(ilu, a);
+  EXPECT_EQ(ilu.report().breakdowns, 0);
+  expectNear(denseInverse(ilu), inverse(toDense(a), 40), 1e-11);
+}
+
+TEST(IluBreakdown, MissingDiagonalBlock) {
+  Pattern pattern = randomPattern(10, 3, 24);
+  pattern[6].erase(6);
+  pattern[8].erase(8);
+  const HostBsr a = matrixOn(pattern, 2, 24);
+  Ilu<double, Device> strict(exactIlu());
+  try {
+    setUp(strict, a);
+    FAIL() << "no exception";
+  } catch (const InvalidArgument& error) {
+    EXPECT_NE(std::string(error.what()).find("2 block rows"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("block row 6"), std::string::npos) << error.what();
+  }
+  IluParameters<Device> parameters = exactIlu();
+  parameters.factorization.breakdown = BreakdownPolicy::Shift;
+  Ilu<double, Device> shifted(parameters);
+  setUp(shifted, a);
+  expectNear(denseInverse(shifted), inverse(denseProduct(shifted.factors()), 20), 1e-10);
+}
+
+TEST(Ilu, RefusesBadParameters) {
+  EXPECT_THROW((Ilu<double, Device>(exactIlu(-1))), InvalidArgument);
+  EXPECT_THROW((Ilu<double, Device>(isaiIlu(0))), InvalidArgument);
+  EXPECT_THROW((Ilu<double, Device>(isaiIlu(1, IsaiSide::Rows, -2))), InvalidArgument);
+}
+
+} // namespace
+} // namespace ainvil

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "PrecondSupport.hpp"
+
+#include "Ainvil_Jacobi.hpp"
+
+#include <gtest/gtest.h>
+
+namespace ainvil {
+namespace {
+
+using namespace test;
+
+class JacobiBlockSize : public ::testing::TestWithParam<int> {};
+
+TEST_P(JacobiBlockSize, InvertsTheDiagonalBlocks) {
+  const int bs = GetParam();
+  const size_t n = 23 * bs;
+  const HostBsr a = matrixOn(randomPattern(23, 4, 71), bs, 71);
+  for (const bool point : {false, true}) {
+    JacobiParameters parameters;
+    parameters.point = point;
+    Jacobi<double, Device> jacobi(parameters);
+    setUp(jacobi, a);
+    auto diagonal = toDense(a);
+    const size_t size = point ? 1 : bs;
+    for (size_t i = 0; i < n; ++i)
+      for (size_t j = 0; j < n; ++j)
+        if (i / size != j / size)
+          diagonal[i * n + j] = 0;
+    expectNear(denseInverse(jacobi), inverse(diagonal, n), 1e-13);
+    EXPECT_EQ(jacobi.report().factor_entries, Offset(n * size));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, JacobiBlockSize, ::testing::Values(1, 2, 3, 4, 5, 6, 7, 8, 11, 17));
+
+TEST(Jacobi, EqualsIluOnADiagonalPattern) {
+  const HostBsr a = matrixOn(diagonalPattern(17), 4, 72);
+  Jacobi<double, Device> jacobi{JacobiParameters()};
+  Ilu<double, Device> ilu(exactIlu());
+  setUp(jacobi, a);
+  setUp(ilu, a);
+  expectNear(denseInverse(jacobi), denseInverse(ilu), 1e-14);
+}
+
+TEST(Jacobi, ZeroDiagonalFollowsThePolicy) {
+  HostBsr a = matrixOn(diagonalPattern(6), 2, 73);
+  for (int k = 0; k < 4; ++k)
+    a.values(4 * 4 + k) = 0;
+  try {
+    Jacobi<double, Device> jacobi{JacobiParameters()};
+    setUp(jacobi, a);
+    FAIL() << "no exception";
+  } catch (const BreakdownError& error) {
+    EXPECT_NE(std::string(error.what()).find("block row 4"), std::string::npos) << error.what();
+  }
+  JacobiParameters parameters;
+  parameters.breakdown = BreakdownPolicy::Replace;
+  Jacobi<double, Device> jacobi(parameters);
+  setUp(jacobi, a);
+  EXPECT_EQ(jacobi.report().breakdowns, 1);
+  const auto m = denseInverse(jacobi);
+  EXPECT_EQ(m[8 * 12 + 8], 1.0);
+  EXPECT_EQ(m[8 * 12 + 9], 0.0);
+}
+
+} // namespace
+} // namespace ainvil

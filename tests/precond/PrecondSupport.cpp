@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "PrecondSupport.hpp"
+
+namespace ainvil {
+namespace test {
+
+HostBsr matrixOn(const Pattern& pattern, int block_size, std::uint64_t seed) {
+  const Ordinal n = static_cast<Ordinal>(pattern.size());
+  const int bs2 = block_size * block_size;
+  size_t nnz = 0;
+  for (const auto& row : pattern)
+    nnz += row.size();
+  Kokkos::View<Offset*, HostDevice> row_map("Ainvil::row_map", n + 1);
+  Kokkos::View<Ordinal*, HostDevice> entries("Ainvil::entries", nnz);
+  Kokkos::View<double*, HostDevice> values("Ainvil::values", nnz * bs2);
+  Random random(seed);
+  Offset e = 0;
+  for (Ordinal i = 0; i < n; ++i) {
+    for (const Ordinal j : pattern[i]) {
+      entries(e) = j;
+      for (int k = 0; k < bs2; ++k)
+        values(e * bs2 + k) = random.uniform(-1, 1);
+      if (j == i)
+        for (int r = 0; r < block_size; ++r)
+          values(e * bs2 + r * (block_size + 1)) += 1.0 + 0.7 * block_size * pattern[i].size();
+      ++e;
+    }
+    row_map(i + 1) = e;
+  }
+  return {Graph<HostDevice>(n, n, row_map, entries), values, block_size};
+}
+
+Pattern randomPattern(Ordinal n, double per_row, std::uint64_t seed) {
+  Random random(seed);
+  Pattern pattern(n);
+  for (Ordinal i = 0; i < n; ++i) {
+    pattern[i].insert(i);
+    for (Ordinal j = 0; j < n; ++j)
+      if (random.uniform(0, 1) < per_row / n)
+        pattern[i].insert(j);
+  }
+  return pattern;
+}
+
+Pattern fullPattern(Ordinal n) {
+  Pattern pattern(n);
+  for (auto& row : pattern)
+    for (Ordinal j = 0; j < n; ++j)
+      row.insert(j);
+  return pattern;
+}
+
+Pattern diagonalPattern(Ordinal n) {
+  Pattern pattern(n);
+  for (Ordinal i = 0; i < n; ++i)
+    pattern[i].insert(i);
+  return pattern;
+}
+
+Pattern longRowsPattern(Ordinal n) {
+  Pattern pattern = diagonalPattern(n);
+  for (Ordinal i = 0; i + 7 < n; i += 3)
+    pattern[i + 7].insert(i);
+  const Ordinal lengths[] = {1, 31, 32, 33, 65, 300};
+  Ordinal row = n - 6;
+  for (const Ordinal length : lengths) {
+    pattern[row] = {row};
+    for (Ordinal k = 0; k + 1 < length; ++k)
+      pattern[row].insert(row - 1 - k);
+    ++row;
+  }
+  const Pattern lower = pattern;
+  for (Ordinal i = 0; i < n; ++i)
+    for (const Ordinal j : lower[i])
+      pattern[j].insert(i);
+  return pattern;
+}
+
+std::vector<double> denseInverse(const Preconditioner<double, Device>& m, Trans trans) {
+  const size_t n = static_cast<size_t>(m.numRows());
+  std::vector<double> identity(n * n, 0.0);
+  for (size_t i = 0; i < n; ++i)
+    identity[i * n + i] = 1.0;
+  const auto x = toDevice(identity, n, n);
+  const auto y = poisoned(n, n);
+  m.apply(Exec(), x, y, trans);
+  // Columns of y, stored one after the other, are the rows of the transposed matrix.
+  const std::vector<double> columns = toHost(y);
+  std::vector<double> dense(n * n);
+  for (size_t i = 0; i < n; ++i)
+    for (size_t j = 0; j < n; ++j)
+      dense[i * n + j] = columns[j * n + i];
+  return dense;
+}
+
+IluParameters<Device> exactIlu(int level) {
+  IluParameters<Device> parameters;
+  parameters.factorization.level = level;
+  return parameters;
+}
+
+IluParameters<Device> isaiIlu(int power, IsaiSide side, int relax) {
+  IluParameters<Device> parameters;
+  parameters.solve = TriangularStrategy::Isai;
+  parameters.isai.power = power;
+  parameters.isai.side = side;
+  parameters.isai.relax = relax;
+  return parameters;
+}
+
+} // namespace test
+} // namespace ainvil

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// What the tests of preconditioners share: test matrices by pattern, and M^-1 as a dense matrix.
+
+#include "Ainvil_Ilu.hpp"
+#include "TestSupport.hpp"
+
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace ainvil {
+namespace test {
+
+using Device = DefaultDevice;
+using Exec = Device::execution_space;
+using HostBsr = BsrMatrix<double, HostDevice>;
+using DeviceBsr = BsrMatrix<double, Device>;
+using Pattern = std::vector<std::set<Ordinal>>; ///< columns of every block row
+
+/// A matrix on the given pattern with random blocks; diagonal blocks are made dominant, so that
+/// every factorisation without pivoting is safe.
+HostBsr matrixOn(const Pattern& pattern, int block_size, std::uint64_t seed);
+
+/// The diagonal and, in each row, about `per_row` random columns, symmetric or not.
+Pattern randomPattern(Ordinal n, double per_row, std::uint64_t seed);
+Pattern fullPattern(Ordinal n);
+Pattern diagonalPattern(Ordinal n);
+
+/// A pattern whose last rows have 1, 31, 32, 33, 65 and 300 entries left of the diagonal or on it,
+/// on top of a sparse band, and whose first columns mirror them above it.
+Pattern longRowsPattern(Ordinal n);
+
+/// op(M^-1) as a dense matrix, column by column of a single multivector application.
+std::vector<double> denseInverse(const Preconditioner<double, Device>& m, Trans trans = Trans::No);
+
+/// Initialised and computed.
+template <class Method>
+void setUp(Method& method, const HostBsr& a) {
+  const DeviceBsr on_device = copyTo<Device>(a);
+  method.initialize(on_device);
+  method.compute(on_device);
+}
+
+IluParameters<Device> exactIlu(int level = 0);
+IluParameters<Device> isaiIlu(int power, IsaiSide side = IsaiSide::Rows, int relax = 0);
+
+} // namespace test
+} // namespace ainvil
