@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Ainvil_Gmres.hpp"
+
+#include "Ainvil_Profiling.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace ainvil {
+namespace detail {
+namespace {
+
+/// v_c . u and v_c . z for Width neighbouring columns v_c of V; u and z are columns themselves.
+template <int Width, class Scalar>
+struct ArnoldiTile {
+  const Scalar* columns;
+  Offset stride;
+  const Scalar* u;
+  const Scalar* z;
+
+  KOKKOS_INLINE_FUNCTION Sums<2 * Width> row(Offset i) const {
+    const double u_i = u[i];
+    const double z_i = z[i];
+    Sums<2 * Width> products;
+    for (int c = 0; c < Width; ++c) {
+      const double v_i = columns[i + c * stride];
+      products.value[2 * c] = v_i * u_i;
+      products.value[2 * c + 1] = v_i * z_i;
+    }
+    return products;
+  }
+};
+
+/// dotU(c) = V(:, c) . u, dotZ(c) = V(:, c) . z for the columns c <= z of V; u and z are columns
+/// themselves. A thread of the team takes `tile` columns at a time and its lanes neighbouring rows
+/// of the team's chunk; with fewer tiles than threads the chunk is split as well. The last team
+/// adds up and computes what the update needs:
+///     rho^2 = u.u - s.s,  tau = (u.z - s.p) / rho,  1 / sigma^2 = z.z - p.p - tau^2
+/// with s_c = dotU(c) and p_c = dotZ(c), c < u.
+template <class Scalar, class Device>
+struct ArnoldiDotsKernel {
+  using Member = typename Kokkos::TeamPolicy<typename Device::execution_space>::member_type;
+  static constexpr int tile = compat::IsGpu<typename Device::execution_space>::value ? 4 : 1;
+
+  MultiVectorArg<const Scalar, Device> v;
+  int u, z;
+  PartialSums<Device> sums;
+  Offset rows_per_team;
+  ArnoldiRecord record;
+
+  KOKKOS_FUNCTION void operator()(const Member& member) const {
+    const int tiles = z / tile + 1;
+    const int splits = tiles < member.team_size() ? member.team_size() / tiles : 1;
+    const Offset begin = Offset(member.league_rank()) * rows_per_team;
+    const Offset rows =
+        begin + rows_per_team < Offset(v.extent(0)) ? rows_per_team : v.extent(0) - begin;
+    // Partial sums of the splits of a chunk meet here, (split, column, u or z).
+    auto* shared = static_cast<double*>(
+        member.team_shmem().get_shmem(2 * tile * member.team_size() * sizeof(double)));
+    for (int item = member.team_rank(); item < tiles * splits; item += member.team_size()) {
+      const int first = item % tiles * tile;
+      const int split = item / tiles;
+      const Offset split_begin = begin + rows * split / splits;
+      const Offset split_end = begin + rows * (split + 1) / splits;
+      const int width = z + 1 - first;
+      double* to = splits > 1 ? shared + (split * tiles * tile + first) * 2 : nullptr;
+      if (width >= tile)
+        sumTile<tile>(member, first, split_begin, split_end, to);
+      else if (width == 3)
+        sumTile<3>(member, first, split_begin, split_end, to);
+      else if (width == 2)
+        sumTile<2>(member, first, split_begin, split_end, to);
+      else
+        sumTile<1>(member, first, split_begin, split_end, to);
+    }
+    if (splits > 1) {
+      member.team_barrier();
+      Kokkos::parallel_for(Kokkos::TeamVectorRange(member, 2 * (z + 1)), [&](const int k) {
+        double sum = 0;
+        for (int split = 0; split < splits; ++split)
+          sum += shared[split * tiles * tile * 2 + k];
+        sums.partials(k, member.league_rank()) = sum;
+      });
+    }
+    if (sums.isLastTeam(member))
+      finish(member);
+  }
+
+  /// Inner products of Width columns, to shared memory or, if `to` is null, to the partial sums.
+  template <int Width>
+  KOKKOS_FUNCTION void sumTile(const Member& member, int first, Offset begin, Offset end,
+                               double* to) const {
+    const auto mine = sumRange<typename Device::execution_space, 2 * Width>(
+        member, begin, end,
+        ArnoldiTile<Width, Scalar>{&v(0, first), Offset(v.stride(1)), &v(0, u), &v(0, z)});
+    Kokkos::single(Kokkos::PerThread(member), [&]() {
+      for (int k = 0; k < 2 * Width; ++k)
+        if (to != nullptr)
+          to[k] = mine.value[k];
+        else
+          sums.partials(2 * first + k, member.league_rank()) = mine.value[k];
+    });
+  }
+
+  KOKKOS_FUNCTION void finish(const Member& member) const {
+    for (int c = member.team_rank(); c <= z; c += member.team_size()) {
+      const Sums<2> total = sums.template total<2>(member, 2 * c);
+      Kokkos::single(Kokkos::PerThread(member), [&]() {
+        record.dotU(c) = total.value[0];
+        record.dotZ(c) = total.value[1];
+      });
+    }
+    member.team_barrier();
+    if (member.team_rank() != 0)
+      return;
+    Sums<3> inner; // s.s, s.p, p.p
+    Kokkos::parallel_reduce(
+        Kokkos::ThreadVectorRange(member, u),
+        [&](const int c, Sums<3>& sum) {
+          const double s = record.dotU(c);
+          const double p = record.dotZ(c);
+          sum.value[0] += s * s;
+          sum.value[1] += s * p;
+          sum.value[2] += p * p;
+        },
+        inner);
+    Kokkos::single(Kokkos::PerThread(member), [&]() {
+      // A candidate that loses most of itself in the second pass was rounding noise (twice is
+      // enough: Kahan and Parlett): the basis ends here, and zeros keep what follows finite.
+      constexpr double kept = 0.01;
+      const double uu = record.dotU(u);
+      const double rho2 = uu - inner.value[0];
+      const double inverse_norm = rho2 > kept * uu ? 1 / compat::math::sqrt(rho2) : 0.0;
+      const double tau = (record.dotZ(u) - inner.value[1]) * inverse_norm;
+      // The scale only has to be near 1 / norm: the next step measures the norm.
+      const double zz = record.dotZ(z);
+      const double left = zz - inner.value[2] - tau * tau;
+      const double floor = 1e-20 * zz;
+      record.inverseNorm() = inverse_norm;
+      record.dotNew() = tau;
+      record.scale() = zz > 0 ? 1 / compat::math::sqrt(left > floor ? left : floor) : 0.0;
+    });
+  }
+};
+
+/// v_j = (u - V s) / rho,  next candidate = (z - V p - tau v_j) sigma, for a run of rows. u becomes
+/// v_j and z the next candidate in place.
+template <class Scalar, class Device>
+struct ArnoldiUpdateKernel {
+  static constexpr int block = rowsAtOnce<typename Device::execution_space>();
+
+  MultiVectorArg<Scalar, Device> v;
+  int j;
+  ArnoldiRecord record;
+
+  KOKKOS_FUNCTION void operator()(const Offset item) const {
+    const Offset first = item * block;
+    if (first + block <= Offset(v.extent(0)))
+      rows<block>(first);
+    else
+      for (Offset i = first; i < Offset(v.extent(0)); ++i)
+        rows<1>(i);
+  }
+
+  template <int Rows>
+  KOKKOS_INLINE_FUNCTION void rows(Offset first) const {
+    double u_new[Rows], z_new[Rows];
+    for (int r = 0; r < Rows; ++r) {
+      u_new[r] = v(first + r, j);
+      z_new[r] = v(first + r, j + 1);
+    }
+    for (int c = 0; c < j; ++c) {
+      const double s = record.dotU(c);
+      const double p = record.dotZ(c);
+      const Scalar* v_c = &v(first, c);
+      for (int r = 0; r < Rows; ++r) {
+        u_new[r] -= double(v_c[r]) * s;
+        z_new[r] -= double(v_c[r]) * p;
+      }
+    }
+    const double inverse_norm = record.inverseNorm();
+    const double tau = record.dotNew();
+    const double scale = record.scale();
+    for (int r = 0; r < Rows; ++r) {
+      const double v_new = u_new[r] * inverse_norm;
+      v(first + r, j) = static_cast<Scalar>(v_new);
+      v(first + r, j + 1) = static_cast<Scalar>((z_new[r] - tau * v_new) * scale);
+    }
+  }
+};
+
+} // namespace
+} // namespace detail
+
+using detail::ArnoldiRecord;
+
+template <class Scalar, class Device>
+Gmres<Scalar, Device>::Gmres(SolverOptions options) : options_(std::move(options)) {
+  options_.validate();
+}
+
+template <class Scalar, class Device>
+void Gmres<Scalar, Device>::allocate(const execution_space& exec, Offset n) {
+  if (n == n_)
+    return;
+  n_ = n;
+  const Offset length = std::min<Offset>({options_.restart, options_.max_iterations, n});
+  capacity_ = static_cast<int>(std::max<Offset>(length, 1)) + 1;
+  shape_ = detail::SumTeams::forRows(exec, n);
+  sums_ = detail::PartialSums<Device>(exec, 2 * capacity_, shape_);
+  meter_ = detail::ResidualMeter<Scalar, Device>(exec, n);
+  const auto allocation = [&](const std::string& label) {
+    return Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label);
+  };
+  basis_ = MultiVector<Scalar, Device>(allocation("Ainvil::Gmres::basis"), n, capacity_);
+  work_ = Vector<Scalar, Device>(allocation("Ainvil::Gmres::work"), n);
+  records_ = Kokkos::View<double*, Device>(allocation("Ainvil::Gmres::records"),
+                                           Offset(capacity_) * ArnoldiRecord::size(capacity_));
+  coefficients_ =
+      Kokkos::View<double*, Device>(allocation("Ainvil::Gmres::coefficients"), capacity_);
+  host_records_ = Kokkos::create_mirror_view(records_);
+  host_coefficients_ = Kokkos::create_mirror_view(coefficients_);
+}
+
+template <class Scalar, class Device>
+SolveResult Gmres<Scalar, Device>::solve(const execution_space& exec,
+                                         const LinearOperator<Scalar, Device>& a,
+                                         const LinearOperator<Scalar, Device>* m,
+                                         Vector<const Scalar, Device> b, Vector<Scalar, Device> x) {
+  ScopedRegion region("Ainvil::Gmres::solve");
+  detail::checkSystem("GMRES", a, m, b.extent(0), x.extent(0));
+  allocate(exec, b.extent(0));
+  SolveResult result;
+  double b_norm = 0;
+  if (detail::startSolve<Scalar, Device>(exec, meter_, a, asColumn(b), asColumn(x), column(0),
+                                         options_, result, b_norm))
+    return result;
+
+  const System system{exec, a, m};
+  arnoldi_.start(std::numeric_limits<Scalar>::epsilon());
+  double previous = result.true_rel_residual;
+  while (!detail::isOver(options_, previous, result)) {
+    const int length = std::min(capacity_ - 1, options_.max_iterations - result.iterations);
+    const int columns = runCycle(system, length, b_norm, result);
+    if (arnoldi_.failed()) {
+      result.status = SolveStatus::Diverged;
+      result.message =
+          message("A or the preconditioner gave NaN or Inf after iteration ", result.iterations);
+      return result;
+    }
+    const int used = correct(system, columns, asColumn(x));
+    if (used < columns)
+      result.rel_residual = arnoldi_.residual(used) / b_norm;
+    previous = result.true_rel_residual;
+    result.true_rel_residual =
+        meter_.residual(exec, a, asColumn(b), asColumn(x), column(0)) / b_norm;
+    // A nearly singular matrix may go on from a better residual, a singular one cannot.
+    if (arnoldi_.singular() && result.true_rel_residual > 0.9 * previous) {
+      result.status = SolveStatus::Breakdown;
+      result.message =
+          message("the preconditioned matrix is singular: the relative residual stays ", "at ",
+                  result.true_rel_residual);
+      return result;
+    }
+  }
+  return result;
+}
+
+/// Runs up to `length` steps from the residual in column 0 and appends to the history. Returns the
+/// number of basis vectors whose combination is the iterate to be taken.
+template <class Scalar, class Device>
+int Gmres<Scalar, Device>::runCycle(const System& system, int length, double b_norm,
+                                    SolveResult& result) {
+  const execution_space& exec = system.exec;
+  const int interval = detail::checkInterval<Device>(options_);
+  arnoldi_.startCycle(length);
+  int columns = 0;
+  int seen = 0;
+  for (int j = 0; j < length; ++j) {
+    multiply(system, j);
+    takeInnerProducts(exec, j, j + 1);
+    update(exec, j);
+    const bool last = j + 1 == length;
+    if (!last && (j + 1) % interval != 0)
+      continue;
+
+    readRecords(exec, seen, j + 1);
+    for (; seen <= j; ++seen)
+      arnoldi_.add(seen, record(host_records_.data(), seen));
+    const bool open = !arnoldi_.exhausted() && !arnoldi_.failed();
+    if (open && (last || arnoldi_.predictedResidual() <= options_.tolerance * b_norm)) {
+      takeInnerProducts(exec, j + 1, j + 1);
+      readRecords(exec, j + 1, j + 2);
+      arnoldi_.close(j + 1, record(host_records_.data(), j + 1));
+    }
+
+    while (columns < arnoldi_.columns() && !(columns > 0 && converged(result))) {
+      ++columns;
+      ++result.iterations;
+      result.rel_residual = arnoldi_.residual(columns) / b_norm;
+      result.history.push_back(result.rel_residual);
+    }
+    if (options_.progress)
+      options_.progress(result.iterations, result.rel_residual);
+    if (arnoldi_.exhausted() || arnoldi_.failed() || (columns > 0 && converged(result)))
+      break;
+  }
+  return columns;
+}
+
+/// column j + 1 = A M column j
+template <class Scalar, class Device>
+void Gmres<Scalar, Device>::multiply(const System& system, int j) {
+  if (system.m == nullptr) {
+    system.a.apply(system.exec, column(j), column(j + 1));
+    return;
+  }
+  system.m->apply(system.exec, column(j), asColumn(work_));
+  system.a.apply(system.exec, asColumn(work_), column(j + 1));
+}
+
+/// Inner products of columns 0 .. z with columns u and z, into record u.
+template <class Scalar, class Device>
+void Gmres<Scalar, Device>::takeInnerProducts(const execution_space& exec, int u, int z) {
+  using Kernel = detail::ArnoldiDotsKernel<Scalar, Device>;
+  const size_t scratch = (2 * Kernel::tile * shape_.team_size + 2) * sizeof(double);
+  Kokkos::parallel_for(
+      "Ainvil::Gmres::innerProducts", shape_.policy(exec, scratch),
+      Kernel{basis_, u, z, sums_, shape_.rows_per_team, record(records_.data(), u)});
+}
+
+/// Makes column j a basis vector and column j + 1 the next candidate.
+template <class Scalar, class Device>
+void Gmres<Scalar, Device>::update(const execution_space& exec, int j) {
+  using Kernel = detail::ArnoldiUpdateKernel<Scalar, Device>;
+  const Offset items = (n_ + Kernel::block - 1) / Kernel::block;
+  Kokkos::parallel_for("Ainvil::Gmres::update", detail::Range<execution_space>(exec, 0, items),
+                       Kernel{basis_, j, record(records_.data(), j)});
+}
+
+/// Brings the records [first, last) to the host in one transfer.
+template <class Scalar, class Device>
+void Gmres<Scalar, Device>::readRecords(const execution_space& exec, int first, int last) {
+  const Offset size = ArnoldiRecord::size(capacity_);
+  const auto range = std::make_pair(first * size, last * size);
+  Kokkos::deep_copy(exec, Kokkos::subview(host_records_, range), Kokkos::subview(records_, range));
+  compat::fence(exec, "Ainvil::Gmres::readRecords");
+}
+
+/// x += M V y. Returns the number of columns of V that took part.
+template <class Scalar, class Device>
+int Gmres<Scalar, Device>::correct(const System& system, int columns,
+                                   MultiVectorArg<Scalar, Device> x) {
+  columns = arnoldi_.solve(columns, host_coefficients_.data());
+  if (columns == 0)
+    return 0;
+  Kokkos::deep_copy(system.exec, coefficients_, host_coefficients_);
+  const MultiVectorArg<Scalar, Device> target = system.m != nullptr ? asColumn(work_) : x;
+  detail::combineColumns<Scalar, Device>(system.exec, basis_, coefficients_, columns,
+                                         system.m != nullptr ? 0 : 1, target);
+  if (system.m != nullptr)
+    system.m->apply(system.exec, asColumn(work_), x, Trans::No, Scalar(1), Scalar(1));
+  return columns;
+}
+
+#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
+  template class Gmres<double, DEVICE>;                                                            \
+  template class Gmres<float, DEVICE>;
+AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+
+} // namespace ainvil

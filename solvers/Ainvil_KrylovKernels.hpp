@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// Sums over all rows that finish inside the kernel that takes them, and the vector operations
+/// built on them. Sums are taken in double whatever the vectors hold, always in the same order: a
+/// result does not depend on the schedule.
+
+#include "Ainvil_RowTeams.hpp"
+
+namespace ainvil {
+namespace detail {
+
+/// Several sums that are taken together.
+template <int Count>
+struct Sums {
+  double value[Count] = {};
+
+  KOKKOS_INLINE_FUNCTION Sums& operator+=(const Sums& other) {
+    for (int k = 0; k < Count; ++k)
+      value[k] += other.value[k];
+    return *this;
+  }
+};
+
+} // namespace detail
+} // namespace ainvil
+
+namespace Kokkos {
+template <int Count>
+struct reduction_identity<ainvil::detail::Sums<Count>> {
+  KOKKOS_FORCEINLINE_FUNCTION static ainvil::detail::Sums<Count> sum() { return {}; }
+};
+} // namespace Kokkos
+
+namespace ainvil {
+namespace detail {
+
+/// Shape of a launch that sums over rows: each team takes one chunk of consecutive rows.
+struct SumTeams {
+  int lanes = 1;
+  int team_size = 1;
+  Offset rows_per_team = 1;
+  int league = 0;
+
+  /// GPUs: two teams of 512 threads a multiprocessor, as few partial sums as keep the memory busy.
+  /// Hosts: chunks short enough for the vectors that are read repeatedly to stay in the L1 cache.
+  template <class Exec>
+  static SumTeams forRows(const Exec& exec, Offset num_rows) {
+    SumTeams shape;
+    if constexpr (compat::IsGpu<Exec>::value) {
+      constexpr int threads_per_team = 512;
+      shape.lanes = Kokkos::TeamPolicy<Exec>::vector_length_max();
+      shape.team_size = threads_per_team / shape.lanes;
+      const Offset teams = std::max(1, exec.concurrency() / (2 * threads_per_team));
+      shape.rows_per_team = std::max<Offset>(threads_per_team, (num_rows + teams - 1) / teams);
+    } else {
+      shape.rows_per_team = 1024;
+    }
+    shape.league = static_cast<int>((num_rows + shape.rows_per_team - 1) / shape.rows_per_team);
+    return shape;
+  }
+
+  template <class Exec>
+  Kokkos::TeamPolicy<Exec> policy(const Exec& exec, size_t scratch_bytes) const {
+    Kokkos::TeamPolicy<Exec> policy(exec, league, team_size, lanes);
+    policy.set_scratch_size(0, Kokkos::PerTeam(scratch_bytes));
+    return policy;
+  }
+};
+
+/// One partial sum a team, added up by whichever team ends last: no second launch.
+template <class Device>
+struct PartialSums {
+  Kokkos::View<double**, Kokkos::LayoutRight, Device> partials; ///< (sum, team)
+  Kokkos::View<int, Device> teams_done;                         ///< 0 between launches
+
+  PartialSums() = default;
+  /// Room for `num_sums` sums of launches of the given shape.
+  PartialSums(const typename Device::execution_space& exec, int num_sums, const SumTeams& shape)
+      : partials(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Ainvil::partial_sums"),
+                 num_sums, shape.league),
+        teams_done(Kokkos::view_alloc(exec, "Ainvil::teams_done")) {}
+
+  /// True in every thread of one team: the one after whose stores no other team stores any more.
+  template <class Member>
+  KOKKOS_FUNCTION bool isLastTeam(const Member& member) const {
+    member.team_barrier();
+    int last = 0;
+    Kokkos::single(
+        Kokkos::PerTeam(member),
+        [&](int& out) {
+          Kokkos::memory_fence();
+          out = Kokkos::atomic_fetch_add(&teams_done(), 1) == member.league_size() - 1;
+          if (out != 0)
+            teams_done() = 0;
+          Kokkos::memory_fence();
+        },
+        last);
+    return last != 0;
+  }
+
+  /// Sums first .. first + Count - 1 over all teams, the lanes spread over the teams. For the last
+  /// team; the loads go to memory because other teams wrote during the kernel.
+  template <int Count, class Member>
+  KOKKOS_FUNCTION Sums<Count> total(const Member& member, int first) const {
+    Sums<Count> result;
+    Kokkos::parallel_reduce(
+        Kokkos::ThreadVectorRange(member, member.league_size()),
+        [&](const int team, Sums<Count>& sums) {
+          for (int k = 0; k < Count; ++k)
+            sums.value[k] += compat::volatileLoad(&partials(first + k, team));
+        },
+        result);
+    return result;
+  }
+};
+
+/// Rows that one iteration of a host loop takes together, so that loops over columns inside it run
+/// on vectors.
+template <class Exec>
+constexpr int rowsAtOnce() {
+  return compat::IsGpu<Exec>::value ? 1 : 64;
+}
+
+/// sum over rows i in [begin, end) of body.row(i), which returns Sums<Count>; known to all lanes of
+/// the thread. On a GPU the lanes take neighbouring rows. A host thread is its own only lane; there
+/// the sums of every eighth row are kept apart, because compilers do not reorder floating-point
+/// sums by themselves and so would not use vectors.
+template <class Exec, int Count, class Member, class Body>
+KOKKOS_INLINE_FUNCTION Sums<Count> sumRange(const Member& member, Offset begin, Offset end,
+                                            const Body& body) {
+  Sums<Count> total;
+  if constexpr (compat::IsGpu<Exec>::value) {
+    Kokkos::parallel_reduce(
+        Kokkos::ThreadVectorRange(member, begin, end),
+        [&](const Offset i, Sums<Count>& sums) { sums += body.row(i); }, total);
+  } else {
+    constexpr int width = 32;
+    double lanes[Count][width] = {};
+    Offset i = begin;
+    for (; i + width <= end; i += width)
+      for (int l = 0; l < width; ++l) {
+        const Sums<Count> row = body.row(i + l);
+        for (int k = 0; k < Count; ++k)
+          lanes[k][l] += row.value[k];
+      }
+    for (; i < end; ++i)
+      total += body.row(i);
+    for (int k = 0; k < Count; ++k)
+      for (int l = 0; l < width; ++l)
+        total.value[k] += lanes[k][l];
+  }
+  return total;
+}
+
+/// s = sum over all rows i of body.row(i), which may update vectors on the way. body.begin() runs
+/// first and tells whether there is anything to do; body.finish(s) runs once at the end, in one
+/// thread.
+template <int Count, class Device, class Body>
+struct RowSumKernel {
+  using Member = typename Kokkos::TeamPolicy<typename Device::execution_space>::member_type;
+
+  Body body_in;
+  PartialSums<Device> sums;
+  Offset num_rows;
+  Offset rows_per_team;
+
+  KOKKOS_FUNCTION void operator()(const Member& member) const {
+    Body body = body_in;
+    if (!body.begin())
+      return;
+    const Offset rows_per_thread = (rows_per_team + member.team_size() - 1) / member.team_size();
+    const Offset team_begin = Offset(member.league_rank()) * rows_per_team;
+    const Offset team_end = min(team_begin + rows_per_team, num_rows);
+    const Offset begin = min(team_begin + member.team_rank() * rows_per_thread, team_end);
+    const Offset end = min(begin + rows_per_thread, team_end);
+    const auto mine = sumRange<typename Device::execution_space, Count>(member, begin, end, body);
+
+    auto* of_thread = static_cast<Sums<Count>*>(
+        member.team_shmem().get_shmem(member.team_size() * sizeof(Sums<Count>)));
+    Kokkos::single(Kokkos::PerThread(member), [&]() { of_thread[member.team_rank()] = mine; });
+    member.team_barrier();
+    Kokkos::single(Kokkos::PerTeam(member), [&]() {
+      for (int t = 1; t < member.team_size(); ++t)
+        of_thread[0] += of_thread[t];
+      for (int k = 0; k < Count; ++k)
+        sums.partials(k, member.league_rank()) = of_thread[0].value[k];
+    });
+    if (sums.isLastTeam(member) && member.team_rank() == 0) {
+      const Sums<Count> total = sums.template total<Count>(member, 0);
+      Kokkos::single(Kokkos::PerThread(member), [&]() { body.finish(total); });
+    }
+  }
+
+  KOKKOS_INLINE_FUNCTION static Offset min(Offset a, Offset b) { return a < b ? a : b; }
+};
+
+/// Launches a RowSumKernel. One kernel, asynchronous.
+template <int Count, class Device, class Body>
+void sumRows(const typename Device::execution_space& exec, const char* label, const SumTeams& shape,
+             const PartialSums<Device>& sums, Offset num_rows, const Body& body) {
+  if (num_rows == 0)
+    return;
+  Kokkos::parallel_for(
+      label, shape.policy(exec, (shape.team_size + 1) * sizeof(Sums<Count>)),
+      RowSumKernel<Count, Device, Body>{body, sums, num_rows, shape.rows_per_team});
+}
+
+/// sum x_i^2 and sum |x_i|.
+template <class Scalar, class Device>
+struct NormBody {
+  MultiVectorArg<const Scalar, Device> x;
+  Kokkos::View<double*, Device> result;
+
+  KOKKOS_FUNCTION bool begin() { return true; }
+  KOKKOS_INLINE_FUNCTION Sums<2> row(Offset i) const {
+    const double x_i = x(i, 0);
+    return {{x_i * x_i, x_i < 0 ? -x_i : x_i}};
+  }
+  KOKKOS_FUNCTION void finish(const Sums<2>& sums) const {
+    result(0) = sums.value[0];
+    result(1) = sums.value[1];
+  }
+};
+
+/// y = x
+template <class Scalar, class Device>
+void copyVector(const typename Device::execution_space& exec,
+                MultiVectorArg<const Scalar, Device> x, MultiVectorArg<Scalar, Device> y) {
+  Kokkos::parallel_for(
+      "Ainvil::copy", Range<typename Device::execution_space>(exec, 0, x.extent(0)),
+      KOKKOS_LAMBDA(const Offset i) { y(i, 0) = x(i, 0); });
+}
+
+/// x = value
+template <class Scalar, class Device>
+void fillVector(const typename Device::execution_space& exec, Scalar value,
+                MultiVectorArg<Scalar, Device> x) {
+  Kokkos::parallel_for(
+      "Ainvil::fill", Range<typename Device::execution_space>(exec, 0, x.extent(0)),
+      KOKKOS_LAMBDA(const Offset i) { x(i, 0) = value; });
+}
+
+/// y_i = beta y_i + sum over c < columns of V(i, c) a_c for a run of rows. beta is 0 or 1; with 0 y
+/// is not read.
+template <class Scalar, class Device>
+struct CombineKernel {
+  static constexpr int block = rowsAtOnce<typename Device::execution_space>();
+
+  MultiVectorArg<const Scalar, Device> v;
+  Kokkos::View<const double*, Device> a;
+  int columns;
+  int beta;
+  MultiVectorArg<Scalar, Device> y;
+
+  KOKKOS_FUNCTION void operator()(const Offset item) const {
+    const Offset first = item * block;
+    if (first + block <= Offset(y.extent(0)))
+      rows<block>(first);
+    else
+      for (Offset i = first; i < Offset(y.extent(0)); ++i)
+        rows<1>(i);
+  }
+
+  template <int Rows>
+  KOKKOS_INLINE_FUNCTION void rows(Offset first) const {
+    double sum[Rows];
+    for (int r = 0; r < Rows; ++r)
+      sum[r] = beta != 0 ? double(y(first + r, 0)) : 0.0;
+    for (int c = 0; c < columns; ++c) {
+      const double a_c = a(c);
+      const Scalar* v_c = &v(first, c);
+      for (int r = 0; r < Rows; ++r)
+        sum[r] += double(v_c[r]) * a_c;
+    }
+    for (int r = 0; r < Rows; ++r)
+      y(first + r, 0) = static_cast<Scalar>(sum[r]);
+  }
+};
+
+/// y = beta y + V(:, 0 .. columns - 1) a, beta = 0 or 1.
+template <class Scalar, class Device>
+void combineColumns(const typename Device::execution_space& exec,
+                    MultiVectorArg<const Scalar, Device> v, Kokkos::View<const double*, Device> a,
+                    int columns, int beta, MultiVectorArg<Scalar, Device> y) {
+  using Kernel = CombineKernel<Scalar, Device>;
+  const Offset items = (Offset(y.extent(0)) + Kernel::block - 1) / Kernel::block;
+  Kokkos::parallel_for("Ainvil::combineColumns",
+                       Range<typename Device::execution_space>(exec, 0, items),
+                       Kernel{v, a, columns, beta, y});
+}
+
+} // namespace detail
+} // namespace ainvil
