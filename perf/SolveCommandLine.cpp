@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "SolveCommandLine.hpp"
+
+#include "Ainvil_Factory.hpp"
+#include "Ainvil_Gallery.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <utility>
+
+namespace ainvil {
+namespace perf {
+namespace {
+
+constexpr const char* description =
+    "Solves A x = b with one or more preconditioners and compares them.\n"
+    "Without --precond it compares a sensible set and says which was the fastest.";
+
+const std::vector<std::string> solvers = {"gmres", "cg"};
+
+constexpr size_t help_column = 33;
+
+/// Two columns, the second aligned.
+std::string helpLine(const std::string& left, const std::string& right, size_t indent) {
+  std::string line = std::string(indent, ' ') + left;
+  line.resize(std::max(line.size() + 1, help_column), ' ');
+  return line + right + "\n";
+}
+
+std::vector<std::string> defaultPreconds(const std::string& solver) {
+  // Incomplete inverses of L and U are not each other's transposes, and CG needs a symmetric M.
+  if (solver == "cg")
+    return {"none", "jacobi", "ilu:solve=exact"};
+  return {"jacobi",
+          "ilu:solve=exact",
+          "ilu:solve=isai,power=1",
+          "ilu:solve=isai,power=2",
+          "ilu:solve=isai,power=3",
+          "ilu:solve=isai,power=1,relax=auto"};
+}
+
+std::string footer() {
+  std::string text = "Problems of the gallery (a single N means N in every direction):\n";
+  for (const GalleryEntry& entry : gallery())
+    text += helpLine(entry.syntax, entry.description, 2);
+  text +=
+      "\nPreconditioners, written METHOD or METHOD:KEY=VALUE,KEY=VALUE (first value: default):\n";
+  for (const MethodHelp& method : preconditionerHelp()) {
+    text += helpLine(method.name, method.meaning, 2);
+    for (const ParameterHelp& parameter : method.parameters)
+      text += helpLine(parameter.key + "=" + parameter.values, parameter.meaning, 4);
+  }
+  for (const std::string& solver : solvers) {
+    text += "\nCompared without --precond, --solver " + solver + ":\n";
+    for (const std::string& precond : defaultPreconds(solver))
+      text += "  " + precond + "\n";
+  }
+  text += "\nColumns of the table, times in seconds of wall clock:\n"
+          "  setup     initialize and compute of the preconditioner\n"
+          "  apply30   30 applications of it, timed together after one more that is not\n"
+          "  residual  ||b - A x|| / ||b||, recomputed in double on the host\n"
+          "  total     setup + solve\n"
+          "\nOptions --kokkos-... are passed on to Kokkos, --kokkos-help lists them.\n"
+          "Exit codes: 0 all runs converged, 3 some did not, 2 bad input, 1 anything else.\n";
+  return text;
+}
+
+void readRhs(const std::string& text, CommandLine& command) {
+  const std::string random = "random";
+  if (text == "ones") {
+    command.rhs = RhsKind::Ones;
+  } else if (text == "rowsum") {
+    command.rhs = RhsKind::RowSum;
+  } else if (text == random) {
+    command.rhs = RhsKind::Random;
+  } else if (text.compare(0, random.size() + 1, random + ":") == 0) {
+    command.rhs = RhsKind::Random;
+    const char* const end = text.data() + text.size();
+    const auto [next, error] =
+        std::from_chars(text.data() + random.size() + 1, end, command.rhs_seed);
+    if (error != std::errc() || next != end)
+      throw InvalidArgument(
+          message("--rhs '", text, "': the seed must be an integer from 0 to 2^64 - 1"));
+  } else {
+    if (!std::filesystem::exists(text))
+      throw InvalidArgument(
+          message("--rhs must be ones, rowsum, random[:SEED] or a file, but there is no file '",
+                  text, "'"));
+    command.rhs = RhsKind::File;
+    command.rhs_file = text;
+  }
+}
+
+void requireAtLeast(const char* option, int value, int lowest) {
+  if (value < lowest)
+    throw InvalidArgument(message(option, " must be at least ", lowest, ", but it is ", value));
+}
+
+void check(const CommandLine& command, bool block_size_given) {
+  if (command.matrix.empty() == command.problem.empty())
+    throw InvalidArgument("give either --matrix FILE or --problem SPEC; --help lists the problems");
+  if (block_size_given)
+    requireAtLeast("--block-size", command.block_size, 1);
+  requireAtLeast("--restart", command.restart, 1);
+  requireAtLeast("--max-iters", command.max_iterations, 0);
+  requireAtLeast("--repeat", command.repeat, 1);
+  if (!(command.tolerance >= 0) || !std::isfinite(command.tolerance))
+    throw InvalidArgument(
+        message("--tol must be a finite number >= 0, but it is ", command.tolerance));
+
+  const auto same = [](const std::string& a, const std::string& b) {
+    std::error_code ignored; // of files that do not exist
+    return !a.empty() && (a == b || std::filesystem::equivalent(a, b, ignored));
+  };
+  const std::pair<const char*, const std::string*> outputs[] = {{"--json", &command.json},
+                                                                {"--history", &command.history},
+                                                                {"--solution", &command.solution}};
+  for (const auto& [option, path] : outputs) {
+    if (same(*path, command.matrix) || same(*path, command.rhs_file))
+      throw InvalidArgument(message(option, " would overwrite the input file '", *path, "'"));
+    for (const auto& [other, other_path] : outputs) // each pair once
+      if (path < other_path && same(*path, *other_path))
+        throw InvalidArgument(message(option, " and ", other, " name the same file '", *path, "'"));
+  }
+}
+
+} // namespace
+
+CommandLine parseCommandLine(const std::vector<std::string>& arguments) {
+  CommandLine command;
+  std::string rhs;
+  std::string exec = "default";
+  std::string precision = "double";
+
+  CLI::App app(description, "ainvil-solve");
+  app.get_formatter()->column_width(help_column);
+  const CLI::Validator not_empty(
+      [](std::string& text) { return text.empty() ? "needs a value" : ""; }, "", "");
+  const auto text = [&](const char* option, std::string& value, const char* type,
+                        const char* meaning) {
+    return app.add_option(option, value, meaning)->check(not_empty)->type_name(type);
+  };
+  const auto choice = [&](const char* option, std::string& value, const char* meaning,
+                          const std::vector<std::string>& words) {
+    std::string list;
+    for (const std::string& word : words)
+      list += (list.empty() ? "" : "|") + word;
+    const auto known = [words, list](const std::string& given) {
+      return std::find(words.begin(), words.end(), given) != words.end()
+                 ? std::string()
+                 : message("must be one of ", list, ", but it is '", given, "'");
+    };
+    app.add_option(option, value, meaning)->check(known)->type_name(list);
+  };
+
+  const auto number = [&](const char* option, auto& value, const char* type, const char* meaning) {
+    app.add_option(option, value, message(meaning, "; default ", value))->type_name(type);
+  };
+  text("--matrix", command.matrix, "FILE.mtx[.gz]", "Matrix Market file");
+  text("--problem", command.problem, "SPEC", "problem of the gallery, as cavity:300; see below");
+  text("--rhs", rhs, "RHS",
+       "ones|rowsum|random[:SEED]|FILE (Matrix Market);\n"
+       "rowsum: the matrix, scaled where --scale is given, times ones;\n"
+       "the others are scaled with the matrix;\n"
+       "random: uniform in (-1, 1), seed 1;\n"
+       "default: that of the problem if it has one, else rowsum");
+  CLI::Option* block_size =
+      app.add_option("--block-size", command.block_size,
+                     "regroup in blocks of this size; default: the problem's, 1 for files")
+          ->type_name("B");
+  choice("--scale", command.scale,
+         "solve with S A S, S = diag(d_i^-1/2), d_i = |a_ii| or the norm of\n"
+         "column i; the solution is scaled back; default none",
+         {"none", "diagonal", "norm"});
+  choice("--solver", command.solver, "Krylov method, cg for SPD matrices; default gmres", solvers);
+  number("--restart", command.restart, "M", "restart length of gmres");
+  number("--tol", command.tolerance, "T", "stop at ||b - A x|| <= T ||b||");
+  number("--max-iters", command.max_iterations, "N", "most iterations of a solve");
+  app.add_option("--precond", command.preconds, "preconditioner, see below; repeatable")
+      ->allow_extra_args(false)
+      ->type_name("SPEC")
+      ->type_size(1);
+  number("--repeat", command.repeat, "R",
+         "do all R times and report the fastest setup, apply30 and solve;\n"
+         "the JSON also has the first setup and, if R > 1, the fastest\n"
+         "compute on the same graph");
+  choice("--exec", exec, "Kokkos' default execution space or its host space", {"default", "host"});
+  choice("--precision", precision,
+         "of matrix, vectors and preconditioner; default double;\n"
+         "float reaches residuals of about 1e-6",
+         {"double", "float"});
+  text("--json", command.json, "FILE|-",
+       "results as JSON, one object a run, one line each;\n"
+       "-: to stdout, and the table to stderr");
+  text("--history", command.history, "FILE.csv", "relative residual of all iterations of all runs");
+  text("--solution", command.solution, "FILE.mtx",
+       "x of the fastest run that converged, or if none did,\n"
+       "of the one with the smallest residual");
+  app.add_flag("--quiet", command.quiet, "no table, no progress line");
+
+  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+  try {
+    app.parse(reversed);
+  } catch (const CLI::CallForHelp&) {
+    command.help = app.help() + footer();
+    return command;
+  } catch (const CLI::ParseError& error) {
+    throw InvalidArgument(message(error.what(), " (--help lists all options)"));
+  }
+  if (!rhs.empty())
+    readRhs(rhs, command);
+  command.on_host = exec == "host";
+  command.single_precision = precision == "float";
+  check(command, block_size->count() > 0);
+  if (command.preconds.empty())
+    command.preconds = defaultPreconds(command.solver);
+  return command;
+}
+
+} // namespace perf
+} // namespace ainvil

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// The command line of ainvil-solve.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ainvil {
+namespace perf {
+
+enum class RhsKind { Default, Ones, RowSum, Random, File };
+
+/// What the user asked for. Words that name a choice have been checked.
+struct CommandLine {
+  std::string help; ///< not empty: print it and stop, nothing else is set
+
+  std::string matrix;  ///< file; empty: `problem`
+  std::string problem; ///< gallery specification; empty: `matrix`
+  RhsKind rhs = RhsKind::Default;
+  std::string rhs_file;       ///< for RhsKind::File
+  std::uint64_t rhs_seed = 1; ///< for RhsKind::Random
+  int block_size = 0;         ///< 0: that of the problem
+  std::string scale = "none";
+
+  std::string solver = "gmres";
+  int restart = 30;
+  double tolerance = 1e-8;
+  int max_iterations = 5000;
+  std::vector<std::string> preconds; ///< never empty
+  int repeat = 1;
+  bool on_host = false;
+  bool single_precision = false;
+
+  std::string json, history, solution; ///< empty: not wanted
+  bool quiet = false;
+
+  const std::string& problemName() const { return matrix.empty() ? problem : matrix; }
+};
+
+/// Parses the arguments behind the name of the program. Does not need Kokkos to be initialised and
+/// opens no file. \throws InvalidArgument
+CommandLine parseCommandLine(const std::vector<std::string>& arguments);
+
+} // namespace perf
+} // namespace ainvil

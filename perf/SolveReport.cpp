@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "SolveReport.hpp"
+
+#include "Ainvil_BuildInfo.hpp"
+#include "Ainvil_Solver.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace ainvil {
+namespace perf {
+namespace {
+
+template <class Number>
+std::string formatted(const char* format, Number number) {
+  char text[64];
+  std::snprintf(text, sizeof(text), format, number);
+  return text;
+}
+
+std::string seconds(double s) {
+  if (std::isnan(s))
+    return "-";
+  return formatted(s < 10 ? "%.5f" : s < 1000 ? "%.3f" : "%.0f", s);
+}
+
+std::string residual(double r) {
+  return std::isnan(r) ? "-" : formatted("%.2e", r);
+}
+
+struct Column {
+  const char* title;
+  size_t width;
+};
+constexpr Column columns[] = {{"setup s", 9},  {"apply30 s", 9}, {"iters", 6},  {"status", 14},
+                              {"residual", 8}, {"solve s", 9},   {"total s", 9}};
+
+} // namespace
+
+Table::Table(std::ostream& out, const CommandLine& command)
+    : out_(out), command_(command), precond_width_(7) {
+  for (const std::string& precond : command.preconds)
+    precond_width_ = std::max(precond_width_, precond.size());
+}
+
+void Table::printLine(const std::string& precond, const std::vector<std::string>& cells) {
+  std::string line = precond;
+  line.resize(precond_width_, ' ');
+  for (size_t k = 0; k < cells.size(); ++k) {
+    const size_t width = columns[k].width;
+    line += "  " + std::string(width - std::min(width, cells[k].size()), ' ') + cells[k];
+  }
+  out_ << line << "\n" << std::flush;
+}
+
+void Table::printHeader(const LinearSystem& system, const Environment& environment) {
+  if (command_.quiet)
+    return;
+  const auto& a = system.matrix;
+  out_ << "problem   " << command_.problemName() << ": " << a.numPointRows() << " rows, "
+       << a.numScalars() << " entries";
+  if (a.block_size > 1)
+    out_ << " in " << a.numEntries() << " blocks of size " << a.block_size;
+  if (command_.scale != "none")
+    out_ << ", scaled (" << command_.scale << ")";
+  out_ << "\nmachine   " << environment.exec_space << " on " << environment.device << ", "
+       << environment.threads << " host threads, Kokkos " << compat::kokkosVersion()
+       << "\nsolver    " << command_.solver;
+  if (command_.solver == "gmres")
+    out_ << "(" << command_.restart << ")";
+  out_ << ", tolerance " << command_.tolerance << ", at most " << command_.max_iterations
+       << " iterations, " << (command_.single_precision ? "float" : "double");
+  if (command_.repeat > 1)
+    out_ << ", fastest of " << command_.repeat;
+  out_ << "\n\n";
+  std::vector<std::string> titles;
+  for (const Column& column : columns)
+    titles.push_back(column.title);
+  printLine("precond", titles);
+}
+
+void Table::printRow(const RunRecord& record) {
+  if (command_.quiet)
+    return;
+  const bool solved = !std::isnan(record.solve_seconds);
+  printLine(record.precond, {seconds(record.setup_seconds), seconds(record.apply30_seconds),
+                             solved ? std::to_string(record.iterations) : "-", record.status,
+                             residual(record.rel_residual), seconds(record.solve_seconds),
+                             seconds(record.totalSeconds())});
+}
+
+void Table::printFooter(const std::vector<RunRecord>& records) {
+  if (command_.quiet)
+    return;
+  std::string text;
+  for (const RunRecord& record : records) {
+    const auto add = [&](const std::string& remark) {
+      if (!remark.empty())
+        text += record.precond + ": " + remark + "\n";
+    };
+    add(record.notes);
+    if (record.breakdowns > 0)
+      add(message(record.breakdowns, " pivots shifted or replaced"));
+    if (record.status != toString(SolveStatus::MaxIterations)) // the row says all
+      add(record.message);
+  }
+  const size_t best = bestRun(records);
+  if (best == records.size() || !records[best].converged)
+    text += "No run converged.\n";
+  else if (records.size() > 1)
+    text += "Fastest in total: " + records[best].precond + ", " +
+            seconds(records[best].totalSeconds()) + " s.\n";
+  out_ << (text.empty() ? "" : "\n") << text << std::flush;
+}
+
+std::string toJson(const RunRecord& record, const CommandLine& command, const LinearSystem& system,
+                   const Environment& environment) {
+  using Json = nlohmann::ordered_json;
+  Json phases = Json::object();
+  for (const PhaseTimes::Phase& phase : record.setup_phases)
+    phases[phase.first] = phase.second;
+
+  Json run;
+  run["problem"] = command.problemName();
+  run["rows"] = system.matrix.numPointRows();
+  run["nnz"] = system.matrix.numScalars();
+  run["block_size"] = system.matrix.block_size;
+  run["scale"] = command.scale;
+  run["precond"] = record.precond;
+  run["solver"] = command.solver;
+  run["restart"] = command.restart;
+  run["tolerance"] = command.tolerance;
+  run["precision"] = command.single_precision ? "float" : "double";
+  run["exec_space"] = environment.exec_space;
+  run["device"] = environment.device;
+  run["threads"] = environment.threads;
+  run["repeat"] = command.repeat;
+  run["setup_seconds"] = phases;
+  run["setup_total_seconds"] = record.setup_seconds;
+  run["first_setup_seconds"] = record.first_setup_seconds;
+  run["recompute_seconds"] = record.recompute_seconds;
+  run["factor_entries"] = record.factor_entries;
+  run["factor_bytes"] = record.factor_bytes;
+  run["breakdowns"] = record.breakdowns;
+  run["iterations"] = record.iterations;
+  run["status"] = record.status;
+  run["message"] = record.message;
+  run["notes"] = record.notes;
+  run["rel_residual"] = record.rel_residual;
+  run["solve_seconds"] = record.solve_seconds;
+  run["apply30_seconds"] = record.apply30_seconds;
+  run["total_seconds"] = record.totalSeconds();
+  run["kokkos_version"] = compat::kokkosVersion();
+  run["git"] = build_info::git;
+  // A path need not be UTF-8.
+  return run.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string historyToCsv(const std::vector<RunRecord>& records) {
+  std::string text = "precond,iteration,rel_residual\n";
+  for (const RunRecord& record : records)
+    for (size_t i = 0; i < record.history.size(); ++i)
+      text += "\"" + record.precond + "\"," + std::to_string(i) + "," +
+              formatted("%.17g", record.history[i]) + "\n";
+  return text;
+}
+
+} // namespace perf
+} // namespace ainvil

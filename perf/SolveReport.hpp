@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// The results of ainvil-solve as a table, as JSON and as CSV.
+
+#include "SolveRecord.hpp"
+#include "SolveSystem.hpp"
+
+#include <ostream>
+
+namespace ainvil {
+namespace perf {
+
+/// A table that grows a row a run.
+class Table {
+public:
+  /// Writes nothing if the command line says --quiet.
+  Table(std::ostream& out, const CommandLine& command);
+
+  void printHeader(const LinearSystem& system, const Environment& environment);
+  void printRow(const RunRecord& record);
+  /// What the rows have no room for, and which run was the fastest.
+  void printFooter(const std::vector<RunRecord>& records);
+
+private:
+  void printLine(const std::string& precond, const std::vector<std::string>& cells);
+
+  std::ostream& out_;
+  const CommandLine& command_;
+  size_t precond_width_;
+};
+
+/// One run as a JSON object on a line of its own. What was not measured is null.
+std::string toJson(const RunRecord& record, const CommandLine& command, const LinearSystem& system,
+                   const Environment& environment);
+
+/// Lines "precond,iteration,rel_residual" for all iterations of all runs.
+std::string historyToCsv(const std::vector<RunRecord>& records);
+
+} // namespace perf
+} // namespace ainvil

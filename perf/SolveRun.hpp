@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// Setting up, applying and solving with one preconditioner, in one precision on one device.
+
+#include "SolveOutput.hpp"
+#include "SolveRecord.hpp"
+#include "SolveSystem.hpp"
+
+#include "Ainvil_Cg.hpp"
+#include "Ainvil_Gmres.hpp"
+#include "Ainvil_Preconditioner.hpp"
+
+#include <cmath>
+#include <type_traits>
+
+namespace ainvil {
+namespace perf {
+
+template <class Scalar, class Device>
+class Runner {
+public:
+  using Precond = Preconditioner<Scalar, Device>;
+
+  /// Copies the system to the device. \throws InvalidArgument if a value is too large for Scalar.
+  Runner(const CommandLine& command, const LinearSystem& system, ProgressLine& progress)
+      : command_(command), system_(system), progress_(progress), matrix_(toDevice(system.matrix)),
+        operator_(matrix_), b_(toDevice(system.rhs)),
+        x_(Kokkos::view_alloc(exec_, Kokkos::WithoutInitializing, "Ainvil::x"), b_.extent(0)) {}
+
+  /// A BreakdownError is part of the record; other exceptions pass.
+  RunRecord run(const std::string& specification, Precond& precond) {
+    RunRecord record;
+    record.precond = specification;
+    try {
+      if (command_.solver == "cg")
+        repeat<Cg<Scalar, Device>>(precond, record);
+      else
+        repeat<Gmres<Scalar, Device>>(precond, record);
+    } catch (const BreakdownError& error) {
+      record.converged = false;
+      record.status = toString(SolveStatus::Breakdown);
+      record.message = error.what();
+    }
+    return record;
+  }
+
+private:
+  using Exec = typename Device::execution_space;
+
+  template <class Solver>
+  void repeat(Precond& precond, RunRecord& record) {
+    SolverOptions options;
+    options.tolerance = command_.tolerance;
+    options.max_iterations = command_.max_iterations;
+    options.restart = command_.restart;
+    options.progress = [&](int iteration, double rel_residual) {
+      if (progress_.isDue())
+        progress_.show(message(record.precond, ": iteration ", iteration, ", relative residual ",
+                               rel_residual));
+    };
+    Solver solver(options);
+    for (int repetition = 0; repetition < command_.repeat; ++repetition) {
+      setUp(precond, record);
+      timeApplications(precond, record);
+      solve(solver, precond, record);
+    }
+  }
+
+  void setUp(Precond& precond, RunRecord& record) {
+    progress_.show(record.precond + ": setup");
+    const double seconds = timed([&] {
+      precond.initialize(exec_, matrix_);
+      precond.compute(exec_, matrix_);
+    });
+    const Report& report = precond.report();
+    if (std::isnan(record.first_setup_seconds))
+      record.first_setup_seconds = seconds;
+    if (!(seconds >= record.setup_seconds)) { // also if there is none yet
+      record.setup_seconds = seconds;
+      record.setup_phases = report.phases.phases();
+    }
+    if (command_.repeat > 1)
+      keepFastest(record.recompute_seconds, timed([&] { precond.compute(exec_, matrix_); }));
+    record.factor_entries = report.factor_entries;
+    record.factor_bytes = report.factor_bytes;
+    record.breakdowns = report.breakdowns;
+    record.notes = report.notes;
+  }
+
+  void timeApplications(const Precond& precond, RunRecord& record) {
+    progress_.show(record.precond + ": 30 applications");
+    precond.apply(exec_, b_, x_);
+    keepFastest(record.apply30_seconds, timed([&] {
+                  for (int i = 0; i < 30; ++i)
+                    precond.apply(exec_, b_, x_);
+                }));
+  }
+
+  template <class Solver>
+  void solve(Solver& solver, const Precond& precond, RunRecord& record) {
+    Kokkos::deep_copy(exec_, x_, Scalar(0));
+    SolveResult result;
+    keepFastest(record.solve_seconds,
+                timed([&] { result = solver.solve(exec_, operator_, &precond, b_, x_); }));
+    record.converged = result.status == SolveStatus::Converged;
+    record.status = toString(result.status);
+    record.message = result.message;
+    record.iterations = result.iterations;
+    record.history = result.history;
+    record.solution = toHost(x_);
+    record.rel_residual = relativeResidual(system_, record.solution);
+  }
+
+  template <class Work>
+  double timed(Work&& work) const {
+    compat::fence(exec_, "Ainvil::solve[timer]");
+    Kokkos::Timer timer;
+    work();
+    compat::fence(exec_, "Ainvil::solve[timer]");
+    return timer.seconds();
+  }
+
+  static void keepFastest(double& fastest, double seconds) {
+    fastest = std::fmin(fastest, seconds);
+  }
+
+  /// A host array in the precision of the runs; shared where that is double.
+  template <class View>
+  static auto rounded(const View& values, const char* what) {
+    if constexpr (std::is_same<Scalar, double>::value) {
+      return values;
+    } else {
+      const Kokkos::View<Scalar*, typename View::array_layout, HostDevice> result(
+          Kokkos::view_alloc(HostDevice::execution_space(), Kokkos::WithoutInitializing,
+                             "Ainvil::rounded"),
+          values.extent(0));
+      for (size_t i = 0; i < values.extent(0); ++i) {
+        result(i) = static_cast<Scalar>(values(i));
+        if (!std::isfinite(result(i)))
+          throw InvalidArgument(message("the value ", values(i), " of the ", what,
+                                        " is too large for --precision float: scale the system or "
+                                        "use double"));
+      }
+      return result;
+    }
+  }
+
+  static BsrMatrix<Scalar, Device> toDevice(const BsrMatrix<double, HostDevice>& a) {
+    return copyTo<Device>(
+        BsrMatrix<Scalar, HostDevice>(a.graph, rounded(a.values, "matrix"), a.block_size));
+  }
+
+  static Vector<Scalar, Device> toDevice(const Vector<double, HostDevice>& b) {
+    return Kokkos::create_mirror_view_and_copy(typename Device::memory_space(),
+                                               rounded(b, "right-hand side"), "Ainvil::b");
+  }
+
+  static Vector<double, HostDevice> toHost(const Vector<Scalar, Device>& x) {
+    const auto host_x = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), x);
+    const Vector<double, HostDevice> result("Ainvil::solution", x.extent(0));
+    for (size_t i = 0; i < x.extent(0); ++i)
+      result(i) = host_x(i);
+    return result;
+  }
+
+  const CommandLine& command_;
+  const LinearSystem& system_;
+  ProgressLine& progress_;
+  Exec exec_;
+  BsrMatrix<Scalar, Device> matrix_;
+  MatrixOperator<Scalar, Device> operator_;
+  Vector<Scalar, Device> b_, x_;
+};
+
+} // namespace perf
+} // namespace ainvil

@@ -1,0 +1,378 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""The command line of ainvil-solve: exit codes, messages, output files.
+
+usage: solve_cli_test.py PATH/TO/ainvil-solve [unittest options]
+"""
+
+import csv
+import gzip
+import json
+import os
+import pty
+import subprocess
+import sys
+import tempfile
+import unittest
+
+EXECUTABLE = ""
+
+GENERAL = "%%MatrixMarket matrix coordinate real general\n"
+ARRAY = "%%MatrixMarket matrix array real general\n"
+
+JSON_KEYS = {
+    "problem", "rows", "nnz", "block_size", "precond", "solver", "exec_space", "device", "threads",
+    "setup_seconds", "setup_total_seconds", "factor_entries", "factor_bytes", "breakdowns",
+    "iterations", "status", "rel_residual", "solve_seconds", "apply30_seconds", "total_seconds",
+    "kokkos_version", "git"
+}
+
+DEFAULT_PRECONDS = [
+    "jacobi", "ilu:solve=exact", "ilu:solve=isai,power=1", "ilu:solve=isai,power=2",
+    "ilu:solve=isai,power=3", "ilu:solve=isai,power=1,relax=auto"
+]
+
+
+def tridiagonal(n, diagonal=4.0):
+    """Matrix Market text of the matrix with -1 beside a constant diagonal."""
+    entries = []
+    for i in range(1, n + 1):
+        for j in (i - 1, i, i + 1):
+            if 1 <= j <= n:
+                entries.append(f"{i} {j} {diagonal if i == j else -1}")
+    return GENERAL + f"{n} {n} {len(entries)}\n" + "\n".join(entries) + "\n"
+
+
+class CommandLineTest(unittest.TestCase):
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def write(self, name, text):
+        with open(self.path(name), "wb") as file:
+            file.write(text if isinstance(text, bytes) else text.encode())
+        return self.path(name)
+
+    def read(self, name):
+        with open(self.path(name), encoding="utf-8") as file:
+            return file.read()
+
+    def run_solve(self, *arguments):
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("KOKKOS_")}
+        return subprocess.run([EXECUTABLE, *arguments], cwd=self.folder, env=environment,
+                              capture_output=True, text=True, timeout=300, check=False)
+
+    def succeed(self, *arguments, code=0, stderr=""):
+        result = self.run_solve(*arguments)
+        self.assertEqual(result.returncode, code, result)
+        self.assertEqual(result.stderr, stderr)
+        return result.stdout
+
+    def contents(self):
+        names = sorted(os.listdir(self.folder))
+        return {name: self.read(name) if name.startswith("in.") else None for name in names}
+
+    def refuse(self, words, *arguments):
+        """Exit code 2, one sentence on stderr that contains the words, nothing else anywhere."""
+        before = self.contents()
+        with self.subTest(arguments=arguments):
+            result = self.run_solve(*arguments)
+            self.assertEqual(result.returncode, 2, result)
+            self.assertEqual(result.stdout, "")
+            self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+            self.assertTrue(result.stderr.startswith("ainvil-solve: "), result.stderr)
+            for word in words:
+                self.assertIn(word, result.stderr)
+            self.assertEqual(self.contents(), before)
+
+    def refuse_input(self, words, *arguments):
+        """The same with all outputs asked for."""
+        self.refuse(words, *arguments, "--json", "o.json", "--history", "o.csv", "--solution",
+                    "o.mtx")
+
+    def refuse_matrix(self, words, text, *arguments):
+        self.refuse_input(words, "--matrix", self.write("bad.mtx", text), *arguments)
+
+    # ---- good command lines
+
+    def test_help_lists_what_the_library_offers(self):
+        text = self.succeed("--help")
+        for word in ("cavity:N", "laplace27:", "jacobi", "power=1", "relax=0|n|auto",
+                     "breakdown=fail|shift|replace", "Exit codes", "--restart", "rowsum"):
+            self.assertIn(word, text)
+        self.assertLess(max(map(len, text.splitlines())), 121)
+        for outside in ("--reorder", "fgmres", "bicgstab"):
+            self.assertNotIn(outside, text)
+
+    def test_compares_the_default_set_and_names_the_fastest(self):
+        lines = self.succeed("--problem", "cavity:12", "--tol", "1e-6").splitlines()
+        self.assertTrue(lines[0].startswith("problem   cavity:12: 432 rows, "), lines[0])
+        self.assertIn("blocks of size 3", lines[0])
+        self.assertLess(max(map(len, lines)), 121)
+        header = next(k for k, line in enumerate(lines) if line.startswith("precond "))
+        rows = [line.split() for line in lines[header + 1:header + 7]]
+        self.assertEqual([row[0] for row in rows], DEFAULT_PRECONDS)
+        for row in rows:
+            self.assertEqual(row[4], "converged")
+            self.assertLessEqual(float(row[5]), 1.01e-6)
+        self.assertTrue(lines[-1].startswith("Fastest in total: "), lines[-1])
+
+    def test_cg_compares_symmetric_preconditioners(self):
+        lines = self.succeed("--problem", "poisson5:20", "--solver", "cg", "--json", "-", "--quiet")
+        runs = [json.loads(line) for line in lines.splitlines()]
+        self.assertEqual([run["precond"] for run in runs], ["none", "jacobi", "ilu:solve=exact"])
+        self.assertEqual({run["solver"] for run in runs}, {"cg"})
+
+    def test_json_has_the_agreed_keys(self):
+        self.succeed("--problem", "cavity:10", "--precond", "jacobi", "--precond",
+                     "ilu:solve=isai,power=2", "--json", "a.json", "--quiet", "--repeat", "2")
+        runs = [json.loads(line) for line in self.read("a.json").splitlines()]
+        self.assertEqual(len(runs), 2)
+        for run in runs:
+            self.assertLessEqual(JSON_KEYS, run.keys())
+            self.assertEqual((run["problem"], run["rows"], run["block_size"]), ("cavity:10", 300, 3))
+            self.assertEqual(run["nnz"], (10 * 10 + 4 * 9 * 10) * 9)
+            self.assertEqual(run["status"], "converged")
+            self.assertLessEqual(run["rel_residual"], 1.01e-8)
+            self.assertGreater(run["iterations"], 0)
+            self.assertGreaterEqual(run["setup_total_seconds"], sum(run["setup_seconds"].values()))
+            self.assertAlmostEqual(run["total_seconds"],
+                                   run["setup_total_seconds"] + run["solve_seconds"])
+            self.assertLessEqual(run["setup_total_seconds"], run["first_setup_seconds"])
+            self.assertGreater(run["recompute_seconds"], 0)
+            self.assertGreater(run["apply30_seconds"], 0)
+        self.assertEqual(runs[0]["factor_entries"], 900)
+        self.assertEqual(runs[0]["factor_bytes"], 7200)
+
+    def test_json_to_stdout_is_pure(self):
+        result = self.run_solve("--problem", "poisson5:10", "--json", "-")
+        self.assertEqual(result.returncode, 0)
+        self.assertEqual(len([json.loads(line) for line in result.stdout.splitlines()]), 6)
+        self.assertIn("Fastest in total", result.stderr)
+
+    def test_history_and_solution(self):
+        matrix = self.write("a.mtx", tridiagonal(30))
+        # Where the scaled solution is all ones, the solution is S.
+        self.succeed("--matrix", matrix, "--scale", "diagonal", "--tol", "1e-12", "--precond",
+                     "jacobi", "--precond", "none", "--history", "h.csv", "--solution", "x.mtx",
+                     "--quiet")
+        rows = list(csv.DictReader(self.read("h.csv").splitlines()))
+        self.assertEqual({row["precond"] for row in rows}, {"jacobi", "none"})
+        jacobi = [row for row in rows if row["precond"] == "jacobi"]
+        self.assertEqual([int(row["iteration"]) for row in jacobi], list(range(len(jacobi))))
+        self.assertEqual(float(jacobi[0]["rel_residual"]), 1)
+        self.assertLessEqual(float(jacobi[-1]["rel_residual"]), 1e-12)
+        lines = [line for line in self.read("x.mtx").splitlines() if not line.startswith("%")]
+        self.assertEqual(lines[0], "30 1")
+        for line in lines[1:]:
+            self.assertAlmostEqual(float(line), 0.5, places=10)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["a.mtx", "h.csv", "x.mtx"])
+
+    def test_right_hand_sides(self):
+        matrix = self.write("a.mtx", tridiagonal(6))
+        rhs = self.write("b.mtx", ARRAY + "6 1\n3\n2\n2\n2\n2\n3\n")  # A times ones
+
+        def solution(*arguments):
+            self.succeed("--matrix", matrix, *arguments, "--tol", "1e-13", "--precond", "jacobi",
+                         "--solution", "x.mtx", "--quiet")
+            lines = [line for line in self.read("x.mtx").splitlines() if not line.startswith("%")]
+            return [round(float(line), 9) for line in lines[1:]]
+
+        ones = [1.0] * 6
+        self.assertEqual(solution(), ones)
+        self.assertEqual(solution("--rhs", "rowsum"), ones)
+        for scale in ("none", "diagonal", "norm"):
+            self.assertEqual(solution("--rhs", rhs, "--scale", scale), ones)
+        self.assertEqual(solution("--rhs", "ones"), solution("--rhs", "ones", "--scale", "norm"))
+        self.assertNotEqual(solution("--rhs", "ones"), ones)
+        self.assertEqual(solution("--rhs", "random"), solution("--rhs", "random:1"))
+        self.assertNotEqual(solution("--rhs", "random:1"), solution("--rhs", "random:2"))
+
+    def test_block_sizes_precisions_and_spaces(self):
+        matrix = self.write("a.mtx.gz", gzip.compress(tridiagonal(12).encode()))
+        for arguments, block_size in ((["--block-size", "4"], 4), (["--exec", "host"], 1),
+                                      (["--precision", "float", "--tol", "1e-5"], 1)):
+            run = json.loads(self.succeed("--matrix", matrix, "--precond", "ilu", "--json", "-",
+                                          "--quiet", *arguments))
+            self.assertEqual(run["block_size"], block_size)
+            self.assertEqual(run["rows"], 12)
+
+    def test_kokkos_options_pass_through(self):
+        self.succeed("--kokkos-disable-warnings", "--problem", "poisson5:4", "--quiet")
+        result = self.run_solve("--problem", "poisson5:4", "--kokkos-nonsense")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("ainvil-solve: Kokkos", result.stderr)
+        self.assertIn("--kokkos-nonsense", result.stderr)
+
+    def test_quiet_says_nothing(self):
+        self.assertEqual(self.succeed("--problem", "poisson5:8", "--quiet"), "")
+
+    def test_empty_matrix_is_trivial(self):
+        matrix = self.write("empty.mtx", GENERAL + "0 0 0\n")
+        for arguments in ([], ["--scale", "norm"], ["--block-size", "3"], ["--solver", "cg"]):
+            for line in self.succeed("--matrix", matrix, "--json", "-", "--quiet",
+                                     *arguments).splitlines():
+                run = json.loads(line)
+                self.assertEqual((run["rows"], run["status"]), (0, "converged"))
+
+    def test_progress_is_for_terminals_only(self):
+        arguments = [EXECUTABLE, "--problem", "cavity:40", "--precond", "none", "--tol", "1e-8"]
+        piped = subprocess.run(arguments, capture_output=True, timeout=300, check=False)
+        self.assertEqual(piped.stderr, b"")
+        ours, theirs = pty.openpty()
+        with subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=theirs) as process:
+            os.close(theirs)
+            shown = b""
+            while True:
+                try:
+                    chunk = os.read(ours, 4096)
+                except OSError:  # the other side is closed
+                    break
+                if not chunk:
+                    break
+                shown += chunk
+        os.close(ours)
+        self.assertIn(process.returncode, (0, 3))
+        self.assertIn(b"preparing cavity:40", shown)
+        self.assertTrue(shown.endswith(b"\r\x1b[K"), shown[-80:])
+
+    # ---- runs that do not converge
+
+    def test_not_converged_is_exit_code_3_with_the_table(self):
+        text = self.succeed("--problem", "cavity:20", "--max-iters", "3", "--precond", "jacobi",
+                            "--json", "a.json", code=3)
+        self.assertIn("max_iterations", text)
+        self.assertIn("No run converged.", text)
+        self.assertEqual(json.loads(self.read("a.json"))["iterations"], 3)
+
+    def test_breakdown_does_not_stop_the_other_runs(self):
+        # The second pivot of the scalar factorisation is 4 - 2 * 2 = 0.
+        text = GENERAL + "3 3 7\n1 1 1\n1 2 2\n2 1 2\n2 2 4\n2 3 1\n3 2 1\n3 3 3\n"
+        table = self.succeed("--matrix", self.write("a.mtx", text), "--precond", "ilu", "--precond",
+                             "jacobi", "--precond", "ilu:breakdown=replace", "--json", "a.json",
+                             code=3)
+        runs = [json.loads(line) for line in self.read("a.json").splitlines()]
+        self.assertEqual([run["status"] for run in runs], ["breakdown", "converged", "converged"])
+        self.assertIn("policy", runs[0]["message"])
+        self.assertIsNone(runs[0]["rel_residual"])
+        self.assertLessEqual(JSON_KEYS, runs[0].keys())
+        self.assertEqual([run["breakdowns"] for run in runs], [0, 0, 1])
+        self.assertIn("ilu: 1 pivot", table)
+        self.assertIn("Fastest in total", table)
+
+    # ---- bad input
+
+    def test_refuses_bad_options(self):
+        good = ["--problem", "poisson5:4"]
+        self.refuse_input(["--matrix", "--problem"])
+        self.refuse_input(["--matrix", "--problem"], *good, "--matrix", "a.mtx")
+        self.refuse_input(["--nonsense"], *good, "--nonsense")
+        self.refuse_input(["word"], *good, "word")
+        self.refuse_input(["--tol"], *good, "--tol")
+        for option, value in (("--tol", "abc"), ("--tol", "nan"), ("--tol", "-1"),
+                              ("--restart", "0"), ("--restart", "2.5"), ("--max-iters", "-1"),
+                              ("--max-iters", "99999999999"), ("--repeat", "0"),
+                              ("--block-size", "0"), ("--solver", "bicgstab"),
+                              ("--scale", "rows"), ("--exec", "gpu"), ("--precision", "half"),
+                              ("--reorder", "rcm"), ("--rhs", "random:x"), ("--rhs", "random:-1"),
+                              ("--rhs", "twos"), ("--rhs", "")):
+            self.refuse_input([option], *good, option, value)
+        self.refuse_input(["--tol"], *good, "--tol", "1", "--tol", "2")
+
+    def test_refuses_bad_problems(self):
+        for problem in ("nonsense:3", "cavity", "cavity:", "cavity:1", "cavity:-5", "cavity:3x3",
+                        "poisson5:3x", "laplace7:100000", "laplace7:99999999999999999999"):
+            self.refuse_input([problem], "--problem", problem)
+
+    def test_refuses_bad_preconditioners_before_the_work(self):
+        for precond, words in (("nonsense", ["nonsense", "jacobi", "ilu"]),
+                               ("ilu:nonsense=1", ["nonsense", "power"]),
+                               ("ilu:solve=isai,power=-1", ["power", "-1"]),
+                               ("ilu:solve=isai,power=0", ["power"]),
+                               ("ilu:power=2", ["power"]), ("ilu:level=x", ["level"]),
+                               ("ilu:", ["ilu"]), ("ilu:level", ["level"]), ("", ["empty"])):
+            self.refuse_input(words, "--problem", "laplace7:500", "--precond", precond)
+
+    def test_refuses_unreadable_files(self):
+        self.refuse_input(["missing.mtx", "No such file"], "--matrix", "missing.mtx")
+        self.refuse_input(["directory"], "--matrix", self.folder)
+        packed = gzip.compress(tridiagonal(200).encode())
+        path = self.write("cut.mtx.gz", packed[:len(packed) // 2])
+        self.refuse_input(["cut.mtx.gz", "truncated"], "--matrix", path)
+
+    def test_refuses_malformed_matrices(self):
+        for text, words in (("", ["banner"]), ("hello\n", ["banner"]),
+                            (tridiagonal(5)[:-12], ["end of the file"]),
+                            (GENERAL + "2 2 2\n1 1 1\n2 2 x\n", ["line 4", "'x'"]),
+                            (GENERAL + "2 2 2\n1 1 1\n2 2 nan\n", ["line 4", "finite", "nan"]),
+                            (GENERAL + "2 2 2\n1 1 1\n2 2 inf\n", ["finite", "inf"]),
+                            (GENERAL + "2 2 2\n1 1 1\n3 2 1\n", ["row index", "'3'"]),
+                            (GENERAL.replace("real", "complex") + "1 1 1\n1 1 1 1\n", ["complex"])):
+            self.refuse_matrix(["bad.mtx", *words], text)
+
+    def test_refuses_matrices_that_cannot_be_solved_with(self):
+        self.refuse_matrix(["square", "2 rows", "3 columns"], GENERAL + "2 3 2\n1 1 1\n2 2 1\n")
+        for second in ("", "2 2 0\n", "2 1 0\n2 2 0\n"):
+            count = 2 + second.count("\n")
+            self.refuse_matrix(["row 2 (counted from 1)", "no nonzero"],
+                               GENERAL + f"3 3 {count}\n1 1 1\n{second}3 3 1\n")
+        self.refuse_matrix(["block size 4", "does not divide"], tridiagonal(10),
+                           "--block-size", "4")
+        self.refuse_input(["block size 7", "does not divide"], "--problem", "cavity:10",
+                    "--block-size", "7")
+
+    def test_refuses_zero_diagonals_unless_told_how_to_go_on(self):
+        missing = GENERAL + "3 3 4\n1 1 2\n2 3 1\n3 2 1\n3 3 1\n"
+        stored = GENERAL + "3 3 5\n1 1 2\n2 2 0\n2 3 1\n3 2 1\n3 3 1\n"
+        for text in (missing, stored):
+            for arguments in ([], ["--precond", "jacobi"], ["--precond", "ilu"],
+                              ["--precond", "none", "--precond", "ilu:solve=isai"]):
+                self.refuse_matrix(["zero diagonal", "row 2 (counted from 1)", "breakdown", "'fail'",
+                                    "shift", "replace"], text, *arguments)
+            self.refuse_matrix(["diagonal entry of row 2 ", "scale"], text, "--scale", "diagonal")
+            matrix = self.write("a.mtx", text)
+            for precond in ("none", "jacobi:breakdown=replace", "ilu:breakdown=shift"):
+                self.succeed("--matrix", matrix, "--precond", precond, "--quiet")
+        # In a block that is not zero it does no harm.
+        swap = GENERAL + "4 4 4\n1 2 1\n2 1 1\n3 4 1\n4 3 1\n"
+        self.refuse_matrix(["row 1 (counted from 1)"], swap)
+        self.succeed("--matrix", self.write("a.mtx", swap), "--block-size", "2", "--quiet")
+        self.refuse_matrix(["zero diagonal block", "block row 1 "],
+                           GENERAL + "4 4 4\n1 3 1\n2 4 1\n3 1 1\n4 2 1\n", "--block-size", "2")
+
+    def test_refuses_bad_right_hand_sides(self):
+        matrix = self.write("a.mtx", tridiagonal(3))
+        for text, words in ((ARRAY + "2 1\n1\n1\n", ["2 values", "3 rows"]),
+                            (ARRAY + "3 2\n1\n1\n1\n1\n1\n1\n", ["vector"]),
+                            (ARRAY + "3 1\n1\nnan\n1\n", ["finite"]), ("x", ["banner"])):
+            self.refuse_input(["b.mtx", *words], "--matrix", matrix, "--rhs", self.write("b.mtx", text))
+
+    def test_refuses_values_beyond_float(self):
+        self.refuse_matrix(["float", "1e+60"], GENERAL + "1 1 1\n1 1 1e60\n", "--precision", "float")
+
+    def test_refuses_outputs_that_cannot_be_written(self):
+        # A problem this large would take its time: the refusal comes first.
+        large = ["--problem", "laplace7:400", "--precond", "none"]
+        os.mkfifo(self.path("pipe"))
+        for option in ("--json", "--history", "--solution"):
+            for path, words in (("no/such/o", ["no/such/o", "No such file"]),
+                                (".", ["regular file"]), ("pipe", ["pipe", "regular file"])):
+                self.refuse(words, *large, option, path)
+        self.write("in.o", "old")
+        self.refuse(["same file"], *large, "--json", "in.o", "--history", "./in.o")
+        self.refuse(["same file"], *large, "--json", "o", "--solution", "o")
+        matrix = self.write("in.mtx", tridiagonal(3))
+        self.refuse(["overwrite"], "--matrix", matrix, "--solution", "./in.mtx")
+        self.refuse(["overwrite"], *large, "--rhs", matrix, "--history", matrix)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    EXECUTABLE = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
