@@ -38,8 +38,9 @@ struct Graph {
 };
 
 /// Block sparse row matrix: the pattern `graph` in units of dense square blocks, block e of the
-/// pattern stored row-major and contiguous at values[e * block_size^2]. This is the layout of Kokkos
-/// Kernels' BsrMatrix and of Tpetra::BlockCrsMatrix, so both are wrapped without copying values.
+/// pattern stored row-major and contiguous at values[e * block_size^2]. This is the layout of
+/// Kokkos Kernels' BsrMatrix and of Tpetra::BlockCrsMatrix, so both are wrapped without copying
+/// values.
 template <class Scalar, class Device>
 struct BsrMatrix {
   using value_type = Scalar;

@@ -32,7 +32,10 @@ BsrMatrix<Scalar, Device>
 fromKokkos(const typename Device::execution_space& exec,
            const KokkosSparse::CrsMatrix<Scalar, Ordinal, Device, Memory, Size>& a) {
   Kokkos::View<const Offset*, Device> row_map;
-  if constexpr (std::is_same<Size, Offset>::value) {
+  if (a.graph.row_map.extent(0) == 0) {
+    // A default-constructed matrix has no row map at all.
+    row_map = allocateZeros<Offset, Device>(exec, "Ainvil::row_map", 1);
+  } else if constexpr (std::is_same<Size, Offset>::value) {
     row_map = a.graph.row_map;
   } else {
     const auto converted = allocate<Offset, Device>(exec, "Ainvil::row_map", a.numRows() + 1);

@@ -7,8 +7,8 @@
 
 namespace ainvil {
 
-/// Throws InvalidArgument unless the row map ascends from 0 to the number of entries and every column
-/// lies in [0, num_cols). One pass over the graph; waits for the instance.
+/// Throws InvalidArgument unless the row map ascends from 0 to the number of entries and every
+/// column lies in [0, num_cols). One pass over the graph; waits for the instance.
 template <class Device>
 void validate(const typename Device::execution_space& exec, const Graph<Device>& graph);
 
@@ -36,8 +36,8 @@ PermutedGraph<Device> transpose(const typename Device::execution_space& exec,
 
 enum class Diagonal { Keep, Drop };
 
-/// The lower or upper triangle of a sorted square graph. With Diagonal::Keep every row of the result
-/// has its diagonal entry, whether the graph holds it or not; with Diagonal::Drop none has.
+/// The lower or upper triangle of a sorted square graph. With Diagonal::Keep every row of the
+/// result has its diagonal entry, whether the graph holds it or not; with Diagonal::Drop none has.
 template <class Device>
 Graph<Device> triangle(const typename Device::execution_space& exec, const Graph<Device>& graph,
                        Uplo uplo, Diagonal diagonal);
@@ -51,18 +51,17 @@ Ordinal countMissingDiagonals(const typename Device::execution_space& exec,
 /// The pattern S(|T|^p) of a triangular factor T, p >= 1, counted and filled on the device. A graph
 /// without diagonal entries is that of a unit triangular factor and gives the pattern of the power
 /// without them. Row i of the power p is the union of row i of the power p - 1 and the rows of T it
-/// points to; cost: entries of the result x lists merged x log(row length), no memory but the result.
-/// \throws InvalidArgument if power < 1.
+/// points to; cost: entries of the result x lists merged x log(row length), no memory but the
+/// result. \throws InvalidArgument if power < 1.
 template <class Device>
 Graph<Device> patternPower(const typename Device::execution_space& exec, const Graph<Device>& graph,
                            int power);
 
-/// The pattern of the block incomplete factors ILU(k), diagonal included: entry (i, j) is kept if its
-/// fill level min over h < min(i, j) of lev(i, h) + lev(h, j) + 1 is at most `level` (0 on the graph
-/// itself). Level by level: the entries of level l come from pairs of levels a + b = l - 1 only, so
-/// each step is one parallel count and fill. Source: Saad, Iterative Methods for Sparse Linear
-/// Systems (2003), section 10.3.
-/// \throws InvalidArgument if level < 0.
+/// The pattern of the block incomplete factors ILU(k), diagonal included: entry (i, j) is kept if
+/// its fill level min over h < min(i, j) of lev(i, h) + lev(h, j) + 1 is at most `level` (0 on the
+/// graph itself). Level by level: the entries of level l come from pairs of levels a + b = l - 1
+/// only, so each step is one parallel count and fill. Source: Saad, Iterative Methods for Sparse
+/// Linear Systems (2003), section 10.3. \throws InvalidArgument if level < 0.
 template <class Device>
 Graph<Device> fillPattern(const typename Device::execution_space& exec, const Graph<Device>& graph,
                           int level);

@@ -99,6 +99,14 @@ using HostDevice = Kokkos::DefaultHostExecutionSpace::device_type;
 
 } // namespace ainvil
 
+/// Stands before a loop whose iterations are independent loads: on GPUs the compiler then issues
+/// those of several iterations before it waits for the first.
+#if defined(KOKKOS_ENABLE_CUDA) || defined(KOKKOS_ENABLE_HIP)
+#define AINVIL_UNROLL_LOADS _Pragma("unroll 4")
+#else
+#define AINVIL_UNROLL_LOADS
+#endif
+
 /// Applies a macro to every device the library is instantiated for: the default one, and the host
 /// where that is another.
 #if defined(KOKKOS_ENABLE_CUDA) || defined(KOKKOS_ENABLE_HIP) || defined(KOKKOS_ENABLE_SYCL)

@@ -19,8 +19,8 @@ struct LevelSets {
 
 /// Level sets of a triangular graph, computed on the device: level(i) = 1 + max level(j) over the
 /// entries j of row i other than i. Entries outside the triangle `uplo` are ignored. Waits for the
-/// instance. Source: Anderson and Saad (1989). Cost: one pass over the graph where a kernel may wait
-/// for its own earlier rows, else as many as there are levels in the worst case.
+/// instance. Source: Anderson and Saad (1989). Cost: one pass over the graph where a kernel may
+/// wait for its own earlier rows, else as many as there are levels in the worst case.
 template <class Device>
 LevelSets<Device> levelSets(const typename Device::execution_space& exec,
                             const Graph<Device>& graph, Uplo uplo);

@@ -26,8 +26,8 @@ class PhaseTimes {
 public:
   using Phase = std::pair<std::string, double>;
 
-  /// Runs `work` inside a profiling region and records its wall time, the device work it enqueued on
-  /// `exec` included: fences the instance once at the end.
+  /// Runs `work` inside a profiling region and records its wall time, the device work it enqueued
+  /// on `exec` included: fences the instance once at the end.
   template <class Exec, class Work>
   void time(const Exec& exec, const std::string& owner, const std::string& phase, Work&& work) {
     ScopedRegion region("Ainvil::" + owner + "[" + phase + "]");

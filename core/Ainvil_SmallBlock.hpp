@@ -12,40 +12,43 @@ namespace detail {
 
 /// a <- a^-1 for an n x n row-major block, by Gauss-Jordan elimination with row pivoting, 2 n^3
 /// operations. `pivots` is room for n integers, `scales` for 2 n scalars. Returns false and leaves
-/// `a` undefined if the block is singular to rounding or not finite: a pivot counts as zero if it
-/// is at most n eps times the largest entry that its row and that its column began with, a test
-/// that no scaling of rows or columns changes.
+/// `a` undefined if the block is singular to rounding or not finite. Pivots are chosen and judged
+/// relative to the largest entry that their row, and then their column, began with: one that is at
+/// most n eps counts as zero. So no scaling of rows and columns, however bad, changes the verdict.
 template <class Scalar>
 KOKKOS_INLINE_FUNCTION bool invertBlock(Scalar* a, int* pivots, Scalar* scales, const int n) {
-  Scalar* row_scale = scales;
-  Scalar* column_scale = scales + n;
+  Scalar* row_scale = scales; // 1 / largest entry
+  Scalar* column_size = scales + n;
   for (int i = 0; i < n; ++i) {
-    row_scale[i] = Scalar(0);
-    column_scale[i] = Scalar(0);
+    Scalar largest = 0;
     for (int j = 0; j < n; ++j) {
-      const Scalar in_row = compat::math::fabs(a[i * n + j]);
-      const Scalar in_column = compat::math::fabs(a[j * n + i]);
-      row_scale[i] = in_row > row_scale[i] ? in_row : row_scale[i];
-      column_scale[i] = in_column > column_scale[i] ? in_column : column_scale[i];
+      const Scalar size = compat::math::fabs(a[i * n + j]);
+      largest = size > largest ? size : largest;
     }
+    row_scale[i] = Scalar(1) / largest;
+    column_size[i] = 0;
   }
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < n; ++j) {
+      const Scalar size = compat::math::fabs(a[i * n + j]) * row_scale[i];
+      column_size[j] = size > column_size[j] ? size : column_size[j];
+    }
   constexpr Scalar epsilon = std::numeric_limits<Scalar>::epsilon();
-  const Scalar rounding = Scalar(n) * epsilon;
   for (int k = 0; k < n; ++k) {
     int pivot = k;
-    Scalar largest = compat::math::fabs(a[k * n + k]);
+    Scalar largest = compat::math::fabs(a[k * n + k]) * row_scale[k];
     for (int i = k + 1; i < n; ++i) {
-      const Scalar size = compat::math::fabs(a[i * n + k]);
+      const Scalar size = compat::math::fabs(a[i * n + k]) * row_scale[i];
       if (size > largest) {
         largest = size;
         pivot = i;
       }
     }
-    const Scalar began = row_scale[pivot] < column_scale[k] ? row_scale[pivot] : column_scale[k];
-    row_scale[pivot] = row_scale[k];
-    // Zero times infinity or NaN is NaN: the negated comparisons also catch what is not finite.
-    if (!(largest > rounding * began) || !(largest * Scalar(0) == Scalar(0)))
+    // Zero times infinity or NaN is NaN, and a row of zeros has an infinite scale: the negated
+    // comparisons catch all of them.
+    if (!(largest > Scalar(n) * epsilon * column_size[k]) || !(largest * Scalar(0) == Scalar(0)))
       return false;
+    row_scale[pivot] = row_scale[k];
     pivots[k] = pivot;
     if (pivot != k)
       for (int j = 0; j < n; ++j) {

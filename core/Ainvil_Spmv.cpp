@@ -119,6 +119,13 @@ void checkShapes(const char* what, Offset rows, Offset columns, size_t x_rows, s
                                   y_columns));
 }
 
+void checkSameShape(const char* name, size_t rows, size_t columns, size_t y_rows,
+                    size_t y_columns) {
+  if (rows != y_rows || columns != y_columns)
+    throw InvalidArgument(
+        message(name, " is ", rows, " x ", columns, ", but y is ", y_rows, " x ", y_columns));
+}
+
 template <int BS, int Columns, class MatrixScalar, class Scalar, class Device>
 void launchSpmv(const typename Device::execution_space& exec,
                 const BsrMatrix<MatrixScalar, Device>& a,
@@ -175,6 +182,10 @@ void spmvAdd(const typename Device::execution_space& exec, Scalar alpha,
              const BsrMatrix<MatrixScalar, Device>& a, MultiVectorArg<const Scalar, Device> x,
              Scalar beta, MultiVectorArg<const Scalar, Device> u, Scalar gamma,
              MultiVectorArg<const Scalar, Device> v, MultiVectorArg<Scalar, Device> y) {
+  if (beta != Scalar(0))
+    checkSameShape("u", u.extent(0), u.extent(1), y.extent(0), y.extent(1));
+  if (gamma != Scalar(0))
+    checkSameShape("v", v.extent(0), v.extent(1), y.extent(0), y.extent(1));
   product(exec, a, x, Epilogue<Scalar, Device>{alpha, beta, gamma, u, v, y});
 }
 
@@ -195,6 +206,8 @@ template <class Scalar, class Device>
 void axpby(const typename Device::execution_space& exec, Scalar alpha,
            MultiVectorArg<const Scalar, Device> x, Scalar beta, MultiVectorArg<Scalar, Device> y) {
   using Exec = typename Device::execution_space;
+  if (alpha != Scalar(0))
+    checkSameShape("x", x.extent(0), x.extent(1), y.extent(0), y.extent(1));
   const Offset columns = y.extent(1);
   Kokkos::parallel_for(
       "Ainvil::axpby", Range<Exec>(exec, 0, y.extent(0)), KOKKOS_LAMBDA(const Offset i) {

@@ -19,7 +19,8 @@ using Offset = std::int64_t;
 enum class Uplo { Lower, Upper };
 enum class Trans { No, Yes };
 
-/// Column-major multivector, one right-hand side a column. The stride may exceed the number of rows.
+/// Column-major multivector, one right-hand side a column. The stride may exceed the number of
+/// rows.
 template <class Scalar, class Device>
 using MultiVector = Kokkos::View<Scalar**, Kokkos::LayoutLeft, Device>;
 
@@ -28,8 +29,8 @@ using Vector = Kokkos::View<Scalar*, Kokkos::LayoutLeft, Device>;
 
 /// Non-owning arguments of apply-like functions: any managed or unmanaged view converts to them.
 template <class Scalar, class Device>
-using MultiVectorArg = Kokkos::View<Scalar**, Kokkos::LayoutLeft, Device,
-                                    Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+using MultiVectorArg =
+    Kokkos::View<Scalar**, Kokkos::LayoutLeft, Device, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
 /// An array of n elements, not initialised, allocated on the instance.
 template <class T, class Device>

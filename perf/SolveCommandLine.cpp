@@ -75,6 +75,8 @@ void readRhs(const std::string& text, CommandLine& command) {
     command.rhs = RhsKind::Ones;
   } else if (text == "rowsum") {
     command.rhs = RhsKind::RowSum;
+  } else if (text == "scaled-rowsum") {
+    command.rhs = RhsKind::ScaledRowSum;
   } else if (text == random) {
     command.rhs = RhsKind::Random;
   } else if (text.compare(0, random.size() + 1, random + ":") == 0) {
@@ -87,9 +89,9 @@ void readRhs(const std::string& text, CommandLine& command) {
           message("--rhs '", text, "': the seed must be an integer from 0 to 2^64 - 1"));
   } else {
     if (!std::filesystem::exists(text))
-      throw InvalidArgument(
-          message("--rhs must be ones, rowsum, random[:SEED] or a file, but there is no file '",
-                  text, "'"));
+      throw InvalidArgument(message("--rhs must be ones, rowsum, scaled-rowsum, random[:SEED] or a "
+                                    "file, but there is no file '",
+                                    text, "'"));
     command.rhs = RhsKind::File;
     command.rhs_file = text;
   }
@@ -163,9 +165,9 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments) {
   text("--matrix", command.matrix, "FILE.mtx[.gz]", "Matrix Market file");
   text("--problem", command.problem, "SPEC", "problem of the gallery, as cavity:300; see below");
   text("--rhs", rhs, "RHS",
-       "ones|rowsum|random[:SEED]|FILE (Matrix Market);\n"
-       "rowsum: the matrix, scaled where --scale is given, times ones;\n"
-       "the others are scaled with the matrix;\n"
+       "ones|rowsum|scaled-rowsum|random[:SEED]|FILE (Matrix Market);\n"
+       "rowsum: A times ones; scaled-rowsum: S A S times ones;\n"
+       "all but the latter are scaled with the matrix;\n"
        "random: uniform in (-1, 1), seed 1;\n"
        "default: that of the problem if it has one, else rowsum");
   CLI::Option* block_size =

@@ -10,7 +10,7 @@
 namespace ainvil {
 namespace perf {
 
-enum class RhsKind { Default, Ones, RowSum, Random, File };
+enum class RhsKind { Default, Ones, RowSum, ScaledRowSum, Random, File };
 
 /// What the user asked for. Words that name a choice have been checked.
 struct CommandLine {

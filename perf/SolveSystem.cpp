@@ -120,13 +120,16 @@ HostVector readRhs(const std::string& path, Offset n) {
 }
 
 /// The right-hand side of the unscaled system; empty for the row sums of the scaled one.
-HostVector makeRhs(const CommandLine& command, const HostVector& own, Offset n) {
+HostVector makeRhs(const CommandLine& command, const Matrix& a, const HostVector& own) {
+  const Offset n = a.numPointRows();
   switch (command.rhs) {
   case RhsKind::Default:
-    return own;
+    return own.extent(0) > 0 ? own : rowSums(a);
   case RhsKind::Ones:
     return constantVector(n, 1);
   case RhsKind::RowSum:
+    return rowSums(a);
+  case RhsKind::ScaledRowSum:
     return {};
   case RhsKind::Random:
     return randomVector(n, command.rhs_seed);
@@ -152,7 +155,7 @@ LinearSystem makeSystem(const CommandLine& command) {
   checkRows(command, system.matrix);
   if (command.block_size > 0)
     system.matrix = toBlocks(exec, system.matrix, command.block_size);
-  system.rhs = makeRhs(command, own_rhs, system.matrix.numPointRows());
+  system.rhs = makeRhs(command, system.matrix, own_rhs);
 
   if (command.scale != "none") {
     system.scaling =

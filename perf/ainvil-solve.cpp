@@ -115,7 +115,8 @@ public:
     try {
       Kokkos::initialize(argc, argv.data());
     } catch (const std::exception& error) {
-      throw InvalidArgument(message("Kokkos cannot start: ", error.what()));
+      throw InvalidArgument(
+          message("Kokkos does not start with the options given to it: ", error.what()));
     }
     if (argc > 1) { // Kokkos takes out what it knows
       const std::string unknown = argv[1];

@@ -34,6 +34,7 @@ test_packages=(
   "trilinos-all-dev  Tpetra, Belos, Ifpack2; about 400 MB"
   "libptscotch-dev   Ifpack2"
   "openmpi-bin       runs the tests with several processes"
+  "python3           runs the tests of the command line"
   "clang-format      style check"
 )
 # What a program needs that is linked with Debian's Kokkos Kernels.

@@ -32,6 +32,8 @@ void ArnoldiLeastSquares::add(int j, const ArnoldiRecord& record) {
 }
 
 void ArnoldiLeastSquares::close(int j, const ArnoldiRecord& record) {
+  if (exhausted_ || failed_)
+    return;
   if (!std::isfinite(record.dotU(j))) {
     failed_ = true;
     return;
@@ -41,7 +43,7 @@ void ArnoldiLeastSquares::close(int j, const ArnoldiRecord& record) {
     residuals_.push_back(rho);
     g_[0] = rho;
   }
-  if (exhausted_ || failed_ || columns() == j)
+  if (columns() == j)
     return;
 
   const int column = j - 1;

@@ -3,7 +3,7 @@
 /// \file
 /// The small dense part of GMRES, which runs on the host.
 
-#include <Kokkos_Macros.hpp>
+#include "Ainvil_KokkosCompat.hpp"
 
 #include <cstddef>
 #include <vector>

@@ -46,6 +46,7 @@ struct ArnoldiDotsKernel {
   int u, z;
   PartialSums<Device> sums;
   Offset rows_per_team;
+  int lanes;
   ArnoldiRecord record;
 
   KOKKOS_FUNCTION void operator()(const Member& member) const {
@@ -91,7 +92,7 @@ struct ArnoldiDotsKernel {
   KOKKOS_FUNCTION void sumTile(const Member& member, int first, Offset begin, Offset end,
                                double* to) const {
     const auto mine = sumRange<typename Device::execution_space, 2 * Width>(
-        member, begin, end,
+        member, lanes, begin, end,
         ArnoldiTile<Width, Scalar>{&v(0, first), Offset(v.stride(1)), &v(0, u), &v(0, z)});
     Kokkos::single(Kokkos::PerThread(member), [&]() {
       for (int k = 0; k < 2 * Width; ++k)
@@ -258,7 +259,7 @@ SolveResult Gmres<Scalar, Device>::solve(const execution_space& exec,
     if (arnoldi_.singular() && result.true_rel_residual > 0.9 * previous) {
       result.status = SolveStatus::Breakdown;
       result.message =
-          message("the preconditioned matrix is singular: the relative residual stays ", "at ",
+          message("the preconditioned matrix is singular: the relative residual stays at ",
                   result.true_rel_residual);
       return result;
     }
@@ -267,7 +268,8 @@ SolveResult Gmres<Scalar, Device>::solve(const execution_space& exec,
 }
 
 /// Runs up to `length` steps from the residual in column 0 and appends to the history. Returns the
-/// number of basis vectors whose combination is the iterate to be taken.
+/// number of basis vectors whose combination is the iterate to be taken. Where the open column ends
+/// the cycle, or seems to, one more kernel of inner products makes it final.
 template <class Scalar, class Device>
 int Gmres<Scalar, Device>::runCycle(const System& system, int length, double b_norm,
                                     SolveResult& result) {
@@ -284,15 +286,18 @@ int Gmres<Scalar, Device>::runCycle(const System& system, int length, double b_n
     if (!last && (j + 1) % interval != 0)
       continue;
 
-    readRecords(exec, seen, j + 1);
+    if (last)
+      takeInnerProducts(exec, j + 1, j + 1);
+    readRecords(exec, seen, last ? j + 2 : j + 1);
     for (; seen <= j; ++seen)
       arnoldi_.add(seen, record(host_records_.data(), seen));
-    const bool open = !arnoldi_.exhausted() && !arnoldi_.failed();
-    if (open && (last || arnoldi_.predictedResidual() <= options_.tolerance * b_norm)) {
+    const bool near = !last && arnoldi_.predictedResidual() <= options_.tolerance * b_norm;
+    if (near) {
       takeInnerProducts(exec, j + 1, j + 1);
       readRecords(exec, j + 1, j + 2);
-      arnoldi_.close(j + 1, record(host_records_.data(), j + 1));
     }
+    if (last || near)
+      arnoldi_.close(j + 1, record(host_records_.data(), j + 1));
 
     while (columns < arnoldi_.columns() && !(columns > 0 && converged(result))) {
       ++columns;
@@ -326,7 +331,7 @@ void Gmres<Scalar, Device>::takeInnerProducts(const execution_space& exec, int u
   const size_t scratch = (2 * Kernel::tile * shape_.team_size + 2) * sizeof(double);
   Kokkos::parallel_for(
       "Ainvil::Gmres::innerProducts", shape_.policy(exec, scratch),
-      Kernel{basis_, u, z, sums_, shape_.rows_per_team, record(records_.data(), u)});
+      Kernel{basis_, u, z, sums_, shape_.rows_per_team, shape_.lanes, record(records_.data(), u)});
 }
 
 /// Makes column j a basis vector and column j + 1 the next candidate.

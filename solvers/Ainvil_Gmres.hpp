@@ -21,12 +21,12 @@ namespace ainvil {
 /// iterations, when the host reads the inner products of the steps since the last look (a few
 /// kilobytes) and updates the small least-squares problem; all decisions follow from the steps
 /// themselves, so the iteration count is exact however seldom it looks. End of a cycle: one kernel
-/// of inner products, the update x += M V y, the true residual, and two synchronisations.
+/// of inner products, the update x += M V y, the true residual, and one synchronisation more.
 /// Workspace: min(restart, max_iterations, n) + 2 vectors, kept between solves of the same size.
 ///
 /// A cycle that claims convergence is believed only if the recomputed residual agrees; otherwise
-/// another cycle starts from it. Breakdown (a singular operator on an exhausted Krylov space)
-/// leaves the best iterate in x; NaN or Inf from A or M leaves the iterate of the last cycle.
+/// another cycle starts from it. On a singular operator (Breakdown) x holds the best iterate; on
+/// NaN or Inf from A or M (Diverged) that of the last cycle.
 template <class Scalar, class Device>
 class Gmres {
 public:

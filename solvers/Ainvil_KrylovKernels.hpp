@@ -124,31 +124,38 @@ constexpr int rowsAtOnce() {
 
 /// sum over rows i in [begin, end) of body.row(i), which returns Sums<Count>; known to all lanes of
 /// the thread. On a GPU the lanes take neighbouring rows. A host thread is its own only lane; there
-/// the sums of every eighth row are kept apart, because compilers do not reorder floating-point
-/// sums by themselves and so would not use vectors.
+/// 32 running sums are kept apart, because compilers do not reorder floating-point sums by
+/// themselves and so would not use vectors.
 template <class Exec, int Count, class Member, class Body>
-KOKKOS_INLINE_FUNCTION Sums<Count> sumRange(const Member& member, Offset begin, Offset end,
-                                            const Body& body) {
+KOKKOS_INLINE_FUNCTION Sums<Count> sumRange(const Member& member, [[maybe_unused]] int lanes,
+                                            Offset begin, Offset end, const Body& body) {
   Sums<Count> total;
   if constexpr (compat::IsGpu<Exec>::value) {
     Kokkos::parallel_reduce(
-        Kokkos::ThreadVectorRange(member, begin, end),
-        [&](const Offset i, Sums<Count>& sums) { sums += body.row(i); }, total);
+        Kokkos::ThreadVectorRange(member, lanes),
+        [&](const int lane, Sums<Count>& sums) {
+          Sums<Count> mine;
+          AINVIL_UNROLL_LOADS
+          for (Offset i = begin + lane; i < end; i += lanes)
+            mine += body.row(i);
+          sums += mine;
+        },
+        total);
   } else {
     constexpr int width = 32;
-    double lanes[Count][width] = {};
+    double strands[Count][width] = {};
     Offset i = begin;
     for (; i + width <= end; i += width)
       for (int l = 0; l < width; ++l) {
         const Sums<Count> row = body.row(i + l);
         for (int k = 0; k < Count; ++k)
-          lanes[k][l] += row.value[k];
+          strands[k][l] += row.value[k];
       }
     for (; i < end; ++i)
       total += body.row(i);
     for (int k = 0; k < Count; ++k)
       for (int l = 0; l < width; ++l)
-        total.value[k] += lanes[k][l];
+        total.value[k] += strands[k][l];
   }
   return total;
 }
@@ -164,6 +171,7 @@ struct RowSumKernel {
   PartialSums<Device> sums;
   Offset num_rows;
   Offset rows_per_team;
+  int lanes;
 
   KOKKOS_FUNCTION void operator()(const Member& member) const {
     Body body = body_in;
@@ -174,7 +182,8 @@ struct RowSumKernel {
     const Offset team_end = min(team_begin + rows_per_team, num_rows);
     const Offset begin = min(team_begin + member.team_rank() * rows_per_thread, team_end);
     const Offset end = min(begin + rows_per_thread, team_end);
-    const auto mine = sumRange<typename Device::execution_space, Count>(member, begin, end, body);
+    const auto mine =
+        sumRange<typename Device::execution_space, Count>(member, lanes, begin, end, body);
 
     auto* of_thread = static_cast<Sums<Count>*>(
         member.team_shmem().get_shmem(member.team_size() * sizeof(Sums<Count>)));
@@ -203,7 +212,7 @@ void sumRows(const typename Device::execution_space& exec, const char* label, co
     return;
   Kokkos::parallel_for(
       label, shape.policy(exec, (shape.team_size + 1) * sizeof(Sums<Count>)),
-      RowSumKernel<Count, Device, Body>{body, sums, num_rows, shape.rows_per_team});
+      RowSumKernel<Count, Device, Body>{body, sums, num_rows, shape.rows_per_team, shape.lanes});
 }
 
 /// sum x_i^2 and sum |x_i|.

@@ -12,6 +12,9 @@ using Device = DefaultDevice;
 using Exec = Device::execution_space;
 
 const std::vector<Ordinal> long_rows = {1, 31, 32, 33, 65, 300, 0};
+/// Powers and fill of these stay sparse enough for the dense references.
+const std::vector<Ordinal> few_long_rows = {1, 2, 1, 1, 31, 1, 2, 32, 1,   1, 33, 1, 1, 2,
+                                            1, 1, 1, 1, 65, 1, 1, 1,  300, 1, 1,  2, 0};
 
 Graph<Device> deviceGraph(const Rows& rows) {
   return copyTo<Device>(makeGraph(rows));
@@ -70,10 +73,10 @@ Rows serialPower(const Rows& factor, int power, Diagonal diagonal) {
   return rows;
 }
 
-void checkPowers(const Rows& rows, const std::string& what) {
+void checkPowers(const Rows& rows, int highest, const std::string& what) {
   for (const Uplo uplo : {Uplo::Lower, Uplo::Upper})
     for (const Diagonal diagonal : {Diagonal::Keep, Diagonal::Drop})
-      for (int power = 1; power <= 4; ++power) {
+      for (int power = 1; power <= highest; ++power) {
         SCOPED_TRACE(message(what, uplo == Uplo::Lower ? ", lower" : ", upper",
                              diagonal == Diagonal::Keep ? "" : " strict", ", power ", power));
         const Rows factor = serialTriangle(rows, uplo, diagonal);
@@ -84,10 +87,11 @@ void checkPowers(const Rows& rows, const std::string& what) {
 
 TEST(PatternPower, EqualsTheDenseBooleanPower) {
   for (const Ordinal n : {0, 1, 2, 33, 120})
-    for (const double density : {0.02, 0.1, 0.5})
-      checkPowers(randomRows(n, n, density, anyDiagonal(n)), message(n, " rows, ", density));
+    for (const double density : {0.02, 0.1})
+      checkPowers(randomRows(n, n, density, anyDiagonal(n)), 4, message(n, " rows, ", density));
+  checkPowers(randomRows(50, 50, 0.5, anyDiagonal(3)), 4, "half full");
   for (const Ordinal n : {536, 615})
-    checkPowers(randomRows(n, n, long_rows, anyDiagonal(n)), message(n, " rows, some long"));
+    checkPowers(randomRows(n, n, few_long_rows, anyDiagonal(n)), 2, message(n, " rows, some long"));
 }
 
 /// Powers of a long sparse band stay sparse, unlike those of random graphs.
@@ -143,7 +147,7 @@ void checkFill(const Rows& rows, const std::string& what) {
 
 TEST(FillPattern, EqualsTheTextbook) {
   for (const Ordinal n : {0, 1, 2, 33, 120})
-    for (const double per_row : {1.5, 3.0, 8.0})
+    for (const double per_row : {1.5, 3.0, 6.0})
       for (const bool diagonal : {true, false}) {
         RandomOptions options = anyDiagonal(n + diagonal);
         options.diagonal = diagonal;
@@ -151,8 +155,8 @@ TEST(FillPattern, EqualsTheTextbook) {
                   message(n, " rows, ", per_row, " a row", diagonal ? ", full diagonal" : ""));
       }
   for (const Ordinal n : {536, 615}) {
-    const Rows rows = randomRows(n, n, long_rows, anyDiagonal(n));
-    EXPECT_EQ(rowsOf(fillPattern(Exec(), deviceGraph(rows), 1)), serialFill(rows, 1));
+    const Rows rows = randomRows(n, n, few_long_rows, anyDiagonal(n));
+    EXPECT_EQ(rowsOf(fillPattern(Exec(), deviceGraph(rows), 1)), serialFill(rows, 1)) << n;
   }
 }
 
@@ -173,16 +177,8 @@ TEST(FillPattern, EqualsTheTextbookOnAGrid) {
       grid[i].push_back(i + nx);
   }
   checkFill(grid, "grid");
-  // From some level on the pattern is that of the exact factors: the full band.
-  Rows band(nx * ny);
-  for (Ordinal i = 0; i < nx * ny; ++i)
-    for (Ordinal j = 0; j < nx * ny; ++j)
-      if (std::abs(i - j) <= (i > 0 && j > 0 ? nx : 1))
-        band[i].push_back(j);
-  const Rows exact = rowsOf(fillPattern(Exec(), deviceGraph(grid), 200));
-  EXPECT_EQ(exact, serialFill(grid, 200));
-  for (Ordinal i = nx; i + nx < nx * ny; ++i)
-    EXPECT_TRUE(std::includes(band[i].begin(), band[i].end(), exact[i].begin(), exact[i].end()));
+  // From some level on the pattern is that of the exact factors.
+  EXPECT_EQ(rowsOf(fillPattern(Exec(), deviceGraph(grid), 15)), serialFill(grid, 1000));
 }
 
 TEST(FillPattern, RefusesNegativeLevelsAndRectangles) {

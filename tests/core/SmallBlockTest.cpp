@@ -16,11 +16,13 @@ template <class Scalar>
 struct InvertKernel {
   Kokkos::View<Scalar*, Device> blocks;
   Kokkos::View<int*, Device> pivots;
+  Kokkos::View<Scalar*, Device> scales;
   Kokkos::View<int*, Device> regular;
   int n;
 
   KOKKOS_FUNCTION void operator()(const int i) const {
-    regular(i) = ainvil::detail::invertBlock(&blocks(i * n * n), &pivots(i * n), n);
+    regular(i) =
+        ainvil::detail::invertBlock(&blocks(i * n * n), &pivots(i * n), &scales(i * 2 * n), n);
   }
 };
 
@@ -32,12 +34,12 @@ struct Inverted {
 
   Inverted(const std::vector<Scalar>& in, int n) {
     const int count = static_cast<int>(in.size()) / (n * n);
-    // Copied, since a view may share the memory of the vector it was made from.
     const Kokkos::View<Scalar*, Device> on_device = toDevice(in);
     const Kokkos::View<int*, Device> pivots = toDevice(std::vector<int>(count * n, -1));
     const Kokkos::View<int*, Device> flags = toDevice(std::vector<int>(count, -1));
-    Kokkos::parallel_for("Ainvil::test", Kokkos::RangePolicy<Exec>(Exec(), 0, count),
-                         InvertKernel<Scalar>{on_device, pivots, flags, n});
+    Kokkos::parallel_for(
+        "Ainvil::test", Kokkos::RangePolicy<Exec>(Exec(), 0, count),
+        InvertKernel<Scalar>{on_device, pivots, poisoned<Scalar>(count * 2 * n), flags, n});
     blocks = toHost(on_device);
     regular = toHost(flags);
   }
@@ -71,26 +73,37 @@ TEST(InvertBlock, MatchesTheDenseInverse) {
   }
 }
 
-/// Zeros on the whole diagonal: a dominant matrix with its rows moved down by one, cyclically, and
-/// one with its rows in random order.
+/// A dominant matrix whose rows were put in the given order.
+Doubles shuffledDominant(const std::vector<int>& order, Random& random) {
+  const int n = static_cast<int>(order.size());
+  Doubles a = random.vector(n * n);
+  for (int j = 0; j < n; ++j)
+    a[order[j] * n + j] = 2.0 * n + j;
+  return a;
+}
+
+std::vector<int> ascending(int n) {
+  std::vector<int> numbers(n);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  return numbers;
+}
+
+/// Rows moved down by one, cyclically, and rows in random order; zeros where the diagonal was not
+/// meant to be.
 TEST(InvertBlock, ExchangesRows) {
   for (int n = 2; n <= max_size; ++n) {
     Random random(n);
-    std::vector<int> order(n);
-    std::iota(order.begin(), order.end(), 0);
+    std::vector<int> order = ascending(n);
     Doubles batch;
     for (int trial = 0; trial < 8; ++trial) {
       if (trial == 0)
         std::rotate(order.begin(), order.end() - 1, order.end());
       else
         random.shuffle(order);
-      Doubles a(n * n);
-      for (int i = 0; i < n; ++i)
-        for (int j = 0; j < n; ++j)
-          if (i == order[j])
-            a[i * n + j] = 2.0 * n + j;
-          else if (i != j)
-            a[i * n + j] = random.uniform(-1, 1);
+      Doubles a = shuffledDominant(order, random);
+      for (int k = 0; k < n; ++k)
+        if (order[k] != k)
+          a[k * (n + 1)] = 0;
       batch.insert(batch.end(), a.begin(), a.end());
     }
     checkInverses(batch, n, 1e-13);
@@ -99,10 +112,8 @@ TEST(InvertBlock, ExchangesRows) {
 
 TEST(InvertBlock, IsExactForPermutations) {
   for (int n = 1; n <= max_size; ++n) {
-    Random random(n);
-    std::vector<int> order(n);
-    std::iota(order.begin(), order.end(), 0);
-    random.shuffle(order);
+    std::vector<int> order = ascending(n);
+    Random(n).shuffle(order);
     Doubles a(n * n);
     for (int i = 0; i < n; ++i)
       a[i * n + order[i]] = 1;
@@ -137,6 +148,63 @@ TEST(InvertBlock, RefusesSingularBlocks) {
   }
 }
 
+/// The identity around ((1, 1), (1, 1 + gap)), whose second pivot is the gap, in any units of its
+/// rows and of its columns.
+TEST(InvertBlock, RefusesBlocksThatAreSingularToRounding) {
+  constexpr double epsilon = std::numeric_limits<double>::epsilon();
+  const auto regular = [](int n, int at, double gap, int row_exponent, int column_exponent) {
+    Doubles a = identity(n);
+    a[at * n + at + 1] = a[(at + 1) * n + at] = 1;
+    a[(at + 1) * n + at + 1] = 1 + gap;
+    for (int k = 0; k < n; ++k) {
+      a[at * n + k] = std::ldexp(a[at * n + k], row_exponent);
+      a[k * n + at] = std::ldexp(a[k * n + at], column_exponent);
+    }
+    return Inverted<double>(a, n).regular[0];
+  };
+  for (int n = 2; n <= max_size; ++n)
+    for (const int at : {0, n / 2 - 1, n - 2})
+      for (const int exponent : {-200, 0, 200})
+        for (const bool rows : {false, true}) {
+          SCOPED_TRACE(message("size ", n, " at ", at, ", times 2^", exponent));
+          const int r = rows ? exponent : 0, c = rows ? 0 : exponent;
+          EXPECT_EQ(regular(n, at, epsilon, r, c), 0);
+          EXPECT_EQ(regular(n, at, 100 * n * epsilon, r, c), 1);
+        }
+}
+
+/// Whether a block is singular does not depend on the units of its equations and unknowns.
+TEST(InvertBlock, TakesBadlyScaledBlocks) {
+  for (int n = 1; n <= max_size; ++n)
+    for (const bool scale_rows : {false, true})
+      for (const bool scale_columns : {false, true}) {
+        SCOPED_TRACE(
+            message("size ", n, scale_rows ? ", rows" : "", scale_columns ? ", columns" : ""));
+        Random random(n);
+        std::vector<int> order = ascending(n);
+        random.shuffle(order);
+        const Doubles a = shuffledDominant(order, random);
+        // Powers of two: exact. From 2^-200 to 2^200, in random order.
+        std::vector<int> exponents(n);
+        for (int k = 0; k < n; ++k)
+          exponents[k] = n > 1 ? 400 * k / (n - 1) - 200 : 200;
+        random.shuffle(exponents);
+        const auto scaled = [&](const Doubles& b, bool rows, bool columns) {
+          Doubles result = b;
+          for (int i = 0; i < n; ++i)
+            for (int j = 0; j < n; ++j)
+              result[i * n + j] = std::ldexp(
+                  b[i * n + j], sign * ((rows ? exponents[i] : 0) + (columns ? exponents[j] : 0)));
+          return result;
+        };
+        const Inverted<double> inverted(scaled(a, scale_rows, scale_columns), n);
+        EXPECT_EQ(inverted.regular[0], 1);
+        // (R A C)^-1 = C^-1 A^-1 R^-1
+        if (inverted.regular[0] == 1)
+          expectNear(scaled(inverted.blocks, scale_columns, scale_rows), inverse(a, n), 1e-10);
+      }
+}
+
 /// A value that is not finite anywhere in the block is noticed.
 template <class Scalar>
 void checkNotFinite(Scalar bad, const char* what) {
@@ -149,6 +217,11 @@ void checkNotFinite(Scalar bad, const char* what) {
     }
     checkSingular(batch, n, what);
   }
+}
+
+TEST(InvertBlock, RefusesWhatOverflows) {
+  const double huge = std::numeric_limits<double>::max();
+  checkSingular({huge, huge, -huge, huge}, 2, "overflow");
 }
 
 TEST(InvertBlock, RefusesWhatIsNotFinite) {

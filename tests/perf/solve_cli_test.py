@@ -186,6 +186,11 @@ class CommandLineTest(unittest.TestCase):
         ones = [1.0] * 6
         self.assertEqual(solution(), ones)
         self.assertEqual(solution("--rhs", "rowsum"), ones)
+        self.assertEqual(solution("--rhs", "scaled-rowsum"), ones)
+        self.assertEqual(solution("--rhs", "rowsum", "--scale", "diagonal"), ones)
+        scaled = solution("--rhs", "scaled-rowsum", "--scale", "diagonal")
+        self.assertNotEqual(scaled, ones)
+        self.assertEqual(len(set(scaled)), 1)  # equal diagonals: S is a multiple of I
         for scale in ("none", "diagonal", "norm"):
             self.assertEqual(solution("--rhs", rhs, "--scale", scale), ones)
         self.assertEqual(solution("--rhs", "ones"), solution("--rhs", "ones", "--scale", "norm"))
