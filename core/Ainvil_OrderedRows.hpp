@@ -13,8 +13,8 @@ namespace detail {
 /// already ordered the rows, and nothing is waited for.
 template <class Device, bool Spin>
 struct RowGate {
-  Kokkos::View<int*, Device> done; ///< epoch in which a row was last finished
-  int epoch = 0;
+  Kokkos::View<unsigned*, Device> done; ///< epoch in which a row was last finished
+  unsigned epoch = 0;
 
   /// Returns once row j is finished and its results are visible to the calling lane.
   KOKKOS_INLINE_FUNCTION void wait(Ordinal j) const {
@@ -67,8 +67,7 @@ public:
   OrderedRows(const execution_space& exec, const Graph<Device>& graph, Uplo uplo)
       : levels_(levelSets(exec, graph, uplo)) {
     if constexpr (spin)
-      done_ = Kokkos::View<int*, Device>(Kokkos::view_alloc(exec, "Ainvil::done"),
-                                         size_t(graph.num_rows));
+      done_ = allocateZeros<unsigned, Device>(exec, "Ainvil::done", size_t(graph.num_rows));
   }
 
   const LevelSets<Device>& levels() const { return levels_; }
@@ -118,8 +117,8 @@ private:
   }
 
   LevelSets<Device> levels_;
-  Kokkos::View<int*, Device> done_;
-  mutable int epoch_ = 0;
+  Kokkos::View<unsigned*, Device> done_;
+  mutable unsigned epoch_ = 0;
 };
 
 } // namespace ainvil

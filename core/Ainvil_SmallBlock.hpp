@@ -14,7 +14,8 @@ namespace detail {
 /// operations. `pivots` is room for n integers, `scales` for 2 n scalars. Returns false and leaves
 /// `a` undefined if the block is singular to rounding or not finite. Pivots are chosen and judged
 /// relative to the largest entry that their row, and then their column, began with: one that is at
-/// most n eps counts as zero. So no scaling of rows and columns, however bad, changes the verdict.
+/// most 10 n eps counts as zero. So no scaling of rows and columns, however bad, changes the
+/// verdict.
 template <class Scalar>
 KOKKOS_INLINE_FUNCTION bool invertBlock(Scalar* a, int* pivots, Scalar* scales, const int n) {
   Scalar* row_scale = scales; // 1 / largest entry
@@ -46,7 +47,8 @@ KOKKOS_INLINE_FUNCTION bool invertBlock(Scalar* a, int* pivots, Scalar* scales, 
     }
     // Zero times infinity or NaN is NaN, and a row of zeros has an infinite scale: the negated
     // comparisons catch all of them.
-    if (!(largest > Scalar(n) * epsilon * column_size[k]) || !(largest * Scalar(0) == Scalar(0)))
+    if (!(largest > Scalar(10 * n) * epsilon * column_size[k]) ||
+        !(largest * Scalar(0) == Scalar(0)))
       return false;
     row_scale[pivot] = row_scale[k];
     pivots[k] = pivot;

@@ -195,6 +195,8 @@ void blockDiagonalProduct(const typename Device::execution_space& exec, Trans tr
                           MultiVectorArg<const Scalar, Device> x, Scalar beta,
                           MultiVectorArg<Scalar, Device> y) {
   using Exec = typename Device::execution_space;
+  if (block_size < 1 || blocks.extent(0) % (size_t(block_size) * block_size) != 0)
+    throw InvalidArgument(message(blocks.extent(0), " values are no blocks of size ", block_size));
   const Offset n = blocks.extent(0) / block_size;
   checkShapes("a block diagonal", n, n, x.extent(0), y.extent(0), x.extent(1), y.extent(1));
   Kokkos::parallel_for("Ainvil::blockDiagonalProduct", Range<Exec>(exec, 0, n),

@@ -193,8 +193,8 @@ TEST(InvertBlock, TakesBadlyScaledBlocks) {
           Doubles result = b;
           for (int i = 0; i < n; ++i)
             for (int j = 0; j < n; ++j)
-              result[i * n + j] = std::ldexp(
-                  b[i * n + j], sign * ((rows ? exponents[i] : 0) + (columns ? exponents[j] : 0)));
+              result[i * n + j] = std::ldexp(b[i * n + j], (rows ? exponents[i] : 0) +
+                                                               (columns ? exponents[j] : 0));
           return result;
         };
         const Inverted<double> inverted(scaled(a, scale_rows, scale_columns), n);
@@ -219,9 +219,10 @@ void checkNotFinite(Scalar bad, const char* what) {
   }
 }
 
+/// The second pivot is twice the largest number.
 TEST(InvertBlock, RefusesWhatOverflows) {
   const double huge = std::numeric_limits<double>::max();
-  checkSingular({huge, huge, -huge, huge}, 2, "overflow");
+  checkSingular(Doubles{huge, huge, -huge, huge}, 2, "overflow");
 }
 
 TEST(InvertBlock, RefusesWhatIsNotFinite) {

@@ -160,7 +160,7 @@ TEST(Spmv, OfAVectorEqualsThatOfOneColumn) {
     const auto z = poisoned(180 - inner, 1);
     spmv<double, double, Device>(Exec(), trans, 0.5, a, toDevice(input), 0.0, y);
     spmv<double, double, Device>(Exec(), trans, 0.5, a, toDevice(input, inner, 1), 0.0, z);
-    expectNear(toHost(y), toHost(z), 1e-15);
+    expectNear(toHost(y), toHost(z), 1e-14); // atomics add in any order
   }
 }
 

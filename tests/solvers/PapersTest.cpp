@@ -68,27 +68,37 @@ struct Count {
 
 class Cavity : public ::testing::TestWithParam<Count> {};
 
-/// Table 3 of the Block-ISAI paper, cavity with 300 x 300 points.
-TEST_P(Cavity, IterationsOfThePaper) {
+/// A small cavity, counts of a serial GMRES with modified Gram-Schmidt; and storage in float.
+TEST_P(Cavity, IterationsOfASerialReference) {
+  const System system = cavity(60);
+  expectIterations(solve(system, GetParam().precond, 1e-5), GetParam().iterations, 0.01,
+                   GetParam().precond);
+  const std::string in_float = std::string(GetParam().precond) + ",storage=float";
+  expectIterations(solve(system, in_float, 1e-5), GetParam().iterations, 0.02, in_float);
+}
+
+INSTANTIATE_TEST_SUITE_P(Points60, Cavity,
+                         ::testing::Values(Count{"ilu:solve=exact", 142},
+                                           Count{"ilu:solve=isai,power=1", 265},
+                                           Count{"ilu:solve=isai,power=2", 177},
+                                           Count{"ilu:solve=isai,power=3", 148},
+                                           Count{"ilu:solve=isai,power=1,relax=1", 148}));
+
+class PaperCavity : public ::testing::TestWithParam<Count> {};
+
+/// Table 3 of the Block-ISAI paper. On hosts only the last row: each takes some ten seconds there.
+TEST_P(PaperCavity, IterationsOfThePaper) {
+  if (!compat::IsGpu<Exec>::value && GetParam().iterations != 711)
+    GTEST_SKIP() << "for GPUs; ainvil-solve --problem cavity:300 --tol 1e-5 does it anywhere";
   expectIterations(solve(cavity(300), GetParam().precond, 1e-5), GetParam().iterations, 0.01,
                    GetParam().precond);
 }
 
-/// On a smaller grid, to be quick.
-TEST_P(Cavity, FloatStorageKeepsTheIterations) {
-  const System system = cavity(100);
-  const std::string precond = GetParam().precond;
-  const SolveResult in_double = solve(system, precond, 1e-5);
-  expectIterations(solve(system, precond + ",storage=float", 1e-5), in_double.iterations, 0.02,
-                   precond);
-}
-
-INSTANTIATE_TEST_SUITE_P(Strategies, Cavity,
+INSTANTIATE_TEST_SUITE_P(Points300, PaperCavity,
                          ::testing::Values(Count{"ilu:solve=exact", 623},
                                            Count{"ilu:solve=isai,power=1", 1092},
                                            Count{"ilu:solve=isai,power=2", 836},
-                                           Count{"ilu:solve=isai,power=3", 711},
-                                           Count{"ilu:solve=isai,power=1,relax=1", 711}));
+                                           Count{"ilu:solve=isai,power=3", 711}));
 
 /// Reads a public matrix in blocks; an empty matrix if it is not there.
 Matrix publicMatrix(const std::string& name, int block_size) {
