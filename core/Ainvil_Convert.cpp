@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Ainvil_Convert.hpp"
 
+#include "Ainvil_BlockArrays.hpp"
+#include "Ainvil_GraphAlgebra.hpp"
 #include "Ainvil_Profiling.hpp"
 #include "Ainvil_RowSearch.hpp"
 
@@ -43,6 +45,12 @@ BsrMatrix<Scalar, Device> toBlocks(const typename Device::execution_space& exec,
     throw InvalidArgument(message("block size ", block_size, " does not divide the matrix of ",
                                   a.numRows(), " rows and ", a.numCols(), " columns"));
   ScopedRegion region("Ainvil::toBlocks");
+  if (!isSorted(exec, a.graph)) {
+    const PermutedGraph<Device> sorted = sortRows(exec, a.graph);
+    const auto values = allocate<Scalar, Device>(exec, "Ainvil::values", a.values.extent(0));
+    gatherBlocks<Scalar, Device>(exec, Trans::No, sorted.source, 1, a.values, values);
+    return toBlocks(exec, BsrMatrix<Scalar, Device>(sorted.graph, values, 1), block_size);
+  }
   const int bs = block_size;
   const Offset bs2 = Offset(bs) * bs;
   const Graph<Device> points = a.graph;

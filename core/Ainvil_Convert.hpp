@@ -12,8 +12,9 @@
 namespace ainvil {
 
 /// The matrix in blocks of the given size: a block is stored where any of its entries is, filled up
-/// with zeros. Rows of `a` must be sorted. On the device; waits.
-/// \throws InvalidArgument if block_size does not divide the numbers of point rows and columns.
+/// with zeros. On the device; waits.
+/// \throws InvalidArgument if block_size does not divide the numbers of point rows and columns, or
+/// a row holds a column twice.
 template <class Scalar, class Device>
 BsrMatrix<Scalar, Device> toBlocks(const typename Device::execution_space& exec,
                                    const BsrMatrix<Scalar, Device>& a, int block_size);

@@ -168,6 +168,30 @@ bool isSorted(const typename Device::execution_space& exec, const Graph<Device>&
 }
 
 template <class Device>
+bool samePattern(const typename Device::execution_space& exec, const Graph<Device>& a,
+                 const Graph<Device>& b) {
+  using Exec = typename Device::execution_space;
+  if (a.num_rows != b.num_rows || a.num_cols != b.num_cols || a.numEntries() != b.numEntries())
+    return false;
+  if (a.row_map.data() == b.row_map.data() && a.entries.data() == b.entries.data())
+    return true;
+  Offset differences = 0;
+  Kokkos::parallel_reduce(
+      "Ainvil::samePattern", Range<Exec>(exec, 0, a.num_rows),
+      KOKKOS_LAMBDA(const Offset row, Offset& sum) {
+        if (a.row_map(row) != b.row_map(row) || a.row_map(row + 1) != b.row_map(row + 1)) {
+          ++sum;
+          return;
+        }
+        for (Offset e = a.row_map(row); e < a.row_map(row + 1); ++e)
+          if (a.entries(e) != b.entries(e))
+            ++sum;
+      },
+      differences);
+  return differences == 0;
+}
+
+template <class Device>
 PermutedGraph<Device> sortRows(const typename Device::execution_space& exec,
                                const Graph<Device>& graph) {
   using Exec = typename Device::execution_space;
@@ -340,6 +364,8 @@ Graph<Device> fillPattern(const typename Device::execution_space& exec, const Gr
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \
   template void validate<DEVICE>(const typename DEVICE::execution_space&, const Graph<DEVICE>&);   \
   template bool isSorted<DEVICE>(const typename DEVICE::execution_space&, const Graph<DEVICE>&);   \
+  template bool samePattern<DEVICE>(const typename DEVICE::execution_space&, const Graph<DEVICE>&, \
+                                    const Graph<DEVICE>&);                                         \
   template PermutedGraph<DEVICE> sortRows<DEVICE>(const typename DEVICE::execution_space&,         \
                                                   const Graph<DEVICE>&);                           \
   template PermutedGraph<DEVICE> transpose<DEVICE>(const typename DEVICE::execution_space&,        \

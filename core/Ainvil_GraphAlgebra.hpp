@@ -16,6 +16,12 @@ void validate(const typename Device::execution_space& exec, const Graph<Device>&
 template <class Device>
 bool isSorted(const typename Device::execution_space& exec, const Graph<Device>& graph);
 
+/// True if both graphs have the same row maps and entries in the same order. At once where they
+/// share their arrays, else one pass; waits.
+template <class Device>
+bool samePattern(const typename Device::execution_space& exec, const Graph<Device>& a,
+                 const Graph<Device>& b);
+
 /// A graph together with where its entries come from: entry e was entry source[e] of the original.
 template <class Device>
 struct PermutedGraph {

@@ -100,11 +100,12 @@ using HostDevice = Kokkos::DefaultHostExecutionSpace::device_type;
 } // namespace ainvil
 
 /// Stands before a loop whose iterations are independent loads: on GPUs the compiler then issues
-/// those of several iterations before it waits for the first.
+/// the loads of n iterations before it waits for the first.
 #if defined(KOKKOS_ENABLE_CUDA) || defined(KOKKOS_ENABLE_HIP)
-#define AINVIL_UNROLL_LOADS _Pragma("unroll 4")
+#define AINVIL_PRAGMA(text) _Pragma(#text)
+#define AINVIL_UNROLL_LOADS(n) AINVIL_PRAGMA(unroll n)
 #else
-#define AINVIL_UNROLL_LOADS
+#define AINVIL_UNROLL_LOADS(n)
 #endif
 
 /// Applies a macro to every device the library is instantiated for: the default one, and the host

@@ -6,6 +6,8 @@
 #include "Ainvil_LevelSets.hpp"
 #include "Ainvil_RowTeams.hpp"
 
+#include <climits>
+
 namespace ainvil {
 namespace detail {
 
@@ -16,10 +18,11 @@ struct RowGate {
   Kokkos::View<unsigned*, Device> done; ///< epoch in which a row was last finished
   unsigned epoch = 0;
 
-  /// Returns once row j is finished and its results are visible to the calling lane.
+  /// Returns once row j is finished and its results are visible to the calling lane. Epochs wrap
+  /// around, hence the difference; the half of them that lies ahead counts as finished.
   KOKKOS_INLINE_FUNCTION void wait(Ordinal j) const {
     if (Spin) {
-      while (compat::volatileLoad(&done(j)) != epoch) {
+      while (compat::volatileLoad(&done(j)) - epoch > UINT_MAX / 2) {
       }
       Kokkos::memory_fence();
     }
@@ -29,11 +32,12 @@ struct RowGate {
   template <class Member>
   KOKKOS_INLINE_FUNCTION void announce(const Member& member, Ordinal row) const {
     if (Spin) {
-      Kokkos::memory_fence();
-      // Joins the lanes: all of them have passed their fence before one raises the flag.
+      // Joins the lanes: what they wrote happens before the fence of the one that raises the flag.
       Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, 1), [](int) {});
-      Kokkos::single(Kokkos::PerThread(member),
-                     [&]() { compat::volatileStore(&done(row), epoch); });
+      Kokkos::single(Kokkos::PerThread(member), [&]() {
+        Kokkos::memory_fence();
+        compat::volatileStore(&done(row), epoch);
+      });
     }
   }
 };
@@ -64,6 +68,11 @@ public:
   using execution_space = typename Device::execution_space;
 
   OrderedRows() = default;
+  // Flags and epoch belong together: a copy would share the one and not the other.
+  OrderedRows(const OrderedRows&) = delete;
+  OrderedRows& operator=(const OrderedRows&) = delete;
+  OrderedRows(OrderedRows&&) = default;
+  OrderedRows& operator=(OrderedRows&&) = default;
   OrderedRows(const execution_space& exec, const Graph<Device>& graph, Uplo uplo)
       : levels_(levelSets(exec, graph, uplo)) {
     if constexpr (spin)

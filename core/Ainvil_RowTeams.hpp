@@ -70,8 +70,15 @@ void forEachRow(const Exec& exec, const char* label, Ordinal num_rows, RowTeams 
   scratch_bytes = (scratch_bytes + 15) / 16 * 16;
   const std::size_t request = scratch_bytes > 0 ? scratch_bytes + 16 : 0;
   constexpr std::size_t level0_limit = 32 * 1024;
+  // Short launches are spread over all threads of a host.
+  if constexpr (!compat::IsGpu<Exec>::value)
+    shape.rows_per_team =
+        std::max(1, std::min(shape.rows_per_team, num_rows / (4 * exec.concurrency())));
   while (shape.team_size > 1 && request * shape.team_size > level0_limit) {
     shape.team_size /= 2;
+    // Kokkos reckons in whole warps: fewer rows a warp take more lanes each.
+    if (shape.team_size * shape.lanes < Policy::vector_length_max())
+      shape.lanes *= 2;
     shape.rows_per_team = std::max(shape.team_size, shape.rows_per_team / 2);
   }
   const int level = request * shape.team_size <= level0_limit ? 0 : 1;

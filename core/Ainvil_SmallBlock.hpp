@@ -14,8 +14,8 @@ namespace detail {
 /// operations. `pivots` is room for n integers, `scales` for 2 n scalars. Returns false and leaves
 /// `a` undefined if the block is singular to rounding or not finite. Pivots are chosen and judged
 /// relative to the largest entry that their row, and then their column, began with: one that is at
-/// most 10 n eps counts as zero. So no scaling of rows and columns, however bad, changes the
-/// verdict.
+/// most 10 n eps counts as zero. So no scaling of rows and columns changes the verdict, as
+/// long as their largest entries are normal numbers.
 template <class Scalar>
 KOKKOS_INLINE_FUNCTION bool invertBlock(Scalar* a, int* pivots, Scalar* scales, const int n) {
   Scalar* row_scale = scales; // 1 / largest entry

@@ -25,10 +25,12 @@ struct IluRow {
   detail::PivotInverter<Scalar, Device> pivot_inverter;
   int block_size;
 
-  /// Scratch: a block for copies, pivots of its inversion, target positions of a row of U.
-  static std::size_t scratchBytes(int bs, Ordinal longest_upper_row) {
-    return std::size_t(bs) * bs * sizeof(Scalar) +
-           (std::size_t(bs) + longest_upper_row) * sizeof(int);
+  /// Entries of a row of U whose targets are looked up at a time.
+  static constexpr int chunk = 64;
+
+  /// Scratch: a block for copies, pivots of its inversion, target positions of a chunk.
+  static std::size_t scratchBytes(int bs) {
+    return std::size_t(bs) * bs * sizeof(Scalar) + (std::size_t(bs) + chunk) * sizeof(int);
   }
 
   /// Position of column j in row i: 0, 1, ... in L, then on in U; -1 if it is not in the pattern.
@@ -79,24 +81,26 @@ struct IluRow {
     for (Offset ik = l_begin; ik + 1 < l_end; ++ik) {
       const Ordinal k = l_graph.entries(ik);
       gate.wait(k);
-      const Offset k_begin = u_graph.row_map(k);
-      const int k_length = static_cast<int>(u_graph.row_map(k + 1) - k_begin);
-      Kokkos::parallel_for(ThreadVectorRange(member, k_length), [&](const int t) {
-        positions[t] = locate(i, u_graph.entries(k_begin + t));
-      });
       const Scalar* l_ik = l_values.data() + ik * bs2;
-      Kokkos::parallel_for(ThreadVectorRange(member, k_length * bs2), [&](const int item) {
-        const int t = item / bs2;
-        if (positions[t] < 0)
-          return;
-        const int e = item - t * bs2;
-        const int r = e / bs, c = e - r * bs;
-        const Scalar* u_kj = u_values.data() + (k_begin + t) * bs2;
-        Scalar sum = 0;
-        for (int m = 0; m < bs; ++m)
-          sum += l_ik[r * bs + m] * u_kj[m * bs + c];
-        target(i, positions[t], bs2)[e] -= sum;
-      });
+      const Offset k_end = u_graph.row_map(k + 1);
+      for (Offset kj = u_graph.row_map(k); kj < k_end; kj += chunk) {
+        const int length = static_cast<int>(k_end - kj < chunk ? k_end - kj : chunk);
+        Kokkos::parallel_for(ThreadVectorRange(member, length), [&](const int t) {
+          positions[t] = locate(i, u_graph.entries(kj + t));
+        });
+        Kokkos::parallel_for(ThreadVectorRange(member, length * bs2), [&](const int item) {
+          const int t = item / bs2;
+          if (positions[t] < 0)
+            return;
+          const int e = item - t * bs2;
+          const int r = e / bs, c = e - r * bs;
+          const Scalar* u_kj = u_values.data() + (kj + t) * bs2;
+          Scalar sum = 0;
+          for (int m = 0; m < bs; ++m)
+            sum += l_ik[r * bs + m] * u_kj[m * bs + c];
+          target(i, positions[t], bs2)[e] -= sum;
+        });
+      }
     }
 
     Scalar* d_inverse = inverse.data() + Offset(i) * bs2;
@@ -187,7 +191,6 @@ void BlockIlu<Scalar, Device>::initialize(const execution_space& exec, const Mat
     upper_.unit = true;
     pivot_inverter_ =
         detail::PivotInverter<Scalar, Device>(exec, parameters_.breakdown, parameters_.shift);
-    longest_upper_row_ = detail::longestRow(exec, upper);
   });
   report.phases.time(exec, "BlockIlu", "ilu_levels",
                      [&] { order_ = OrderedRows<Device>(exec, lower_.matrix.graph, Uplo::Lower); });
@@ -204,7 +207,7 @@ void BlockIlu<Scalar, Device>::compute(const execution_space& exec, const Matrix
                  Row{a.graph, lower_.matrix.graph, upper_.matrix.graph, a.values,
                      lower_.matrix.values, upper_.matrix.values, lower_.diagonal_inverse,
                      pivot_inverter_, a.block_size},
-                 Row::scratchBytes(a.block_size, longest_upper_row_));
+                 Row::scratchBytes(a.block_size));
     });
     pivot_inverter_.check(exec, report);
   });

@@ -48,8 +48,6 @@ public:
 
   const TriangularFactor<Scalar, Device>& lower() const { return lower_; }
   const TriangularFactor<Scalar, Device>& upper() const { return upper_; }
-  /// The order in which rows of L can be worked on; a solve with L may share it.
-  const OrderedRows<Device>& lowerOrder() const { return order_; }
 
 private:
   BlockIluParameters parameters_;
@@ -57,7 +55,6 @@ private:
   TriangularFactor<Scalar, Device> upper_;
   OrderedRows<Device> order_;
   detail::PivotInverter<Scalar, Device> pivot_inverter_;
-  Ordinal longest_upper_row_ = 0;
 };
 
 namespace detail {

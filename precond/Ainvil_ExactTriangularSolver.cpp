@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Ainvil_ExactTriangularSolver.hpp"
 
+#include <limits>
+
 namespace ainvil {
 namespace {
 
@@ -102,6 +104,34 @@ struct SolveRowTransposed {
 
 } // namespace
 
+template <class Storage, class Device>
+void detail::checkStorage(const typename Device::execution_space& exec,
+                          const BsrMatrix<Storage, Device>& a, bool full_rows) {
+  using Exec = typename Device::execution_space;
+  const int bs = a.block_size;
+  constexpr Storage smallest = std::numeric_limits<Storage>::min();
+  Offset unfit = 0;
+  Kokkos::parallel_reduce(
+      "Ainvil::checkStorage", Range<Exec>(exec, 0, a.numRows()),
+      KOKKOS_LAMBDA(const Offset row, Offset& sum) {
+        Storage largest = 0;
+        bool finite = true;
+        const Offset end = a.graph.row_map(row + 1) * bs * bs;
+        for (Offset e = a.graph.row_map(row) * bs * bs; e < end; ++e) {
+          const Storage size = compat::math::fabs(a.values(e));
+          finite = finite && size * Storage(0) == Storage(0);
+          largest = size > largest ? size : largest;
+        }
+        if (!finite || (full_rows && largest < smallest))
+          ++sum;
+      },
+      unfit);
+  if (unfit > 0)
+    throw InvalidArgument(message(unfit,
+                                  " block rows of a factor do not fit the range of the storage "
+                                  "precision: scale the matrix or store it in double"));
+}
+
 template <class Storage, class Scalar, class Device>
 void ExactTriangularSolver<Storage, Scalar, Device>::initialize(const execution_space& exec,
                                                                 const Factor& factor,
@@ -111,9 +141,6 @@ void ExactTriangularSolver<Storage, Scalar, Device>::initialize(const execution_
     factor_.initialize(exec, factor);
     order_ = OrderedRows<Device>(exec, factor.matrix.graph, factor.uplo);
   });
-  if (!report.notes.empty())
-    report.notes += ", ";
-  report.notes += prefix + "levels=" + std::to_string(order_.levels().numLevels());
 }
 
 template <class Storage, class Scalar, class Device>
@@ -124,6 +151,9 @@ void ExactTriangularSolver<Storage, Scalar, Device>::compute(const execution_spa
   if constexpr (!std::is_same<Storage, Scalar>::value)
     report.phases.time(exec, "ExactTriangularSolver", prefix + "convert",
                        [&] { factor_.update(exec, factor); });
+  if (!report.notes.empty())
+    report.notes += ", ";
+  report.notes += prefix + "levels=" + std::to_string(order_.levels().numLevels());
 }
 
 template <class Storage, class Scalar, class Device>
@@ -134,7 +164,7 @@ void ExactTriangularSolver<Storage, Scalar, Device>::apply(const execution_space
   ScopedRegion region("Ainvil::ExactTriangularSolver::apply");
   const int bs = factor_->matrix.block_size;
   if (trans == Trans::Yes)
-    Kokkos::deep_copy(exec, y, x);
+    axpby<Scalar, Device>(exec, Scalar(1), x, Scalar(0), y);
   for (Offset j = 0; j < Offset(x.extent(1)); j += column_tile) {
     const int columns = static_cast<int>(std::min<Offset>(column_tile, x.extent(1) - j));
     const std::size_t scratch = std::size_t(bs) * columns * sizeof(Scalar);
@@ -164,6 +194,10 @@ Offset ExactTriangularSolver<Storage, Scalar, Device>::bytes() const {
 }
 
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \
+  template void detail::checkStorage<double, DEVICE>(const typename DEVICE::execution_space&,      \
+                                                     const BsrMatrix<double, DEVICE>&, bool);      \
+  template void detail::checkStorage<float, DEVICE>(const typename DEVICE::execution_space&,       \
+                                                    const BsrMatrix<float, DEVICE>&, bool);        \
   template class ExactTriangularSolver<double, double, DEVICE>;                                    \
   template class ExactTriangularSolver<float, double, DEVICE>;                                     \
   template class ExactTriangularSolver<float, float, DEVICE>;

@@ -7,7 +7,7 @@
 
 namespace ainvil {
 
-/// y = op(T)^-1 x by substitution over the level sets of T: forward progress flags on GPUs, a
+/// y = op(T)^-1 x by substitution over the level sets of T: one launch with ready flags on CUDA, a
 /// launch a level elsewhere and for the transposed solve, which adds by atomics. Any number of
 /// columns. `Storage` is the precision of the values, arithmetic is in Scalar. Source: Anderson and
 /// Saad (1989); the flags: Liu, Li, Hogg, Duff, Vinter (2016).

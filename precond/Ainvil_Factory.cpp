@@ -22,6 +22,9 @@ std::vector<ParameterHelp> withBreakdown(std::vector<ParameterHelp> parameters) 
   return parameters;
 }
 
+template <class Enum>
+using Choices = std::vector<std::pair<std::string, Enum>>;
+
 /// The key=value pairs of a specification, taken one by one; what is left over is an error.
 class Options {
 public:
@@ -83,8 +86,7 @@ public:
   }
 
   template <class Enum>
-  Enum choice(const std::string& key, Enum fallback,
-              const std::vector<std::pair<std::string, Enum>>& choices) {
+  Enum choice(const std::string& key, Enum fallback, const Choices<Enum>& choices) {
     if (!has(key))
       return fallback;
     const std::string text = take(key);
@@ -166,11 +168,11 @@ PreconditionerPtr<Scalar, Device> makeIlu(Options& options) {
   parameters.solve =
       options.choice("solve", TriangularStrategy::Exact,
                      {{"exact", TriangularStrategy::Exact}, {"isai", TriangularStrategy::Isai}});
-  parameters.storage =
-      options.choice("storage", Storage::Native,
-                     {{"native", Storage::Native},
-                      {std::is_same<Scalar, float>::value ? "float" : "double", Storage::Native},
-                      {"float", Storage::Float}});
+  parameters.storage = options.choice(
+      "storage", Storage::Native,
+      std::is_same<Scalar, float>::value
+          ? Choices<Storage>{{"float", Storage::Native}}
+          : Choices<Storage>{{"double", Storage::Native}, {"float", Storage::Float}});
   if (parameters.solve == TriangularStrategy::Isai)
     parameters.isai = isaiParameters<Device>(options);
   options.finish();

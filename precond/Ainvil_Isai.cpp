@@ -25,10 +25,12 @@ struct IsaiRow {
   Kokkos::View<Storage*, Device> values;
   Kokkos::View<const Ordinal*, Device> rows; ///< empty: all rows
 
-  /// Scratch: accumulators, x_l, target positions of a row of T.
-  static std::size_t scratchBytes(int bs, Ordinal longest, Ordinal longest_factor_row) {
-    return (std::size_t(longest) + 1) * bs * bs * sizeof(Scalar) +
-           std::size_t(longest_factor_row) * sizeof(int);
+  /// Entries of a row of T whose targets are looked up at a time.
+  static constexpr int chunk = 64;
+
+  /// Scratch: accumulators, x_l, target positions of a chunk.
+  static std::size_t scratchBytes(int bs, Ordinal longest) {
+    return (std::size_t(longest) + 1) * bs * bs * sizeof(Scalar) + chunk * sizeof(int);
   }
 
   /// acc_k -= x T_lk for k in J; x = I if `x` is null.
@@ -39,28 +41,30 @@ struct IsaiRow {
     const int bs = BS > 0 ? BS : factor.matrix.block_size;
     const int bs2 = bs * bs;
     const auto& graph = factor.matrix.graph;
-    const Offset l_begin = graph.row_map(l);
-    const int l_length = static_cast<int>(graph.row_map(l + 1) - l_begin);
-    Kokkos::parallel_for(ThreadVectorRange(member, l_length), [&](const int t) {
-      const Ordinal k = graph.entries(l_begin + t);
-      const Offset at = k == l ? Offset(-1) : findEntry(pattern.entries, begin, end, k);
-      positions[t] = at < 0 ? -1 : static_cast<int>(at - begin);
-    });
-    Kokkos::parallel_for(ThreadVectorRange(member, l_length * bs2), [&](const int item) {
-      const int t = item / bs2;
-      if (positions[t] < 0)
-        return;
-      const int e = item - t * bs2;
-      const int r = e / bs, c = e - r * bs;
-      const Scalar* block = factor.matrix.values.data() + (l_begin + t) * bs2;
-      Scalar sum = 0;
-      if (x == nullptr)
-        sum = block[e];
-      else
-        for (int m = 0; m < bs; ++m)
-          sum += x[r * bs + m] * block[m * bs + c];
-      acc[positions[t] * bs2 + e] -= sum;
-    });
+    const Offset l_end = graph.row_map(l + 1);
+    for (Offset lk = graph.row_map(l); lk < l_end; lk += chunk) {
+      const int count = static_cast<int>(l_end - lk < chunk ? l_end - lk : chunk);
+      Kokkos::parallel_for(ThreadVectorRange(member, count), [&](const int t) {
+        const Ordinal k = graph.entries(lk + t);
+        const Offset at = k == l ? Offset(-1) : findEntry(pattern.entries, begin, end, k);
+        positions[t] = at < 0 ? -1 : static_cast<int>(at - begin);
+      });
+      Kokkos::parallel_for(ThreadVectorRange(member, count * bs2), [&](const int item) {
+        const int t = item / bs2;
+        if (positions[t] < 0)
+          return;
+        const int e = item - t * bs2;
+        const int r = e / bs, c = e - r * bs;
+        const Scalar* block = factor.matrix.values.data() + (lk + t) * bs2;
+        Scalar sum = 0;
+        if (x == nullptr)
+          sum = block[e];
+        else
+          for (int m = 0; m < bs; ++m)
+            sum += x[r * bs + m] * block[m * bs + c];
+        acc[positions[t] * bs2 + e] -= sum;
+      });
+    }
   }
 
   template <class Member>
@@ -201,8 +205,10 @@ double norm(const typename Device::execution_space& exec,
   return std::sqrt(sum);
 }
 
-/// Scratch, in bytes, up to which rows share a launch: the last class holds all longer rows.
-constexpr std::size_t class_limits[] = {1024, 4096, 16384};
+/// Rows that need up to first_class bytes of accumulators share a launch, those that need up to
+/// class_growth times as much the next one, and so on: no row pays for one much longer than itself.
+constexpr std::size_t first_class = 1024;
+constexpr std::size_t class_growth = 4;
 
 constexpr int num_probes = 2;
 
@@ -218,6 +224,9 @@ IsaiTriangularSolver<Storage, Scalar, Device>::IsaiTriangularSolver(
   if (parameters_.relax < 0 && parameters_.relax != IsaiParameters<Device>::relax_auto)
     throw InvalidArgument(message("the number of relaxation steps must not be negative, but it is ",
                                   parameters_.relax));
+  if (parameters_.relax_limit < 0)
+    throw InvalidArgument(message("the limit of relaxation steps must not be negative, but it is ",
+                                  parameters_.relax_limit));
   if (!(parameters_.relax_threshold > 0))
     throw InvalidArgument(message("the relaxation threshold must be positive, but it is ",
                                   parameters_.relax_threshold));
@@ -276,7 +285,6 @@ void IsaiTriangularSolver<Storage, Scalar, Device>::initialize(const execution_s
       rows_values_ =
           allocate<Storage, Device>(exec, "Ainvil::transposed_inverse", inverse_.numScalars());
     }
-    longest_factor_row_ = detail::longestRow(exec, rows_factor_.matrix.graph);
     binRows(exec);
     if (parameters_.relax != 0) {
       factor_.initialize(exec, factor);
@@ -292,10 +300,9 @@ void IsaiTriangularSolver<Storage, Scalar, Device>::binRows(const execution_spac
   const Ordinal longest = detail::longestRow(exec, rows_pattern_);
   const std::size_t block = std::size_t(inverse_.block_size) * inverse_.block_size * sizeof(Scalar);
   Ordinal smallest = -1;
-  for (const std::size_t limit : class_limits) {
+  for (std::size_t limit = first_class; limit / block < std::size_t(longest);
+       limit *= class_growth) {
     const Ordinal largest = static_cast<Ordinal>(limit / block);
-    if (largest >= longest)
-      break;
     const auto rows = rowsOfLength(exec, rows_pattern_, smallest, largest);
     if (rows.extent(0) > 0)
       classes_.push_back({rows, static_cast<Ordinal>(rows.extent(0)), largest});
@@ -322,7 +329,7 @@ void IsaiTriangularSolver<Storage, Scalar, Device>::solveRows(
       using Row = IsaiRow<decltype(size)::value, Storage, Scalar, Device>;
       detail::forEachRow(exec, "Ainvil::Isai[solve]", size_class.num_rows, shape,
                          Row{factor, rows_pattern_, values, size_class.rows},
-                         Row::scratchBytes(bs, size_class.longest, longest_factor_row_));
+                         Row::scratchBytes(bs, size_class.longest));
     });
 }
 
@@ -343,6 +350,8 @@ void IsaiTriangularSolver<Storage, Scalar, Device>::compute(const execution_spac
     if (parameters_.side == IsaiSide::Columns)
       gatherBlocks<Storage, Device>(exec, Trans::Yes, inverse_source_, bs, rows_values_,
                                     inverse_.values);
+    if (!std::is_same<Storage, Scalar>::value)
+      detail::checkStorage(exec, inverse_, !unit_);
     if (parameters_.relax != 0)
       factor_.update(exec, factor);
   });
@@ -397,7 +406,7 @@ void IsaiTriangularSolver<Storage, Scalar, Device>::step(const execution_space& 
     spmvAdd<Storage, Scalar, Device>(exec, one, inverse_, t, one, z, keep, t, z);
     return;
   }
-  Kokkos::deep_copy(exec, t, r);
+  axpby<Scalar, Device>(exec, one, r, Scalar(0), t);
   spmv<Storage, Scalar, Device>(exec, trans, -one, factor_->matrix, z, one, t);
   if (unit_)
     axpby<Scalar, Device>(exec, -one, z, one, t);
@@ -417,7 +426,7 @@ void IsaiTriangularSolver<Storage, Scalar, Device>::apply(const execution_space&
     spmvAdd<Storage, Scalar, Device>(exec, one, inverse_, x, keep, x, Scalar(0), x, y);
   } else {
     if (unit_)
-      Kokkos::deep_copy(exec, y, x);
+      axpby<Scalar, Device>(exec, one, x, Scalar(0), y);
     spmv<Storage, Scalar, Device>(exec, trans, one, inverse_, x, keep, y);
   }
   if (steps_ == 0)

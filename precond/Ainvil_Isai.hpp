@@ -95,7 +95,6 @@ private:
   Kokkos::View<const Offset*, Device> factor_source_, inverse_source_;
   Kokkos::View<Storage*, Device> rows_values_;
   std::vector<SizeClass> classes_;
-  Ordinal longest_factor_row_ = 0;
 
   MultiVector<Scalar, Device> probes_, probe_work_;
   mutable MultiVector<Scalar, Device> workspace_;

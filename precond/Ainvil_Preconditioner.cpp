@@ -28,7 +28,7 @@ void Preconditioner<Scalar, Device>::initialize(const execution_space& exec, con
   }
   doInitialize(exec, ordered);
   num_rows_ = a.numRows();
-  num_entries_ = a.numEntries();
+  graph_ = a.graph;
   block_size_ = a.block_size;
   detail::workspaceOf(exec, workspace_, numRows(), 1);
   initialized_ = true;
@@ -50,11 +50,15 @@ void Preconditioner<Scalar, Device>::compute(const execution_space& exec, const 
   computed_ = false;
   if (!initialized_)
     throw InvalidArgument("compute() was called before initialize(): call initialize() first");
-  if (a.numRows() != num_rows_ || a.numEntries() != num_entries_ || a.block_size != block_size_)
-    throw InvalidArgument(message("compute() got a matrix of ", a.numRows(), " block rows, ",
-                                  a.numEntries(), " blocks of size ", a.block_size,
-                                  ", but initialize() saw ", num_rows_, ", ", num_entries_, " and ",
-                                  block_size_, ": initialize again when the pattern changes"));
+  if (a.numRows() != num_rows_ || a.numEntries() != graph_.numEntries() ||
+      a.block_size != block_size_)
+    throw InvalidArgument(message(
+        "compute() got a matrix of ", a.numRows(), " block rows, ", a.numEntries(),
+        " blocks of size ", a.block_size, ", but initialize() saw ", num_rows_, ", ",
+        graph_.numEntries(), " and ", block_size_, ": initialize again when the pattern changes"));
+  if (!samePattern(exec, a.graph, graph_))
+    throw InvalidArgument("compute() got a matrix of another pattern than initialize() saw: "
+                          "initialize again when the pattern changes");
   if (const Offset bad = countNonFinite<Scalar, Device>(exec, a.values))
     throw InvalidArgument(message(bad, " matrix values are not finite (NaN or infinity)"));
   report_.breakdowns = 0;

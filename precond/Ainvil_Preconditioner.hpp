@@ -34,7 +34,8 @@ struct Report {
 /// expensive; `compute` looks at the values, may be called again and again for matrices of the same
 /// pattern, and allocates nothing from its second call on; `apply` is asynchronous and allocates
 /// nothing but, the first time it sees more columns than before, its workspace. Rows of A need not
-/// be sorted: the permutation is found once and applied to the values at each compute.
+/// be sorted: the permutation is found once and applied to the values at each compute. An object
+/// has one workspace: no two threads or instances may apply it at the same time.
 template <class Scalar, class Device>
 class Preconditioner : public LinearOperator<Scalar, Device> {
 public:
@@ -49,8 +50,9 @@ public:
   void initialize(const execution_space& exec, const Matrix& a);
   void initialize(const Matrix& a) { initialize(execution_space(), a); }
 
-  /// Numeric phase for a matrix of the pattern last initialized. \throws InvalidArgument if its
-  /// shape differs or a value is not finite; BreakdownError under the policy `fail`.
+  /// Numeric phase for a matrix of the pattern last initialized. Comparing the patterns takes a
+  /// pass over them, unless the arrays are those that initialize saw. \throws InvalidArgument if
+  /// the pattern differs or a value is not finite; BreakdownError under the policy `fail`.
   void compute(const execution_space& exec, const Matrix& a);
   void compute(const Matrix& a) { compute(execution_space(), a); }
 
@@ -86,8 +88,8 @@ private:
   bool initialized_ = false;
   bool computed_ = false;
   Ordinal num_rows_ = 0;
-  Offset num_entries_ = 0;
   int block_size_ = 1;
+  Graph<Device> graph_; ///< as initialize saw it
   // Only where the rows of A are not sorted: its sorted graph, where the entries come from, values.
   Graph<Device> sorted_graph_;
   Kokkos::View<const Offset*, Device> sorted_source_;

@@ -35,6 +35,13 @@ public:
 
 namespace detail {
 
+/// Throws InvalidArgument if a value has overflowed in the storage precision or, with `full_rows`,
+/// a whole row has fallen below its smallest normal number. Rows that hold a diagonal are full: the
+/// rest of a row may underflow without harm. One pass; waits.
+template <class Storage, class Device>
+void checkStorage(const typename Device::execution_space& exec, const BsrMatrix<Storage, Device>& a,
+                  bool full_rows);
+
 /// A factor held in a storage precision: the factor itself where that is its own, else a rounded
 /// copy refreshed by update().
 template <class Storage, class Scalar, class Device>
@@ -57,10 +64,12 @@ public:
     }
   }
 
+  /// \throws InvalidArgument if the factor does not fit the range of the storage precision.
   void update(const execution_space& exec, const TriangularFactor<Scalar, Device>& factor) {
     if constexpr (!std::is_same<Storage, Scalar>::value) {
       convert<Scalar, Storage, Device>(exec, factor.matrix.values, factor_.matrix.values);
       convert<Scalar, Storage, Device>(exec, factor.diagonal_inverse, factor_.diagonal_inverse);
+      checkStorage(exec, factor_.matrix, !factor_.unit);
     }
   }
 

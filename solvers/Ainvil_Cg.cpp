@@ -133,7 +133,7 @@ void Cg<Scalar, Device>::allocate(const execution_space& exec, Offset n, bool pr
         Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Ainvil::Cg::" + name), n);
   };
   if (n != n_) {
-    n_ = n;
+    n_ = -1; // until all allocations have succeeded
     shape_ = detail::SumTeams::forRows(exec, n);
     sums_ = detail::PartialSums<Device>(exec, 2, shape_);
     meter_ = detail::ResidualMeter<Scalar, Device>(exec, n);
@@ -146,6 +146,7 @@ void Cg<Scalar, Device>::allocate(const execution_space& exec, Offset n, bool pr
         Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Ainvil::Cg::state"),
         CgState::num_scalars + interval_);
     host_state_ = Kokkos::create_mirror_view(state_);
+    n_ = n;
   }
   if (preconditioned && Offset(z_.extent(0)) != n)
     z_ = vector("z");

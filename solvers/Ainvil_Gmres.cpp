@@ -105,7 +105,7 @@ struct ArnoldiDotsKernel {
 
   KOKKOS_FUNCTION void finish(const Member& member) const {
     for (int c = member.team_rank(); c <= z; c += member.team_size()) {
-      const Sums<2> total = sums.template total<2>(member, 2 * c);
+      const Sums<2> total = sums.template total<2>(member, lanes, 2 * c);
       Kokkos::single(Kokkos::PerThread(member), [&]() {
         record.dotU(c) = total.value[0];
         record.dotZ(c) = total.value[1];
@@ -204,7 +204,7 @@ template <class Scalar, class Device>
 void Gmres<Scalar, Device>::allocate(const execution_space& exec, Offset n) {
   if (n == n_)
     return;
-  n_ = n;
+  n_ = -1; // until all allocations have succeeded
   const Offset length = std::min<Offset>({options_.restart, options_.max_iterations, n});
   capacity_ = static_cast<int>(std::max<Offset>(length, 1)) + 1;
   shape_ = detail::SumTeams::forRows(exec, n);
@@ -221,6 +221,7 @@ void Gmres<Scalar, Device>::allocate(const execution_space& exec, Offset n) {
       Kokkos::View<double*, Device>(allocation("Ainvil::Gmres::coefficients"), capacity_);
   host_records_ = Kokkos::create_mirror_view(records_);
   host_coefficients_ = Kokkos::create_mirror_view(coefficients_);
+  n_ = n;
 }
 
 template <class Scalar, class Device>

@@ -42,17 +42,18 @@ struct SumTeams {
   Offset rows_per_team = 1;
   int league = 0;
 
-  /// GPUs: two teams of 512 threads a multiprocessor, as few partial sums as keep the memory busy.
+  static constexpr int gpu_threads = 1024;
+
+  /// GPUs: one team a multiprocessor, as few partial sums as keep the memory busy.
   /// Hosts: chunks short enough for the vectors that are read repeatedly to stay in the L1 cache.
   template <class Exec>
   static SumTeams forRows(const Exec& exec, Offset num_rows) {
     SumTeams shape;
     if constexpr (compat::IsGpu<Exec>::value) {
-      constexpr int threads_per_team = 512;
       shape.lanes = Kokkos::TeamPolicy<Exec>::vector_length_max();
-      shape.team_size = threads_per_team / shape.lanes;
-      const Offset teams = std::max(1, exec.concurrency() / (2 * threads_per_team));
-      shape.rows_per_team = std::max<Offset>(threads_per_team, (num_rows + teams - 1) / teams);
+      shape.team_size = gpu_threads / shape.lanes;
+      const Offset teams = std::max(1, exec.concurrency() / (2 * gpu_threads));
+      shape.rows_per_team = std::max<Offset>(gpu_threads, (num_rows + teams - 1) / teams);
     } else {
       shape.rows_per_team = 1024;
     }
@@ -60,9 +61,13 @@ struct SumTeams {
     return shape;
   }
 
+  /// The bounds keep the registers few enough for such a team.
   template <class Exec>
-  Kokkos::TeamPolicy<Exec> policy(const Exec& exec, size_t scratch_bytes) const {
-    Kokkos::TeamPolicy<Exec> policy(exec, league, team_size, lanes);
+  using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<gpu_threads, 1>>;
+
+  template <class Exec>
+  Policy<Exec> policy(const Exec& exec, size_t scratch_bytes) const {
+    Policy<Exec> policy(exec, league, team_size, lanes);
     policy.set_scratch_size(0, Kokkos::PerTeam(scratch_bytes));
     return policy;
   }
@@ -102,13 +107,17 @@ struct PartialSums {
   /// Sums first .. first + Count - 1 over all teams, the lanes spread over the teams. For the last
   /// team; the loads go to memory because other teams wrote during the kernel.
   template <int Count, class Member>
-  KOKKOS_FUNCTION Sums<Count> total(const Member& member, int first) const {
+  KOKKOS_FUNCTION Sums<Count> total(const Member& member, int lanes, int first) const {
     Sums<Count> result;
     Kokkos::parallel_reduce(
-        Kokkos::ThreadVectorRange(member, member.league_size()),
-        [&](const int team, Sums<Count>& sums) {
-          for (int k = 0; k < Count; ++k)
-            sums.value[k] += compat::volatileLoad(&partials(first + k, team));
+        Kokkos::ThreadVectorRange(member, lanes),
+        [&](const int lane, Sums<Count>& sums) {
+          Sums<Count> mine;
+          AINVIL_UNROLL_LOADS(4)
+          for (int team = lane; team < member.league_size(); team += lanes)
+            for (int k = 0; k < Count; ++k)
+              mine.value[k] += compat::volatileLoad(&partials(first + k, team));
+          sums += mine;
         },
         result);
     return result;
@@ -135,7 +144,7 @@ KOKKOS_INLINE_FUNCTION Sums<Count> sumRange(const Member& member, [[maybe_unused
         Kokkos::ThreadVectorRange(member, lanes),
         [&](const int lane, Sums<Count>& sums) {
           Sums<Count> mine;
-          AINVIL_UNROLL_LOADS
+          AINVIL_UNROLL_LOADS(2)
           for (Offset i = begin + lane; i < end; i += lanes)
             mine += body.row(i);
           sums += mine;
@@ -196,7 +205,7 @@ struct RowSumKernel {
         sums.partials(k, member.league_rank()) = of_thread[0].value[k];
     });
     if (sums.isLastTeam(member) && member.team_rank() == 0) {
-      const Sums<Count> total = sums.template total<Count>(member, 0);
+      const Sums<Count> total = sums.template total<Count>(member, lanes, 0);
       Kokkos::single(Kokkos::PerThread(member), [&]() { body.finish(total); });
     }
   }

@@ -174,6 +174,14 @@ TEST(Convert, FromADefaultConstructedKokkosMatrix) {
       check(fromKokkos(Exec(), KokkosSparse::CrsMatrix<double, Ordinal, Device, void, Offset>())));
 }
 
+TEST(Convert, ToBlocksSortsFirst) {
+  const Graph<HostDevice> graph = makeGraph({{2, 3, 0, 1}, {0}, {3, 2}, {1}}, 4);
+  const BsrMatrix<double, HostDevice> a(graph, viewOf(Random(3).vector(8)), 1);
+  const auto blocks = toBlocks(Exec(), copyTo<Device>(a), 2);
+  EXPECT_EQ(blocks.numEntries(), 4);
+  EXPECT_EQ(toDense(blocks), toDense(a));
+}
+
 TEST(Convert, ToKokkosAndBack) {
   for (const Ordinal n : {0, 1, 536}) {
     const auto a = randomMatrix(n, n + 3, 1, 0.02, anyDiagonal(10));

@@ -158,9 +158,9 @@ class CommandLineTest(unittest.TestCase):
     def test_history_and_solution(self):
         matrix = self.write("a.mtx", tridiagonal(30))
         # Where the scaled solution is all ones, the solution is S.
-        self.succeed("--matrix", matrix, "--scale", "diagonal", "--tol", "1e-12", "--precond",
-                     "jacobi", "--precond", "none", "--history", "h.csv", "--solution", "x.mtx",
-                     "--quiet")
+        self.succeed("--matrix", matrix, "--scale", "diagonal", "--rhs", "scaled-rowsum", "--tol",
+                     "1e-12", "--precond", "jacobi", "--precond", "none", "--history", "h.csv",
+                     "--solution", "x.mtx", "--quiet")
         rows = list(csv.DictReader(self.read("h.csv").splitlines()))
         self.assertEqual({row["precond"] for row in rows}, {"jacobi", "none"})
         jacobi = [row for row in rows if row["precond"] == "jacobi"]

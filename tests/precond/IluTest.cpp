@@ -155,6 +155,46 @@ TEST(Ilu, FloatStorageIsExactToFloatRounding) {
   EXPECT_LT(in_float.report().factor_bytes, 0.6 * in_double.report().factor_bytes);
 }
 
+/// A dense first row: neither scratch nor time may grow with it for all rows.
+TEST(Ilu, ArrowMatrix) {
+  const Ordinal n = 2000;
+  Pattern arrow = diagonalPattern(n);
+  for (Ordinal j = 0; j < n; ++j) {
+    arrow[0].insert(j);
+    arrow[j].insert(0);
+  }
+  const HostBsr a = matrixOn(arrow, 2, 25);
+  for (const auto& parameters : {exactIlu(), isaiIlu(1), isaiIlu(1, IsaiSide::Columns)}) {
+    Ilu<double, Device> ilu(parameters);
+    setUp(ilu, a);
+    EXPECT_EQ(ilu.report().breakdowns, 0);
+    // Both triangles hold all of their inverses' entries, so all three agree.
+    const auto x = toDevice(Random(1).vector(2 * n), 2 * n, 1);
+    const auto y = poisoned(2 * n, 1), expected = poisoned(2 * n, 1);
+    Ilu<double, Device> reference(exactIlu());
+    setUp(reference, a);
+    ilu.apply(Exec(), x, y);
+    reference.apply(Exec(), x, expected);
+    expectNear(toHost(y), toHost(expected), 1e-12);
+  }
+}
+
+TEST(Ilu, FactorsThatDoNotFitFloatAreRefused) {
+  for (const double scale : {1e45, 1e-45})
+    for (IluParameters<Device> parameters : {exactIlu(), isaiIlu(1)}) {
+      HostBsr a = matrixOn(randomPattern(20, 3, 26), 1, 26);
+      for (size_t i = 0; i < a.values.extent(0); ++i)
+        a.values(i) *= scale;
+      parameters.storage = Storage::Float;
+      Ilu<double, Device> ilu(parameters);
+      EXPECT_THROW(setUp(ilu, a), InvalidArgument) << scale;
+      EXPECT_FALSE(ilu.isComputed());
+      parameters.storage = Storage::Native;
+      Ilu<double, Device> in_double(parameters);
+      EXPECT_NO_THROW(setUp(in_double, a)) << scale;
+    }
+}
+
 TEST(Ilu, SinglePrecisionThroughout) {
   const HostBsr a = matrixOn(randomPattern(33, 5, 20), 2, 20);
   Kokkos::View<float*, HostDevice> values("Ainvil::values", a.values.extent(0));

@@ -163,6 +163,18 @@ TEST_P(Rules, VerbsInTheWrongOrderOrOnTheWrongMatrixThrow) {
   }
 }
 
+/// Equal counts do not make equal patterns.
+TEST_P(Rules, ComputeRefusesAnotherPattern) {
+  const HostBsr a = matrixOn({{0}, {0, 1}, {2}}, 2, 62);
+  const HostBsr other = matrixOn({{0, 1}, {1}, {2}}, 2, 62);
+  const HostBsr equal = matrixOn({{0}, {0, 1}, {2}}, 2, 63);
+  auto m = make();
+  m->initialize(copyTo<Device>(a));
+  EXPECT_THROW(m->compute(copyTo<Device>(other)), InvalidArgument);
+  EXPECT_NO_THROW(m->compute(copyTo<Device>(equal)));
+  EXPECT_EQ(denseInverse(*m), denseInverse(*make(equal)));
+}
+
 TEST_P(Rules, RefusesMalformedMatrices) {
   const HostBsr a = matrixOn(randomPattern(12, 3, 60), 1, 60);
   const DeviceBsr wide(copyTo<Device>(Graph<HostDevice>(12, 13, a.graph.row_map, a.graph.entries)),
