@@ -5,7 +5,7 @@ import sys
 
 
 def milliseconds(seconds):
-    return f"{1e3 * seconds:.4g}"
+    return "" if seconds is None else f"{1e3 * seconds:.4g}"
 
 
 def row(run, exact):
@@ -25,7 +25,7 @@ def row(run, exact):
         phase("numeric", "convert"),
         phase("isai_solve", "probe"),
         milliseconds(run["setup_total_seconds"]),
-        milliseconds(run.get("recompute_seconds", float("nan"))),
+        milliseconds(run.get("recompute_seconds")),
         milliseconds(run["apply30_seconds"]),
         f"{30e-12 * bytes_moved / run['apply30_seconds']:.2f}",
         milliseconds(run["solve_seconds"]),

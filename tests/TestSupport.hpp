@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <limits>
+#include <mutex>
 #include <numeric>
 #include <string>
 #include <type_traits>
@@ -383,6 +384,13 @@ public:
   ToolCallbacks(const ToolCallbacks&) = delete;
   ToolCallbacks& operator=(const ToolCallbacks&) = delete;
 
+protected:
+  /// Kokkos 3.4 allocates the scratch memory of its host threads in these threads, all at once.
+  static std::mutex& mutex() {
+    static std::mutex mutex;
+    return mutex;
+  }
+
 private:
   Kokkos::Tools::Experimental::EventSet previous_;
 };
@@ -394,6 +402,7 @@ public:
     seen_.clear();
     Kokkos::Tools::Experimental::set_allocate_data_callback(
         [](Kokkos::Tools::SpaceHandle, const char* label, const void*, std::uint64_t) {
+          const std::lock_guard<std::mutex> lock(mutex());
           seen_.push_back(label);
         });
   }
@@ -418,13 +427,17 @@ public:
     kernels_.clear();
     allocations_.clear();
     const auto kernel = [](const char* label, std::uint32_t, std::uint64_t*) {
+      const std::lock_guard<std::mutex> lock(mutex());
       kernels_.push_back(label);
     };
     set_begin_parallel_for_callback(kernel);
     set_begin_parallel_reduce_callback(kernel);
     set_begin_parallel_scan_callback(kernel);
-    set_allocate_data_callback([](Kokkos::Tools::SpaceHandle, const char* label, const void*,
-                                  std::uint64_t) { allocations_.push_back(label); });
+    set_allocate_data_callback(
+        [](Kokkos::Tools::SpaceHandle, const char* label, const void*, std::uint64_t) {
+          const std::lock_guard<std::mutex> lock(mutex());
+          allocations_.push_back(label);
+        });
   }
   const std::vector<std::string>& kernels() const { return kernels_; }
   const std::vector<std::string>& allocations() const { return allocations_; }
