@@ -23,8 +23,8 @@ namespace ainvil {
 /// without preconditioner), kept between solves of the same size.
 ///
 /// Convergence by recurrence is believed only if the recomputed residual agrees; otherwise the
-/// method restarts from it, as long as that still halves it. Breakdown: p.A p <= 0 (A indefinite)
-/// or r.z <= 0 (M indefinite); x is then the iterate before.
+/// method restarts from it, as long as that brings half of what the recurrence announces.
+/// Breakdown: p.A p <= 0 (A indefinite) or r.z <= 0 (M indefinite); x is then the iterate before.
 template <class Scalar, class Device>
 class Cg {
 public:
