@@ -229,7 +229,10 @@ class CommandLineTest(unittest.TestCase):
         arguments = [EXECUTABLE, "--problem", "cavity:40", "--precond", "none", "--tol", "1e-8"]
         piped = subprocess.run(arguments, capture_output=True, timeout=300, check=False)
         self.assertEqual(piped.stderr, b"")
-        ours, theirs = pty.openpty()
+        try:
+            ours, theirs = pty.openpty()
+        except OSError as error:  # a container without /dev/pts
+            self.skipTest(f"no terminal to be had: {error}")
         with subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=theirs) as process:
             os.close(theirs)
             shown = b""
