@@ -189,6 +189,16 @@ constexpr Generator generators[] = {
      1,
      {3, 1, 1},
      makeEuler},
+    {"circuit:N",
+     "network of N nodes with three rows that touch most columns, after dc1 (N = 116835)",
+     1,
+     {4, 1, 1},
+     makeCircuit},
+    {"chain:N",
+     "chains of 8 amplifying unknowns: triangular sweeps diverge, exact solves do not",
+     1,
+     {1, 1, 1},
+     makeChain},
 };
 
 // "3x4x5" as {3, 4, 5}; nothing if the text is anything else. Numbers beyond 64 bits saturate.

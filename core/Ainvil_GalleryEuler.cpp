@@ -3,26 +3,12 @@
 
 #include <array>
 #include <cmath>
-#include <cstdint>
 #include <numeric>
 #include <utility>
 
 namespace ainvil {
 namespace gallery_detail {
 namespace {
-
-// Scrambles a counter (splitmix64; Steele, Lea and Flood 2014): the same bits on every platform.
-std::uint64_t hash(std::uint64_t counter) {
-  std::uint64_t z = (counter + 1) * 0x9e3779b97f4a7c15u;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
-
-// Uniform in [0, 1).
-double random(std::uint64_t counter) {
-  return double(hash(counter) >> 11) * 0x1p-53;
-}
 
 struct Vec {
   double x, y;

@@ -59,6 +59,19 @@ inline std::vector<Point> starStencil() {
   return stencil([](Point s) { return s.x * s.x + s.y * s.y + s.z * s.z <= 1; });
 }
 
+/// Scrambles a counter (splitmix64; Steele, Lea and Flood 2014): the same bits on every platform.
+inline std::uint64_t hash(std::uint64_t counter) {
+  std::uint64_t z = (counter + 1) * 0x9e3779b97f4a7c15u;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+/// Uniform in [0, 1).
+inline double random(std::uint64_t counter) {
+  return double(hash(counter) >> 11) * 0x1p-53;
+}
+
 /// Makes a square matrix from two functions of a row: length(i) is its number of blocks;
 /// fill(i, columns, values) writes its ascending columns and its blocks, which come uninitialised.
 /// Both are called concurrently, once a row.
@@ -124,7 +137,9 @@ Matrix assembleStencil(const Grid& grid, const std::vector<Point>& steps, int bl
 
 Problem makeElasticity(const Grid& grid); // Ainvil_GalleryElements.cpp
 Problem makeShell(const Grid& grid);
-Problem makeEuler(const Grid& nodes); // Ainvil_GalleryEuler.cpp
+Problem makeEuler(const Grid& nodes);   // Ainvil_GalleryEuler.cpp
+Problem makeCircuit(const Grid& nodes); // Ainvil_GalleryCircuit.cpp
+Problem makeChain(const Grid& nodes);
 
 } // namespace gallery_detail
 } // namespace ainvil

@@ -23,15 +23,24 @@ public:
   virtual void apply(const execution_space& exec, MultiVectorArg<const Scalar, Device> x,
                      MultiVectorArg<Scalar, Device> y, Trans trans = Trans::No, Scalar alpha = 1,
                      Scalar beta = 0) const = 0;
+
+  /// True if the operator is the same linear map at every application. Asynchronous iterations are
+  /// not.
+  virtual bool isFixed() const { return true; }
+  /// Why a solver must not be run with the operator, in one sentence; empty if nothing speaks
+  /// against it.
+  virtual std::string objection() const { return {}; }
 };
 
-/// A block sparse matrix as an operator. Holds a shallow copy of the matrix.
+/// A block sparse matrix as an operator. Holds a shallow copy of the matrix. Finding its long rows
+/// takes a pass over the row map at construction, on `exec`.
 template <class Scalar, class Device>
 class MatrixOperator final : public LinearOperator<Scalar, Device> {
 public:
   using typename LinearOperator<Scalar, Device>::execution_space;
 
-  explicit MatrixOperator(BsrMatrix<Scalar, Device> matrix) : matrix_(matrix) {}
+  explicit MatrixOperator(BsrMatrix<Scalar, Device> matrix, const execution_space& exec = {})
+      : matrix_(matrix), long_rows_(exec, matrix.graph, matrix.block_size) {}
 
   Offset numRows() const override { return matrix_.numPointRows(); }
   Offset numCols() const override { return matrix_.numPointCols(); }
@@ -39,11 +48,12 @@ public:
   void apply(const execution_space& exec, MultiVectorArg<const Scalar, Device> x,
              MultiVectorArg<Scalar, Device> y, Trans trans = Trans::No, Scalar alpha = 1,
              Scalar beta = 0) const override {
-    spmv<Scalar, Scalar, Device>(exec, trans, alpha, matrix_, x, beta, y);
+    spmv<Scalar, Scalar, Device>(exec, trans, alpha, matrix_, x, beta, y, long_rows_);
   }
 
 private:
   BsrMatrix<Scalar, Device> matrix_;
+  LongRows<Device> long_rows_;
 };
 
 } // namespace ainvil

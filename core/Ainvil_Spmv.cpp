@@ -40,6 +40,7 @@ struct SpmvKernel {
   Epilogue<Scalar, Device> epilogue;
   int block_size;
   Offset first_column;
+  Offset longest; ///< rows with more blocks are left to LongRowKernel
 
   KOKKOS_FUNCTION void operator()(const Offset item) const {
     const int bs = BS > 0 ? BS : block_size;
@@ -47,8 +48,10 @@ struct SpmvKernel {
     const Offset row = point_row / bs;
     const int r = static_cast<int>(point_row - row * bs);
     Scalar sum[Rows][Columns] = {};
-    const Offset end = row_map(row + 1);
-    for (Offset k = row_map(row); k < end; ++k) {
+    const Offset begin = row_map(row), end = row_map(row + 1);
+    if (end - begin > longest)
+      return;
+    for (Offset k = begin; k < end; ++k) {
       const Offset x_row = Offset(entries(k)) * bs;
       const MatrixScalar* block = &values(k * bs * bs + r * bs);
       for (int c = 0; c < bs; ++c)
@@ -64,6 +67,94 @@ struct SpmvKernel {
   }
 };
 
+/// A segment of a long row.
+struct Segment {
+  Ordinal owner, row, count; ///< position in the list of long rows, row, segments of the row
+  Offset begin;              ///< first block
+  int length;                ///< blocks
+
+  template <class Device>
+  KOKKOS_INLINE_FUNCTION static Segment at(const typename LongRows<Device>::Segments& segments,
+                                           const Kokkos::View<const Offset*, Device>& row_map,
+                                           Ordinal s) {
+    constexpr Offset full = LongRows<Device>::segment_length;
+    const Ordinal owner = segments.owner(s);
+    const Ordinal row = segments.rows(owner);
+    const Ordinal first = segments.first_segment(owner);
+    const Offset begin = row_map(row) + (s - first) * full;
+    const Offset rest = row_map(row + 1) - begin;
+    return {owner, row, segments.first_segment(owner + 1) - first, begin,
+            static_cast<int>(rest < full ? rest : full)};
+  }
+};
+
+/// The product of SpmvKernel for the long rows: a warp sums a segment of a row, its lanes the
+/// scalars of the segment; the warp that finishes a row last adds its segments' sums in order.
+template <class MatrixScalar, class Scalar, class Device>
+struct LongRowKernel {
+  typename LongRows<Device>::Segments segments;
+  Kokkos::View<const Offset*, Device> row_map;
+  Kokkos::View<const Ordinal*, Device> entries;
+  Kokkos::View<const MatrixScalar*, Device> values;
+  MultiVectorArg<const Scalar, Device> x;
+  Epilogue<Scalar, Device> epilogue;
+  int bs;
+  Offset first_column;
+  int columns;
+
+  static constexpr int tile = LongRows<Device>::column_tile;
+
+  KOKKOS_INLINE_FUNCTION double* partial(Ordinal s, int r, int j) const {
+    return &segments.partials((Offset(s) * bs + r) * tile + j);
+  }
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal s, void*) const {
+    const Segment segment = Segment::at<Device>(segments, row_map, s);
+    for (int r = 0; r < bs; ++r)
+      for (int j = 0; j < columns; ++j) {
+        double sum = 0;
+        Kokkos::parallel_reduce(
+            Kokkos::ThreadVectorRange(member, segment.length * bs),
+            [&](const int item, double& partial_sum) {
+              const int k = item / bs, c = item - k * bs;
+              const Offset at = segment.begin + k;
+              partial_sum += double(values((at * bs + r) * bs + c)) *
+                             double(x(Offset(entries(at)) * bs + c, first_column + j));
+            },
+            sum);
+        Kokkos::single(Kokkos::PerThread(member),
+                       [&]() { compat::volatileStore(partial(s, r, j), sum); });
+      }
+    int is_last = 0;
+    Kokkos::single(
+        Kokkos::PerThread(member),
+        [&](int& last) {
+          Kokkos::memory_fence();
+          last = Kokkos::atomic_fetch_add(&segments.arrived(segment.owner), 1) == segment.count - 1;
+        },
+        is_last);
+    if (is_last == 0)
+      return;
+    Kokkos::memory_fence();
+    const Ordinal first = segments.first_segment(segment.owner);
+    for (int r = 0; r < bs; ++r)
+      for (int j = 0; j < columns; ++j) {
+        double sum = 0;
+        Kokkos::parallel_reduce(
+            Kokkos::ThreadVectorRange(member, segment.count),
+            [&](const Ordinal k, double& row_sum) {
+              row_sum += compat::volatileLoad(partial(first + k, r, j));
+            },
+            sum);
+        Kokkos::single(Kokkos::PerThread(member), [&]() {
+          epilogue.store(Offset(segment.row) * bs + r, first_column + j, static_cast<Scalar>(sum));
+        });
+      }
+    Kokkos::single(Kokkos::PerThread(member), [&]() { segments.arrived(segment.owner) = 0; });
+  }
+};
+
 /// y(col_k * bs + c) += alpha sum over r of A_k(r, c) x(i * bs + r), one block row a thread.
 template <class MatrixScalar, class Scalar, class Device>
 struct TransposedSpmvKernel {
@@ -74,16 +165,31 @@ struct TransposedSpmvKernel {
   MultiVectorArg<const Scalar, Device> x;
   MultiVectorArg<Scalar, Device> y;
   int bs;
+  Offset longest; ///< rows with more blocks are worked on by segments
+  typename LongRows<Device>::Segments segments;
+
+  KOKKOS_INLINE_FUNCTION void addBlock(Offset row, Offset k) const {
+    for (int c = 0; c < bs; ++c)
+      for (Offset j = 0; j < Offset(x.extent(1)); ++j) {
+        Scalar sum = 0;
+        for (int r = 0; r < bs; ++r)
+          sum += Scalar(values((k * bs + r) * bs + c)) * x(row * bs + r, j);
+        Kokkos::atomic_add(&y(Offset(entries(k)) * bs + c, j), alpha * sum);
+      }
+  }
 
   KOKKOS_FUNCTION void operator()(const Offset row) const {
-    for (Offset k = row_map(row); k < row_map(row + 1); ++k)
-      for (int c = 0; c < bs; ++c)
-        for (Offset j = 0; j < Offset(x.extent(1)); ++j) {
-          Scalar sum = 0;
-          for (int r = 0; r < bs; ++r)
-            sum += Scalar(values((k * bs + r) * bs + c)) * x(row * bs + r, j);
-          Kokkos::atomic_add(&y(Offset(entries(k)) * bs + c, j), alpha * sum);
-        }
+    const Offset begin = row_map(row), end = row_map(row + 1);
+    if (end - begin <= longest)
+      for (Offset k = begin; k < end; ++k)
+        addBlock(row, k);
+  }
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal s, void*) const {
+    const Segment segment = Segment::at<Device>(segments, row_map, s);
+    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, segment.length),
+                         [&](const int k) { addBlock(segment.row, segment.begin + k); });
   }
 };
 
@@ -130,19 +236,41 @@ template <int BS, int Columns, class MatrixScalar, class Scalar, class Device>
 void launchSpmv(const typename Device::execution_space& exec,
                 const BsrMatrix<MatrixScalar, Device>& a,
                 const MultiVectorArg<const Scalar, Device>& x,
-                const Epilogue<Scalar, Device>& epilogue, Offset first_column) {
+                const Epilogue<Scalar, Device>& epilogue, Offset first_column, Offset longest) {
   using Exec = typename Device::execution_space;
   constexpr int rows = BS > 0 && !compat::IsGpu<Exec>::value ? BS : 1;
-  Kokkos::parallel_for(
-      "Ainvil::spmv", Range<Exec>(exec, 0, a.numPointRows() / rows),
-      SpmvKernel<BS, rows, Columns, MatrixScalar, Scalar, Device>{
-          a.graph.row_map, a.graph.entries, a.values, x, epilogue, a.block_size, first_column});
+  Kokkos::parallel_for("Ainvil::spmv", Range<Exec>(exec, 0, a.numPointRows() / rows),
+                       SpmvKernel<BS, rows, Columns, MatrixScalar, Scalar, Device>{
+                           a.graph.row_map, a.graph.entries, a.values, x, epilogue, a.block_size,
+                           first_column, longest});
+}
+
+/// A warp a segment.
+template <class Exec>
+detail::RowTeams segmentTeams() {
+  return detail::RowTeams::forWork<Exec>(1024);
+}
+
+template <class MatrixScalar, class Scalar, class Device>
+void launchLongRows(const typename Device::execution_space& exec,
+                    const BsrMatrix<MatrixScalar, Device>& a,
+                    const MultiVectorArg<const Scalar, Device>& x,
+                    const Epilogue<Scalar, Device>& epilogue, const LongRows<Device>& long_rows) {
+  using Kernel = LongRowKernel<MatrixScalar, Scalar, Device>;
+  const Offset columns = x.extent(1);
+  if (long_rows.numSegments() > 0)
+    for (Offset j = 0; j < columns; j += Kernel::tile)
+      detail::forEachRow(exec, "Ainvil::spmv[long rows]", long_rows.numSegments(),
+                         segmentTeams<typename Device::execution_space>(),
+                         Kernel{long_rows.segments(), a.graph.row_map, a.graph.entries, a.values, x,
+                                epilogue, a.block_size, j,
+                                static_cast<int>(std::min<Offset>(Kernel::tile, columns - j))});
 }
 
 template <class MatrixScalar, class Scalar, class Device>
 void product(const typename Device::execution_space& exec, const BsrMatrix<MatrixScalar, Device>& a,
              const MultiVectorArg<const Scalar, Device>& x,
-             const Epilogue<Scalar, Device>& epilogue) {
+             const Epilogue<Scalar, Device>& epilogue, const LongRows<Device>& long_rows) {
   checkShapes("a product", a.numPointRows(), a.numPointCols(), x.extent(0), epilogue.y.extent(0),
               x.extent(1), epilogue.y.extent(1));
   // Four columns at a time share one pass over the matrix; what remains goes one by one.
@@ -150,11 +278,12 @@ void product(const typename Device::execution_space& exec, const BsrMatrix<Matri
   const Offset columns = x.extent(1);
   Offset j = 0;
   for (; j + tile <= columns; j += tile)
-    launchSpmv<0, tile>(exec, a, x, epilogue, j);
+    launchSpmv<0, tile>(exec, a, x, epilogue, j, long_rows.limit());
   for (; j < columns; ++j)
     detail::dispatchBlockSize(a.block_size, [&](auto bs) {
-      launchSpmv<decltype(bs)::value, 1>(exec, a, x, epilogue, j);
+      launchSpmv<decltype(bs)::value, 1>(exec, a, x, epilogue, j, long_rows.limit());
     });
+  launchLongRows(exec, a, x, epilogue, long_rows);
 }
 
 } // namespace
@@ -162,31 +291,45 @@ void product(const typename Device::execution_space& exec, const BsrMatrix<Matri
 template <class MatrixScalar, class Scalar, class Device>
 void spmv(const typename Device::execution_space& exec, Trans trans, Scalar alpha,
           const BsrMatrix<MatrixScalar, Device>& a, MultiVectorArg<const Scalar, Device> x,
-          Scalar beta, MultiVectorArg<Scalar, Device> y) {
+          Scalar beta, MultiVectorArg<Scalar, Device> y, const LongRows<Device>& long_rows) {
   using Exec = typename Device::execution_space;
   if (trans == Trans::No) {
-    product(exec, a, x, Epilogue<Scalar, Device>{alpha, beta, Scalar(0), y, y, y});
+    product(exec, a, x, Epilogue<Scalar, Device>{alpha, beta, Scalar(0), y, y, y}, long_rows);
     return;
   }
   checkShapes("a transposed product", a.numPointCols(), a.numPointRows(), x.extent(0), y.extent(0),
               x.extent(1), y.extent(1));
   // x has another shape than y, so y stands in for it.
   axpby<Scalar, Device>(exec, Scalar(0), y, beta, y);
-  Kokkos::parallel_for("Ainvil::spmv[transposed]", Range<Exec>(exec, 0, a.numRows()),
-                       TransposedSpmvKernel<MatrixScalar, Scalar, Device>{
-                           a.graph.row_map, a.graph.entries, a.values, alpha, x, y, a.block_size});
+  const TransposedSpmvKernel<MatrixScalar, Scalar, Device> kernel{
+      a.graph.row_map,   a.graph.entries,     a.values, alpha, x, y, a.block_size,
+      long_rows.limit(), long_rows.segments()};
+  Kokkos::parallel_for("Ainvil::spmv[transposed]", Range<Exec>(exec, 0, a.numRows()), kernel);
+  detail::forEachRow(exec, "Ainvil::spmv[transposed long rows]", long_rows.numSegments(),
+                     segmentTeams<Exec>(), kernel);
 }
 
 template <class MatrixScalar, class Scalar, class Device>
 void spmvAdd(const typename Device::execution_space& exec, Scalar alpha,
              const BsrMatrix<MatrixScalar, Device>& a, MultiVectorArg<const Scalar, Device> x,
              Scalar beta, MultiVectorArg<const Scalar, Device> u, Scalar gamma,
-             MultiVectorArg<const Scalar, Device> v, MultiVectorArg<Scalar, Device> y) {
+             MultiVectorArg<const Scalar, Device> v, MultiVectorArg<Scalar, Device> y,
+             const LongRows<Device>& long_rows) {
   if (beta != Scalar(0))
     checkSameShape("u", u.extent(0), u.extent(1), y.extent(0), y.extent(1));
   if (gamma != Scalar(0))
     checkSameShape("v", v.extent(0), v.extent(1), y.extent(0), y.extent(1));
-  product(exec, a, x, Epilogue<Scalar, Device>{alpha, beta, gamma, u, v, y});
+  product(exec, a, x, Epilogue<Scalar, Device>{alpha, beta, gamma, u, v, y}, long_rows);
+}
+
+template <class MatrixScalar, class Scalar, class Device>
+void spmvAddLongRows(const typename Device::execution_space& exec, Scalar alpha,
+                     const BsrMatrix<MatrixScalar, Device>& a,
+                     MultiVectorArg<const Scalar, Device> x, Scalar beta,
+                     MultiVectorArg<const Scalar, Device> u, Scalar gamma,
+                     MultiVectorArg<const Scalar, Device> v, MultiVectorArg<Scalar, Device> y,
+                     const LongRows<Device>& long_rows) {
+  launchLongRows(exec, a, x, Epilogue<Scalar, Device>{alpha, beta, gamma, u, v, y}, long_rows);
 }
 
 template <class MatrixScalar, class Scalar, class Device>
@@ -223,11 +366,18 @@ void axpby(const typename Device::execution_space& exec, Scalar alpha,
 #define AINVIL_INSTANTIATE_TYPES(MATRIX, SCALAR, DEVICE)                                           \
   template void spmv<MATRIX, SCALAR, DEVICE>(                                                      \
       const typename DEVICE::execution_space&, Trans, SCALAR, const BsrMatrix<MATRIX, DEVICE>&,    \
-      MultiVectorArg<const SCALAR, DEVICE>, SCALAR, MultiVectorArg<SCALAR, DEVICE>);               \
+      MultiVectorArg<const SCALAR, DEVICE>, SCALAR, MultiVectorArg<SCALAR, DEVICE>,                \
+      const LongRows<DEVICE>&);                                                                    \
   template void spmvAdd<MATRIX, SCALAR, DEVICE>(                                                   \
       const typename DEVICE::execution_space&, SCALAR, const BsrMatrix<MATRIX, DEVICE>&,           \
       MultiVectorArg<const SCALAR, DEVICE>, SCALAR, MultiVectorArg<const SCALAR, DEVICE>, SCALAR,  \
-      MultiVectorArg<const SCALAR, DEVICE>, MultiVectorArg<SCALAR, DEVICE>);                       \
+      MultiVectorArg<const SCALAR, DEVICE>, MultiVectorArg<SCALAR, DEVICE>,                        \
+      const LongRows<DEVICE>&);                                                                    \
+  template void spmvAddLongRows<MATRIX, SCALAR, DEVICE>(                                           \
+      const typename DEVICE::execution_space&, SCALAR, const BsrMatrix<MATRIX, DEVICE>&,           \
+      MultiVectorArg<const SCALAR, DEVICE>, SCALAR, MultiVectorArg<const SCALAR, DEVICE>, SCALAR,  \
+      MultiVectorArg<const SCALAR, DEVICE>, MultiVectorArg<SCALAR, DEVICE>,                        \
+      const LongRows<DEVICE>&);                                                                    \
   template void blockDiagonalProduct<MATRIX, SCALAR, DEVICE>(                                      \
       const typename DEVICE::execution_space&, Trans, SCALAR,                                      \
       const Kokkos::View<MATRIX*, DEVICE>&, int, MultiVectorArg<const SCALAR, DEVICE>, SCALAR,     \

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Ainvil_Probes.hpp"
+
+#include "Ainvil_RowTeams.hpp"
+
+#include <cmath>
+
+namespace ainvil {
+
+using detail::Range;
+
+template <class Scalar, class Device>
+void detail::fillProbes(const typename Device::execution_space& exec,
+                        MultiVectorArg<Scalar, Device> z) {
+  using Exec = typename Device::execution_space;
+  const Offset columns = z.extent(1);
+  Kokkos::parallel_for(
+      "Ainvil::fillProbes", Range<Exec>(exec, 0, z.extent(0)), KOKKOS_LAMBDA(const Offset i) {
+        for (Offset j = 0; j < columns; ++j) {
+          std::uint64_t h = (std::uint64_t(i) * std::uint64_t(columns) + std::uint64_t(j) + 1) *
+                            0x9E3779B97F4A7C15ull;
+          h = (h ^ (h >> 30)) * 0xBF58476D1CE4E5B9ull;
+          h = (h ^ (h >> 27)) * 0x94D049BB133111EBull;
+          z(i, j) = ((h ^ (h >> 31)) & 1) != 0 ? Scalar(1) : Scalar(-1);
+        }
+      });
+}
+
+template <class Scalar, class Device>
+double detail::norm(const typename Device::execution_space& exec,
+                    MultiVectorArg<const Scalar, Device> z) {
+  using Exec = typename Device::execution_space;
+  const Offset columns = z.extent(1);
+  double sum = 0;
+  Kokkos::parallel_reduce(
+      "Ainvil::norm", Range<Exec>(exec, 0, z.extent(0)),
+      KOKKOS_LAMBDA(const Offset i, double& partial) {
+        for (Offset j = 0; j < columns; ++j)
+          partial += double(z(i, j)) * double(z(i, j));
+      },
+      sum);
+  return std::sqrt(sum);
+}
+
+#define AINVIL_INSTANTIATE_TYPE(SCALAR, DEVICE)                                                    \
+  template void detail::fillProbes<SCALAR, DEVICE>(const typename DEVICE::execution_space&,        \
+                                                   MultiVectorArg<SCALAR, DEVICE>);                \
+  template double detail::norm<SCALAR, DEVICE>(const typename DEVICE::execution_space&,            \
+                                               MultiVectorArg<const SCALAR, DEVICE>);
+#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
+  AINVIL_INSTANTIATE_TYPE(double, DEVICE)                                                          \
+  AINVIL_INSTANTIATE_TYPE(float, DEVICE)
+AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+
+} // namespace ainvil
