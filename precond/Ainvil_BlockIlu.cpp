@@ -2,7 +2,11 @@
 #include "Ainvil_BlockIlu.hpp"
 
 #include "Ainvil_GraphAlgebra.hpp"
+#include "Ainvil_Probes.hpp"
 #include "Ainvil_RowSearch.hpp"
+#include "Ainvil_Spmv.hpp"
+
+#include <limits>
 
 namespace ainvil {
 namespace {
@@ -16,12 +20,14 @@ using Kokkos::ThreadVectorRange;
 ///   w_ij = A_ij - sum over k < min(i, j) of L_ik U_kj          for (i, j) in the pattern
 ///   L_ij = w_ij (j <= i),   D_i = L_ii,   U_ij = D_i^-1 w_ij (j > i)
 /// The k of row i run in ascending order; for each, the lanes first look up where the entries of
-/// row k of U land in row i, then share the block products entry by entry of the targets.
+/// row k of U land in row i, then share the block products entry by entry of the targets. The U_kj
+/// are taken from `u_read`, which is `u_values` where rows wait for each other.
 template <int BS, class Scalar, class Device>
 struct IluRow {
   Graph<Device> a_graph, l_graph, u_graph;
   Kokkos::View<const Scalar*, Device> a_values;
   Kokkos::View<Scalar*, Device> l_values, u_values, inverse;
+  Kokkos::View<const Scalar*, Device> u_read; ///< empty: all zero
   detail::PivotInverter<Scalar, Device> pivot_inverter;
   int block_size;
 
@@ -78,7 +84,8 @@ struct IluRow {
             to[e] = a_values((a_begin + t) * bs2 + e);
         });
 
-    for (Offset ik = l_begin; ik + 1 < l_end; ++ik) {
+    const bool eliminate = u_read.data() != nullptr;
+    for (Offset ik = l_begin; eliminate && ik + 1 < l_end; ++ik) {
       const Ordinal k = l_graph.entries(ik);
       gate.wait(k);
       const Scalar* l_ik = l_values.data() + ik * bs2;
@@ -94,7 +101,7 @@ struct IluRow {
             return;
           const int e = item - t * bs2;
           const int r = e / bs, c = e - r * bs;
-          const Scalar* u_kj = u_values.data() + (kj + t) * bs2;
+          const Scalar* u_kj = u_read.data() + (kj + t) * bs2;
           Scalar sum = 0;
           for (int m = 0; m < bs; ++m)
             sum += l_ik[r * bs + m] * u_kj[m * bs + c];
@@ -126,23 +133,72 @@ struct IluRow {
   }
 };
 
+/// A row that waits for no other.
+template <class Row, class Device>
+struct IndependentRow {
+  Row row;
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal i, void* scratch) const {
+    row(member, i, scratch, detail::RowGate<Device, false>());
+  }
+};
+
+/// The Frobenius norm of row i of (A - L U)_S,
+///   A_ij - sum over k <= min(i, j) of L_ik U_kj, U_jj = I, for (i, j) in the pattern;
+/// a lane an entry of a block.
+template <class Scalar, class Device>
+struct ResidualRow {
+  BsrMatrix<Scalar, Device> a, l, u;
+  Kokkos::View<double*, Device> norms;
+
+  KOKKOS_INLINE_FUNCTION Scalar residual(Ordinal i, Ordinal j, int e) const {
+    const int bs = a.block_size, bs2 = bs * bs;
+    const int r = e / bs, c = e - r * bs;
+    const Offset in_a = findEntry(a.graph.entries, a.graph.row_map(i), a.graph.row_map(i + 1), j);
+    Scalar value = in_a < 0 ? Scalar(0) : a.values(in_a * bs2 + e);
+    for (Offset ik = l.graph.row_map(i); ik < l.graph.row_map(i + 1); ++ik) {
+      const Ordinal k = l.graph.entries(ik);
+      if (k > j)
+        break;
+      const Offset kj = findEntry(u.graph.entries, u.graph.row_map(k), u.graph.row_map(k + 1), j);
+      if (k == j)
+        value -= l.values(ik * bs2 + e);
+      else if (kj >= 0)
+        for (int m = 0; m < bs; ++m)
+          value -= l.values(ik * bs2 + r * bs + m) * u.values(kj * bs2 + m * bs + c);
+    }
+    return value;
+  }
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal i, void*) const {
+    const int bs2 = a.block_size * a.block_size;
+    const Offset l_begin = l.graph.row_map(i), u_begin = u.graph.row_map(i);
+    const int in_l = static_cast<int>(l.graph.row_map(i + 1) - l_begin);
+    const int in_u = static_cast<int>(u.graph.row_map(i + 1) - u_begin);
+    double sum = 0;
+    Kokkos::parallel_reduce(
+        ThreadVectorRange(member, (in_l + in_u) * bs2),
+        [&](const int item, double& partial) {
+          const int t = item / bs2;
+          const Ordinal j =
+              t < in_l ? l.graph.entries(l_begin + t) : u.graph.entries(u_begin + t - in_l);
+          const double value = residual(i, j, item - t * bs2);
+          partial += value * value;
+        },
+        sum);
+    Kokkos::single(PerThread(member), [&]() { norms(i) = compat::math::sqrt(sum); });
+  }
+};
+
 } // namespace
 
-template <class Device>
-Ordinal detail::longestRow(const typename Device::execution_space& exec,
-                           const Graph<Device>& graph) {
-  using Exec = typename Device::execution_space;
-  const auto row_map = graph.row_map;
-  Ordinal longest = 0;
-  Kokkos::parallel_reduce(
-      "Ainvil::longestRow", Range<Exec>(exec, 0, graph.num_rows),
-      KOKKOS_LAMBDA(const Offset row, Ordinal& largest) {
-        const Ordinal length = static_cast<Ordinal>(row_map(row + 1) - row_map(row));
-        if (length > largest)
-          largest = length;
-      },
-      Kokkos::Max<Ordinal>(longest));
-  return graph.num_rows > 0 ? longest : 0;
+std::string describe(const BlockIluParameters& parameters) {
+  std::string text = message("level: ", parameters.level);
+  if (parameters.sweeps > 0)
+    text += message(", iterative: ", parameters.sweeps);
+  return text;
 }
 
 template <class Device>
@@ -162,6 +218,9 @@ BlockIlu<Scalar, Device>::BlockIlu(BlockIluParameters parameters) : parameters_(
   if (parameters_.level < 0)
     throw InvalidArgument(
         message("the fill level must not be negative, but it is ", parameters_.level));
+  if (parameters_.sweeps < 0)
+    throw InvalidArgument(message("the number of factorisation sweeps must not be negative, but ",
+                                  "it is ", parameters_.sweeps));
   if (!(parameters_.shift > 0))
     throw InvalidArgument(message("the shift must be positive, but it is ", parameters_.shift));
 }
@@ -191,7 +250,13 @@ void BlockIlu<Scalar, Device>::initialize(const execution_space& exec, const Mat
     upper_.unit = true;
     pivot_inverter_ =
         detail::PivotInverter<Scalar, Device>(exec, parameters_.breakdown, parameters_.shift);
+    if (parameters_.sweeps > 0) {
+      other_upper_ = values(upper, "Ainvil::other_upper");
+      row_residuals_ = allocate<double, Device>(exec, "Ainvil::row_residuals", n);
+    }
   });
+  if (parameters_.sweeps > 0)
+    return;
   report.phases.time(exec, "BlockIlu", "ilu_levels",
                      [&] { order_ = OrderedRows<Device>(exec, lower_.matrix.graph, Uplo::Lower); });
 }
@@ -201,21 +266,73 @@ void BlockIlu<Scalar, Device>::compute(const execution_space& exec, const Matrix
                                        Report& report) {
   report.phases.time(exec, "BlockIlu", "ilu_numeric", [&] {
     pivot_inverter_.reset(exec);
-    detail::dispatchBlockSize(a.block_size, [&](auto bs) {
-      using Row = IluRow<decltype(bs)::value, Scalar, Device>;
-      order_.run(exec, "Ainvil::BlockIlu[numeric]",
-                 Row{a.graph, lower_.matrix.graph, upper_.matrix.graph, a.values,
-                     lower_.matrix.values, upper_.matrix.values, lower_.diagonal_inverse,
-                     pivot_inverter_, a.block_size},
-                 Row::scratchBytes(a.block_size));
-    });
+    if (parameters_.sweeps > 0)
+      sweep(exec, a);
+    else
+      detail::dispatchBlockSize(a.block_size, [&](auto bs) {
+        using Row = IluRow<decltype(bs)::value, Scalar, Device>;
+        order_.run(exec, "Ainvil::BlockIlu[numeric]",
+                   Row{a.graph, lower_.matrix.graph, upper_.matrix.graph, a.values,
+                       lower_.matrix.values, upper_.matrix.values, lower_.diagonal_inverse,
+                       upper_.matrix.values, pivot_inverter_, a.block_size},
+                   Row::scratchBytes(a.block_size));
+      });
     pivot_inverter_.check(exec, report);
+  });
+  if (parameters_.sweeps == 0)
+    return;
+  report.phases.time(exec, "BlockIlu", "ilu_residual", [&] {
+    residual_ = measureResidual(exec, a);
+    if (!(residual_ <= std::numeric_limits<double>::max()))
+      throw BreakdownError(message("the ", parameters_.sweeps, " sweeps of the factorisation ",
+                                   "overflow: factor level by level (iterative=0)"));
+    report.note(message("ilu_residual=", residual_));
   });
 }
 
+/// Sweep s reads the U of sweep s - 1, nothing in the beginning, and leaves the last one in upper_.
+/// Only the pivots of the last sweep count.
+template <class Scalar, class Device>
+void BlockIlu<Scalar, Device>::sweep(const execution_space& exec, const Matrix& a) {
+  const double blocks = double(a.numScalars()) / std::max<Ordinal>(1, a.numRows());
+  const auto shape = detail::RowTeams::forWork<execution_space>(blocks);
+  Kokkos::View<const Scalar*, Device> read;
+  for (int s = 0; s <= parameters_.sweeps; ++s) {
+    const auto write = (parameters_.sweeps - s) % 2 == 0 ? upper_.matrix.values : other_upper_;
+    if (s == parameters_.sweeps)
+      pivot_inverter_.reset(exec);
+    detail::dispatchBlockSize(a.block_size, [&](auto bs) {
+      using Row = IluRow<decltype(bs)::value, Scalar, Device>;
+      const Row row{a.graph,
+                    lower_.matrix.graph,
+                    upper_.matrix.graph,
+                    a.values,
+                    lower_.matrix.values,
+                    write,
+                    lower_.diagonal_inverse,
+                    read,
+                    pivot_inverter_,
+                    a.block_size};
+      detail::forEachRow(exec, "Ainvil::BlockIlu[sweep]", a.numRows(), shape,
+                         IndependentRow<Row, Device>{row}, Row::scratchBytes(a.block_size));
+    });
+    read = write;
+  }
+}
+
+template <class Scalar, class Device>
+double BlockIlu<Scalar, Device>::measureResidual(const execution_space& exec,
+                                                 const Matrix& a) const {
+  const double blocks = double(a.numScalars()) / std::max<Ordinal>(1, a.numRows());
+  detail::forEachRow(exec, "Ainvil::BlockIlu[residual]", a.numRows(),
+                     detail::RowTeams::forWork<execution_space>(blocks),
+                     ResidualRow<Scalar, Device>{a, lower_.matrix, upper_.matrix, row_residuals_});
+  const double sum = detail::norm<double, Device>(exec, asColumn(row_residuals_));
+  const double size = detail::norm<Scalar, Device>(exec, asColumn(a.values));
+  return size > 0 ? sum / size : 0.0;
+}
+
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  template Ordinal detail::longestRow<DEVICE>(const typename DEVICE::execution_space&,             \
-                                              const Graph<DEVICE>&);                               \
   template Ordinal detail::checkDiagonal<DEVICE>(const typename DEVICE::execution_space&,          \
                                                  const Graph<DEVICE>&, BreakdownPolicy);           \
   template class BlockIlu<double, DEVICE>;                                                         \

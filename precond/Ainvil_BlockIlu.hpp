@@ -18,19 +18,36 @@ struct TriangularFactor {
   Kokkos::View<Scalar*, Device> diagonal_inverse; ///< n * block_size^2
   Uplo uplo = Uplo::Lower;
   bool unit = false;
+
+  /// First and one past the last block of a row that is not its diagonal block.
+  KOKKOS_INLINE_FUNCTION Kokkos::pair<Offset, Offset> offDiagonal(Ordinal row) const {
+    const Offset begin = matrix.graph.row_map(row), end = matrix.graph.row_map(row + 1);
+    return {begin + (!unit && uplo == Uplo::Upper ? 1 : 0),
+            end - (!unit && uplo == Uplo::Lower ? 1 : 0)};
+  }
 };
 
 struct BlockIluParameters {
   int level = 0; ///< fill level k of ILU(k)
+  /// 0: factorisation level by level. n > 0: n sweeps over all rows at once; the factors are then
+  /// approximate, and exact after as many sweeps as L has level sets.
+  int sweeps = 0;
   BreakdownPolicy breakdown = BreakdownPolicy::Fail;
   double shift = 1e-3; ///< relative size of the shift under BreakdownPolicy::Shift
 };
+
+std::string describe(const BlockIluParameters& parameters);
 
 /// A ~ L U in Crout's normalisation: L = D + S_L is lower triangular with the pivot blocks on its
 /// diagonal, U = I + S_U is unit upper triangular; A = L U holds on the pattern S(LU). The inverses
 /// of the pivot blocks are stored. Any block size; block size 1 is scalar ILU(k). Work: 2
 /// block_size^3 operations for every pair (i,k) in L, (k,j) in U with (i,j) in the pattern. Source:
 /// Saad, Iterative Methods for Sparse Linear Systems (2003), sections 10.3 and 10.4.
+///
+/// Sweeps solve the same equations as a fixed point: every sweep computes all rows of L and U from
+/// the U of the sweep before, starting from U = D^-1 (upper part of A). Nothing waits, and since
+/// the equations of a row are solved exactly, a sweep is worth more than one over single entries.
+/// Source: Chow, Patel, Fine-grained parallel incomplete LU factorization (2015), there by entries.
 template <class Scalar, class Device>
 class BlockIlu {
 public:
@@ -46,22 +63,24 @@ public:
   /// Factors of a matrix with the same graph. \throws BreakdownError under the policy `fail`.
   void compute(const execution_space& exec, const Matrix& a, Report& report);
 
+  /// ||(A - L U)_S||_F / ||A||_F on the pattern S of the factors, of the last compute by sweeps.
+  double residual() const { return residual_; }
+
   const TriangularFactor<Scalar, Device>& lower() const { return lower_; }
   const TriangularFactor<Scalar, Device>& upper() const { return upper_; }
 
 private:
+  void sweep(const execution_space& exec, const Matrix& a);
+  double measureResidual(const execution_space& exec, const Matrix& a) const;
+
   BlockIluParameters parameters_;
   TriangularFactor<Scalar, Device> lower_;
   TriangularFactor<Scalar, Device> upper_;
-  OrderedRows<Device> order_;
+  OrderedRows<Device> order_; ///< without sweeps
+  // With sweeps: U of every other sweep, and residual norms by rows.
+  Kokkos::View<Scalar*, Device> other_upper_;
+  Kokkos::View<double*, Device> row_residuals_;
+  double residual_ = 0;
   detail::PivotInverter<Scalar, Device> pivot_inverter_;
 };
-
-namespace detail {
-
-/// Length of the longest row of a graph. Waits for the instance.
-template <class Device>
-Ordinal longestRow(const typename Device::execution_space& exec, const Graph<Device>& graph);
-
-} // namespace detail
 } // namespace ainvil

@@ -9,11 +9,14 @@ namespace {
 using detail::Range;
 using Kokkos::ThreadVectorRange;
 
+/// Blocks from which on a row is worth all lanes.
+constexpr Offset long_row = 64;
+
 /// Columns solved for in one launch; bounds the scratch of a row.
 constexpr int column_tile = 8;
 
 /// y_i = D_i^-1 (x_i - sum over k != i in row i of T_ik y_k), D_i = I for a unit factor. A lane
-/// takes one row of the block in one column.
+/// takes one row of the block in one column; in long rows all lanes share each of these sums.
 template <int BS, class Storage, class Scalar, class Device>
 struct SolveRow {
   TriangularFactor<Storage, Device> factor;
@@ -27,27 +30,45 @@ struct SolveRow {
                                   const Gate& gate) const {
     const int bs = BS > 0 ? BS : factor.matrix.block_size;
     const auto& graph = factor.matrix.graph;
-    // The diagonal block of a general factor is the last of a lower row, the first of an upper one.
-    const Offset begin = graph.row_map(row) + (!factor.unit && factor.uplo == Uplo::Upper ? 1 : 0);
-    const Offset end =
-        graph.row_map(row + 1) - (!factor.unit && factor.uplo == Uplo::Lower ? 1 : 0);
+    const Offset begin = factor.offDiagonal(row).first, end = factor.offDiagonal(row).second;
     Kokkos::parallel_for(ThreadVectorRange(member, static_cast<int>(end - begin)),
                          [&](const int k) { gate.wait(graph.entries(begin + k)); });
     Scalar* sums = static_cast<Scalar*>(scratch);
-    Kokkos::parallel_for(ThreadVectorRange(member, bs * columns), [&](const int item) {
+    const auto product = [&](Offset k, int r, int j) {
+      const Storage* block = factor.matrix.values.data() + (k * bs + r) * bs;
+      const Offset y_row = Offset(graph.entries(k)) * bs;
+      Scalar sum = 0;
+      for (int c = 0; c < bs; ++c)
+        sum += Scalar(block[c]) * y(y_row + c, first_column + j);
+      return sum;
+    };
+    const auto store = [&](int item, Scalar sum) {
       const int j = item / bs, r = item - j * bs;
-      Scalar sum = x(Offset(row) * bs + r, first_column + j);
-      for (Offset k = begin; k < end; ++k) {
-        const Storage* block = factor.matrix.values.data() + (k * bs + r) * bs;
-        const Offset y_row = Offset(graph.entries(k)) * bs;
-        for (int c = 0; c < bs; ++c)
-          sum -= Scalar(block[c]) * y(y_row + c, first_column + j);
-      }
+      sum = x(Offset(row) * bs + r, first_column + j) - sum;
       if (factor.unit)
         y(Offset(row) * bs + r, first_column + j) = sum;
       else
         sums[item] = sum;
-    });
+    };
+    if (end - begin > long_row)
+      for (int item = 0; item < bs * columns; ++item) {
+        const int j = item / bs, r = item - j * bs;
+        Scalar sum = 0;
+        Kokkos::parallel_reduce(
+            ThreadVectorRange(member, static_cast<int>(end - begin)),
+            [&](const int k, Scalar& partial) { partial += product(begin + k, r, j); }, sum);
+        Kokkos::single(Kokkos::PerThread(member), [&]() { store(item, sum); });
+      }
+    else
+      Kokkos::parallel_for(ThreadVectorRange(member, bs * columns), [&](const int item) {
+        const int j = item / bs, r = item - j * bs;
+        Scalar sum = 0;
+        for (Offset k = begin; k < end; ++k)
+          sum += product(k, r, j);
+        store(item, sum);
+      });
+    // Joins the lanes: one of them may have stored all sums.
+    Kokkos::parallel_for(ThreadVectorRange(member, 1), [](int) {});
     if (factor.unit)
       return;
     Kokkos::parallel_for(ThreadVectorRange(member, bs * columns), [&](const int item) {
@@ -75,6 +96,7 @@ struct SolveRowTransposed {
                                   const Gate&) const {
     const int bs = factor.matrix.block_size;
     const auto& graph = factor.matrix.graph;
+    const Offset begin = factor.offDiagonal(row).first, end = factor.offDiagonal(row).second;
     Scalar* solved = static_cast<Scalar*>(scratch);
     Kokkos::parallel_for(ThreadVectorRange(member, bs * columns), [&](const int item) {
       const int j = item / bs, r = item - j * bs;
@@ -90,9 +112,7 @@ struct SolveRowTransposed {
     Kokkos::parallel_for(ThreadVectorRange(member, bs * columns), [&](const int item) {
       const int j = item / bs, c = item - j * bs;
       y(Offset(row) * bs + c, first_column + j) = solved[item];
-      for (Offset k = graph.row_map(row); k < graph.row_map(row + 1); ++k) {
-        if (graph.entries(k) == row)
-          continue;
+      for (Offset k = begin; k < end; ++k) {
         Scalar sum = 0;
         for (int r = 0; r < bs; ++r)
           sum += Scalar(factor.matrix.values((k * bs + r) * bs + c)) * solved[j * bs + r];
@@ -151,9 +171,7 @@ void ExactTriangularSolver<Storage, Scalar, Device>::compute(const execution_spa
   if constexpr (!std::is_same<Storage, Scalar>::value)
     report.phases.time(exec, "ExactTriangularSolver", prefix + "convert",
                        [&] { factor_.update(exec, factor); });
-  if (!report.notes.empty())
-    report.notes += ", ";
-  report.notes += prefix + "levels=" + std::to_string(order_.levels().numLevels());
+  report.note(message(prefix, "levels=", order_.levels().numLevels()));
 }
 
 template <class Storage, class Scalar, class Device>

@@ -7,6 +7,11 @@
 
 namespace ainvil {
 
+struct ExactParameters {};
+inline std::string describe(const ExactParameters&) {
+  return "exact";
+}
+
 /// y = op(T)^-1 x by substitution over the level sets of T: one launch with ready flags on CUDA, a
 /// launch a level elsewhere and for the transposed solve, which adds by atomics. Any number of
 /// columns. `Storage` is the precision of the values, arithmetic is in Scalar. Source: Anderson and
@@ -17,6 +22,8 @@ public:
   using Base = TriangularSolver<Scalar, Device>;
   using typename Base::execution_space;
   using typename Base::Factor;
+
+  explicit ExactTriangularSolver(const ExactParameters& = {}) {}
 
   void initialize(const execution_space& exec, const Factor& factor, const std::string& prefix,
                   Report& report) override;

@@ -159,22 +159,52 @@ IsaiParameters<Device> isaiParameters(Options& options) {
   return isai;
 }
 
+SweepParameters sweepParameters(Options& options, SweepMode mode) {
+  SweepParameters sweep;
+  sweep.mode = mode;
+  sweep.start = options.choice("start", sweep.start,
+                               {{"diagonal", SweepStart::Diagonal}, {"zero", SweepStart::Zero}});
+  sweep.sweeps = options.integer("sweeps", sweep.sweeps, sweep.start == SweepStart::Zero ? 1 : 0);
+  sweep.damping = options.positive("damping", sweep.damping);
+  sweep.divergence_limit = options.positive("divergence-limit", sweep.divergence_limit);
+  if (mode == SweepMode::Async)
+    sweep.order = options.choice("order", sweep.order,
+                                 {{"along", SweepOrder::Along}, {"against", SweepOrder::Against}});
+  return sweep;
+}
+
+template <class Device>
+TriangularParameters<Device> triangularParameters(Options& options) {
+  enum class Solve { Exact, Isai, Jacobi, Async };
+  switch (options.choice("solve", Solve::Exact,
+                         {{"exact", Solve::Exact},
+                          {"isai", Solve::Isai},
+                          {"jacobi", Solve::Jacobi},
+                          {"async", Solve::Async}})) {
+  case Solve::Isai:
+    return isaiParameters<Device>(options);
+  case Solve::Jacobi:
+    return sweepParameters(options, SweepMode::Jacobi);
+  case Solve::Async:
+    return sweepParameters(options, SweepMode::Async);
+  default:
+    return ExactParameters();
+  }
+}
+
 template <class Scalar, class Device>
 PreconditionerPtr<Scalar, Device> makeIlu(Options& options) {
   IluParameters<Device> parameters;
   parameters.factorization.level = options.integer("level", 0, 0);
   parameters.factorization.breakdown = breakdownPolicy(options);
   parameters.factorization.shift = breakdownShift(options, parameters.factorization.breakdown);
-  parameters.solve =
-      options.choice("solve", TriangularStrategy::Exact,
-                     {{"exact", TriangularStrategy::Exact}, {"isai", TriangularStrategy::Isai}});
+  parameters.factorization.sweeps = options.integer("iterative", 0, 0);
+  parameters.solve = triangularParameters<Device>(options);
   parameters.storage = options.choice(
       "storage", Storage::Native,
       std::is_same<Scalar, float>::value
           ? Choices<Storage>{{"float", Storage::Native}}
           : Choices<Storage>{{"double", Storage::Native}, {"float", Storage::Float}});
-  if (parameters.solve == TriangularStrategy::Isai)
-    parameters.isai = isaiParameters<Device>(options);
   options.finish();
   return std::make_unique<Ilu<Scalar, Device>>(parameters);
 }
@@ -199,12 +229,19 @@ const std::vector<MethodHelp>& preconditionerHelp() {
       {"ilu", "block ILU(k), block size of the matrix",
        withBreakdown(
            {{"level", "0", "fill level k"},
-            {"solve", "exact|isai", "substitution, or products with approximate inverses"},
+            {"iterative", "0|n", "factors by n sweeps over all rows instead of level by level"},
+            {"solve", "exact|isai|jacobi|async",
+             "substitution, products with approximate inverses, or sweeps"},
             {"power", "1", "isai: pattern power p of |L|^p, |U|^p"},
             {"side", "rows|columns", "isai: (M T) = I or (T M) = I on the pattern"},
             {"relax", "0|n|auto", "isai: relaxation steps of one application"},
             {"relax-threshold", "0.05", "relax=auto: accepted residual of random probes"},
             {"relax-limit", "12", "relax=auto: most steps"},
+            {"sweeps", "5", "jacobi, async: sweeps of one application"},
+            {"damping", "1", "jacobi, async: damping factor, between 0 and 2"},
+            {"start", "diagonal|zero", "jacobi, async: from D^-1 b or from 0"},
+            {"order", "along|against", "async: rows started along the dependencies or against"},
+            {"divergence-limit", "1e3", "jacobi, async: residual of random probes not accepted"},
             {"storage", "double|float", "precision in which the applied factors are stored"}})}};
   return help;
 }

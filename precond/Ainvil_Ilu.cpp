@@ -1,24 +1,33 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Ainvil_Ilu.hpp"
 
-#include "Ainvil_ExactTriangularSolver.hpp"
-
 namespace ainvil {
 namespace {
 
+template <class Scalar, class Device>
+using TriangularSolverPtr = std::unique_ptr<TriangularSolver<Scalar, Device>>;
+
+/// The strategy that its parameters name.
 template <class Stored, class Scalar, class Device>
-std::unique_ptr<TriangularSolver<Scalar, Device>>
-makeStored(const IluParameters<Device>& parameters) {
-  if (parameters.solve == TriangularStrategy::Exact)
-    return std::make_unique<ExactTriangularSolver<Stored, Scalar, Device>>();
-  return std::make_unique<IsaiTriangularSolver<Stored, Scalar, Device>>(parameters.isai);
-}
+struct MakeStored {
+  using Ptr = TriangularSolverPtr<Scalar, Device>;
+
+  Ptr operator()(const ExactParameters& parameters) const {
+    return std::make_unique<ExactTriangularSolver<Stored, Scalar, Device>>(parameters);
+  }
+  Ptr operator()(const IsaiParameters<Device>& parameters) const {
+    return std::make_unique<IsaiTriangularSolver<Stored, Scalar, Device>>(parameters);
+  }
+  Ptr operator()(const SweepParameters& parameters) const {
+    return std::make_unique<SweepTriangularSolver<Stored, Scalar, Device>>(parameters);
+  }
+};
 
 template <class Scalar, class Device>
-std::unique_ptr<TriangularSolver<Scalar, Device>>
-makeSolver(const IluParameters<Device>& parameters) {
-  return parameters.storage == Storage::Float ? makeStored<float, Scalar>(parameters)
-                                              : makeStored<Scalar, Scalar>(parameters);
+TriangularSolverPtr<Scalar, Device> makeSolver(const IluParameters<Device>& parameters) {
+  return parameters.storage == Storage::Float
+             ? std::visit(MakeStored<float, Scalar, Device>(), parameters.solve)
+             : std::visit(MakeStored<Scalar, Scalar, Device>(), parameters.solve);
 }
 
 } // namespace
@@ -30,20 +39,11 @@ Ilu<Scalar, Device>::Ilu(const IluParameters<Device>& parameters)
 
 template <class Scalar, class Device>
 std::string Ilu<Scalar, Device>::description() const {
-  const auto& isai = parameters_.isai;
-  std::string text = message("ilu: {level: ", parameters_.factorization.level, ", solve: ");
-  if (parameters_.solve == TriangularStrategy::Exact) {
-    text += "exact";
-  } else {
-    text += isai.lower_pattern.row_map.extent(0) > 0 || isai.upper_pattern.row_map.extent(0) > 0
-                ? std::string("isai, pattern: user")
-                : message("isai, power: ", isai.power);
-    text += isai.side == IsaiSide::Rows ? ", side: rows" : ", side: columns";
-    text += isai.relax == IsaiParameters<Device>::relax_auto ? std::string(", relax: auto")
-                                                             : message(", relax: ", isai.relax);
-  }
+  const std::string solve =
+      std::visit([](const auto& strategy) { return describe(strategy); }, parameters_.solve);
   const bool in_float = parameters_.storage == Storage::Float || std::is_same<Scalar, float>::value;
-  return text + (in_float ? ", storage: float}" : ", storage: double}");
+  return message("ilu: {", describe(parameters_.factorization), ", solve: ", solve,
+                 in_float ? ", storage: float}" : ", storage: double}");
 }
 
 template <class Scalar, class Device>

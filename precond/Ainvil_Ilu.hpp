@@ -3,21 +3,22 @@
 /// \file
 /// The incomplete LU preconditioner with a choice of triangular strategies.
 
+#include "Ainvil_ExactTriangularSolver.hpp"
 #include "Ainvil_Isai.hpp"
+#include "Ainvil_Sweeps.hpp"
+
+#include <variant>
 
 namespace ainvil {
 
-/// How L^-1 and U^-1 are applied.
-enum class TriangularStrategy { Exact, Isai };
-
-/// Precision in which the applied factors are stored. Arithmetic is in the vectors' precision.
-enum class Storage { Native, Float };
+/// The triangular strategies: the type of the parameters chooses.
+template <class Device>
+using TriangularParameters = std::variant<ExactParameters, IsaiParameters<Device>, SweepParameters>;
 
 template <class Device>
 struct IluParameters {
   BlockIluParameters factorization;
-  TriangularStrategy solve = TriangularStrategy::Exact;
-  IsaiParameters<Device> isai; ///< for TriangularStrategy::Isai
+  TriangularParameters<Device> solve; ///< how L^-1 and U^-1 are applied
   Storage storage = Storage::Native;
 };
 
@@ -32,6 +33,7 @@ public:
   explicit Ilu(const IluParameters<Device>& parameters);
 
   std::string description() const override;
+  bool isFixed() const override { return lower_->isFixed() && upper_->isFixed(); }
   const BlockIlu<Scalar, Device>& factors() const { return factors_; }
   const TriangularSolver<Scalar, Device>& lowerSolver() const { return *lower_; }
   const TriangularSolver<Scalar, Device>& upperSolver() const { return *upper_; }

@@ -2,6 +2,7 @@
 #include "Ainvil_Isai.hpp"
 
 #include "Ainvil_GraphAlgebra.hpp"
+#include "Ainvil_Probes.hpp"
 #include "Ainvil_RowSearch.hpp"
 
 #include <cmath>
@@ -10,6 +11,7 @@ namespace ainvil {
 namespace {
 
 using detail::findEntry;
+using detail::num_probes;
 using detail::Range;
 using Kokkos::ThreadVectorRange;
 
@@ -41,12 +43,11 @@ struct IsaiRow {
     const int bs = BS > 0 ? BS : factor.matrix.block_size;
     const int bs2 = bs * bs;
     const auto& graph = factor.matrix.graph;
-    const Offset l_end = graph.row_map(l + 1);
-    for (Offset lk = graph.row_map(l); lk < l_end; lk += chunk) {
+    const Offset l_end = factor.offDiagonal(l).second;
+    for (Offset lk = factor.offDiagonal(l).first; lk < l_end; lk += chunk) {
       const int count = static_cast<int>(l_end - lk < chunk ? l_end - lk : chunk);
       Kokkos::parallel_for(ThreadVectorRange(member, count), [&](const int t) {
-        const Ordinal k = graph.entries(lk + t);
-        const Offset at = k == l ? Offset(-1) : findEntry(pattern.entries, begin, end, k);
+        const Offset at = findEntry(pattern.entries, begin, end, graph.entries(lk + t));
         positions[t] = at < 0 ? -1 : static_cast<int>(at - begin);
       });
       Kokkos::parallel_for(ThreadVectorRange(member, count * bs2), [&](const int item) {
@@ -148,71 +149,24 @@ Offset countOutside(const typename Device::execution_space& exec, const Graph<De
   return outside;
 }
 
-/// Rows with smallest < length <= largest, in ascending order. Waits.
-template <class Device>
-Kokkos::View<const Ordinal*, Device> rowsOfLength(const typename Device::execution_space& exec,
-                                                  const Graph<Device>& graph, Ordinal smallest,
-                                                  Ordinal largest) {
-  using Exec = typename Device::execution_space;
-  const Ordinal n = graph.num_rows;
-  const auto rows = allocate<Ordinal, Device>(exec, "Ainvil::class_rows", n);
-  Ordinal found = 0;
-  Kokkos::parallel_scan(
-      "Ainvil::rowsOfLength", Range<Exec>(exec, 0, n),
-      KOKKOS_LAMBDA(const Offset row, Ordinal& position, const bool final) {
-        const Offset length = graph.row_map(row + 1) - graph.row_map(row);
-        if (length > smallest && length <= largest) {
-          if (final)
-            rows(position) = static_cast<Ordinal>(row);
-          ++position;
-        }
-      },
-      found);
-  return Kokkos::subview(rows, std::make_pair(Ordinal(0), found));
-}
-
-/// z_i of probe j: +1 or -1 by a hash, the same on every machine.
-template <class Scalar, class Device>
-void fillProbes(const typename Device::execution_space& exec, MultiVectorArg<Scalar, Device> z) {
-  using Exec = typename Device::execution_space;
-  const Offset columns = z.extent(1);
-  Kokkos::parallel_for(
-      "Ainvil::fillProbes", Range<Exec>(exec, 0, z.extent(0)), KOKKOS_LAMBDA(const Offset i) {
-        for (Offset j = 0; j < columns; ++j) {
-          std::uint64_t h = (std::uint64_t(i) * std::uint64_t(columns) + std::uint64_t(j) + 1) *
-                            0x9E3779B97F4A7C15ull;
-          h = (h ^ (h >> 30)) * 0xBF58476D1CE4E5B9ull;
-          h = (h ^ (h >> 27)) * 0x94D049BB133111EBull;
-          z(i, j) = ((h ^ (h >> 31)) & 1) != 0 ? Scalar(1) : Scalar(-1);
-        }
-      });
-}
-
-/// Frobenius norm. Waits.
-template <class Scalar, class Device>
-double norm(const typename Device::execution_space& exec,
-            const MultiVectorArg<const Scalar, Device>& z) {
-  using Exec = typename Device::execution_space;
-  const Offset columns = z.extent(1);
-  double sum = 0;
-  Kokkos::parallel_reduce(
-      "Ainvil::norm", Range<Exec>(exec, 0, z.extent(0)),
-      KOKKOS_LAMBDA(const Offset i, double& partial) {
-        for (Offset j = 0; j < columns; ++j)
-          partial += double(z(i, j)) * double(z(i, j));
-      },
-      sum);
-  return std::sqrt(sum);
-}
-
 /// Rows that need up to first_class bytes of accumulators share a launch, those that need up to
 /// class_growth times as much the next one, and so on: no row pays for one much longer than itself.
 constexpr std::size_t first_class = 1024;
 constexpr std::size_t class_growth = 4;
 
-constexpr int num_probes = 2;
-
 } // namespace
+
+template <class Device>
+std::string describe(const IsaiParameters<Device>& parameters) {
+  const bool user = parameters.lower_pattern.row_map.extent(0) > 0 ||
+                    parameters.upper_pattern.row_map.extent(0) > 0;
+  const std::string relax = parameters.relax == IsaiParameters<Device>::relax_auto
+                                ? "auto"
+                                : std::to_string(parameters.relax);
+  return message("isai, ", user ? "pattern: user" : message("power: ", parameters.power),
+                 parameters.side == IsaiSide::Rows ? ", side: rows" : ", side: columns",
+                 ", relax: ", relax);
+}
 
 template <class Storage, class Scalar, class Device>
 IsaiTriangularSolver<Storage, Scalar, Device>::IsaiTriangularSolver(
@@ -286,7 +240,9 @@ void IsaiTriangularSolver<Storage, Scalar, Device>::initialize(const execution_s
           allocate<Storage, Device>(exec, "Ainvil::transposed_inverse", inverse_.numScalars());
     }
     binRows(exec);
+    inverse_long_rows_ = LongRows<Device>(exec, pattern, bs);
     if (parameters_.relax != 0) {
+      factor_long_rows_ = LongRows<Device>(exec, factor.matrix.graph, bs);
       factor_.initialize(exec, factor);
       detail::workspaceOf(exec, workspace_, inverse_.numPointRows(), 1);
     }
@@ -303,7 +259,7 @@ void IsaiTriangularSolver<Storage, Scalar, Device>::binRows(const execution_spac
   for (std::size_t limit = first_class; limit / block < std::size_t(longest);
        limit *= class_growth) {
     const Ordinal largest = static_cast<Ordinal>(limit / block);
-    const auto rows = rowsOfLength(exec, rows_pattern_, smallest, largest);
+    const auto rows = detail::rowsOfLength(exec, rows_pattern_, smallest, largest);
     if (rows.extent(0) > 0)
       classes_.push_back({rows, static_cast<Ordinal>(rows.extent(0)), largest});
     smallest = largest;
@@ -312,7 +268,7 @@ void IsaiTriangularSolver<Storage, Scalar, Device>::binRows(const execution_spac
     classes_.push_back({{}, n, longest});
     return;
   }
-  const auto rows = rowsOfLength(exec, rows_pattern_, smallest, longest);
+  const auto rows = detail::rowsOfLength(exec, rows_pattern_, smallest, longest);
   classes_.push_back({rows, static_cast<Ordinal>(rows.extent(0)), longest});
 }
 
@@ -370,8 +326,8 @@ int IsaiTriangularSolver<Storage, Scalar, Device>::findSteps(const execution_spa
   const auto work = detail::workspaceOf(exec, probe_work_, n, 2 * num_probes);
   const auto z = MultiVectorArg<Scalar, Device>(work.data(), n, num_probes);
   const auto t = MultiVectorArg<Scalar, Device>(work.data() + n * num_probes, n, num_probes);
-  fillProbes<Scalar, Device>(exec, r);
-  const double r_norm = norm<Scalar, Device>(exec, r);
+  detail::fillProbes<Scalar, Device>(exec, r);
+  const double r_norm = detail::norm<Scalar, Device>(exec, r);
   // z after k steps leaves the residual t = r - T z, which is what step k + 1 begins with.
   int best = 0;
   double best_residual = HUGE_VAL;
@@ -379,7 +335,7 @@ int IsaiTriangularSolver<Storage, Scalar, Device>::findSteps(const execution_spa
   apply(exec, r, z, Trans::No);
   for (int steps = 0; steps <= parameters_.relax_limit; ++steps) {
     step(exec, r, z, t, Trans::No);
-    const double residual = r_norm > 0 ? norm<Scalar, Device>(exec, t) / r_norm : 0.0;
+    const double residual = r_norm > 0 ? detail::norm<Scalar, Device>(exec, t) / r_norm : 0.0;
     if (residual < best_residual) {
       best = steps;
       best_residual = residual;
@@ -387,9 +343,7 @@ int IsaiTriangularSolver<Storage, Scalar, Device>::findSteps(const execution_spa
     if (residual <= parameters_.relax_threshold)
       break;
   }
-  if (!report.notes.empty())
-    report.notes += ", ";
-  report.notes += message(prefix, "relax=", best, " (residual ", best_residual, ")");
+  report.note(message(prefix, "relax=", best, " (residual ", best_residual, ")"));
   return best;
 }
 
@@ -402,15 +356,17 @@ void IsaiTriangularSolver<Storage, Scalar, Device>::step(const execution_space& 
                                                          Trans trans) const {
   const Scalar one(1), keep(unit_ ? 1 : 0);
   if (trans == Trans::No) {
-    spmvAdd<Storage, Scalar, Device>(exec, -one, factor_->matrix, z, one, r, -keep, z, t);
-    spmvAdd<Storage, Scalar, Device>(exec, one, inverse_, t, one, z, keep, t, z);
+    spmvAdd<Storage, Scalar, Device>(exec, -one, factor_->matrix, z, one, r, -keep, z, t,
+                                     factor_long_rows_);
+    spmvAdd<Storage, Scalar, Device>(exec, one, inverse_, t, one, z, keep, t, z,
+                                     inverse_long_rows_);
     return;
   }
   axpby<Scalar, Device>(exec, one, r, Scalar(0), t);
-  spmv<Storage, Scalar, Device>(exec, trans, -one, factor_->matrix, z, one, t);
+  spmv<Storage, Scalar, Device>(exec, trans, -one, factor_->matrix, z, one, t, factor_long_rows_);
   if (unit_)
     axpby<Scalar, Device>(exec, -one, z, one, t);
-  spmv<Storage, Scalar, Device>(exec, trans, one, inverse_, t, one, z);
+  spmv<Storage, Scalar, Device>(exec, trans, one, inverse_, t, one, z, inverse_long_rows_);
   if (unit_)
     axpby<Scalar, Device>(exec, one, t, one, z);
 }
@@ -423,11 +379,12 @@ void IsaiTriangularSolver<Storage, Scalar, Device>::apply(const execution_space&
   ScopedRegion region("Ainvil::Isai::apply");
   const Scalar one(1), keep(unit_ ? 1 : 0);
   if (trans == Trans::No) {
-    spmvAdd<Storage, Scalar, Device>(exec, one, inverse_, x, keep, x, Scalar(0), x, y);
+    spmvAdd<Storage, Scalar, Device>(exec, one, inverse_, x, keep, x, Scalar(0), x, y,
+                                     inverse_long_rows_);
   } else {
     if (unit_)
       axpby<Scalar, Device>(exec, one, x, Scalar(0), y);
-    spmv<Storage, Scalar, Device>(exec, trans, one, inverse_, x, keep, y);
+    spmv<Storage, Scalar, Device>(exec, trans, one, inverse_, x, keep, y, inverse_long_rows_);
   }
   if (steps_ == 0)
     return;
@@ -448,6 +405,7 @@ Offset IsaiTriangularSolver<Storage, Scalar, Device>::bytes() const {
 }
 
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \
+  template std::string describe<DEVICE>(const IsaiParameters<DEVICE>&);                            \
   template class IsaiTriangularSolver<double, double, DEVICE>;                                     \
   template class IsaiTriangularSolver<float, double, DEVICE>;                                      \
   template class IsaiTriangularSolver<float, float, DEVICE>;

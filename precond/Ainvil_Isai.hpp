@@ -3,6 +3,7 @@
 /// \file
 /// Incomplete sparse approximate inverses of triangular block matrices.
 
+#include "Ainvil_LongRows.hpp"
 #include "Ainvil_TriangularSolver.hpp"
 
 namespace ainvil {
@@ -26,6 +27,9 @@ struct IsaiParameters {
   /// its triangle; the diagonal may be present or not.
   Graph<Device> lower_pattern, upper_pattern;
 };
+
+template <class Device>
+std::string describe(const IsaiParameters<Device>& parameters);
 
 /// The incomplete sparse approximate inverse M of a triangular block matrix T, applied by a sparse
 /// matrix-vector product, with optional relaxation steps. Works for any block size and rows of any
@@ -87,6 +91,7 @@ private:
   bool unit_ = false;
   int steps_ = 0;
   detail::StoredFactor<Storage, Scalar, Device> factor_; // for relaxation
+  LongRows<Device> inverse_long_rows_, factor_long_rows_;
 
   // The system solved by rows: T, or T^T for IsaiSide::Columns with its sources in T and of M in
   // M^T.

@@ -63,6 +63,7 @@ void Preconditioner<Scalar, Device>::compute(const execution_space& exec, const 
     throw InvalidArgument(message(bad, " matrix values are not finite (NaN or infinity)"));
   report_.breakdowns = 0;
   report_.first_breakdown = -1;
+  report_.objection.clear();
   doCompute(exec, sorted(exec, a));
   computed_ = true;
 }

@@ -18,6 +18,9 @@ enum class BreakdownPolicy {
   Replace ///< take a multiple of the identity instead
 };
 
+/// Precision in which the applied factors are stored. Arithmetic is in the vectors' precision.
+enum class Storage { Native, Float };
+
 /// What a set-up cost and what came out of it.
 struct Report {
   PhaseTimes phases;         ///< seconds of the last initialize and compute, by phase
@@ -26,6 +29,9 @@ struct Report {
   Offset breakdowns = 0;     ///< pivots shifted or replaced in the last compute
   Ordinal first_breakdown = -1; ///< block row of the first of them
   std::string notes;            ///< anything else worth telling, one line
+  std::string objection;        ///< why the last compute must not be applied; empty: nothing
+
+  void note(const std::string& text) { notes += (notes.empty() ? "" : ", ") + text; }
 };
 
 /// A preconditioner: apply() is a product with M^-1, an approximation of A^-1.
@@ -72,6 +78,7 @@ public:
   Offset numRows() const final { return Offset(num_rows_) * block_size_; }
   Offset numCols() const final { return numRows(); }
   const Report& report() const { return report_; }
+  std::string objection() const final { return report_.objection; }
 
 protected:
   /// The three verbs on a valid matrix with sorted rows. doApply writes y = op(M^-1) x.

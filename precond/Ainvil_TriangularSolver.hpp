@@ -29,6 +29,8 @@ public:
   virtual void apply(const execution_space& exec, MultiVectorArg<const Scalar, Device> x,
                      MultiVectorArg<Scalar, Device> y, Trans trans) const = 0;
 
+  /// As in LinearOperator.
+  virtual bool isFixed() const { return true; }
   virtual Offset entries() const = 0; ///< scalar entries applied, diagonal included
   virtual Offset bytes() const = 0;   ///< bytes read by one application
 };

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 namespace ainvil {
@@ -63,6 +64,91 @@ TEST_P(IluBlockSize, TransposeIdentity) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, IluBlockSize, ::testing::Values(1, 2, 3, 4, 5, 6, 7, 8, 11, 17));
+
+/// ||(A - L U)_S||_F / ||A||_F on the pattern S of the factors.
+double denseResidual(const BlockIlu<double, Device>& factors, const HostBsr& a) {
+  const auto product = denseProduct(factors);
+  const auto dense = toDense(a);
+  const size_t n = static_cast<size_t>(a.numPointRows());
+  const int bs = a.block_size;
+  double squares = 0, size = 0;
+  for (const auto& graph : {copyTo<HostDevice>(factors.lower().matrix.graph),
+                            copyTo<HostDevice>(factors.upper().matrix.graph)})
+    for (size_t i = 0; i < n; ++i)
+      for (Offset e = graph.row_map(i / bs); e < graph.row_map(i / bs + 1); ++e)
+        for (int c = 0; c < bs; ++c) {
+          const size_t at = i * n + size_t(graph.entries(e)) * bs + c;
+          squares += (dense[at] - product[at]) * (dense[at] - product[at]);
+        }
+  for (const double value : dense)
+    size += value * value;
+  return std::sqrt(squares / size);
+}
+
+TEST(IluSweeps, ApproachTheFactorsAndReachThemAfterAsManyAsLevels) {
+  for (const int bs : {1, 3, 11})
+    for (const int level : {0, 1}) {
+      const HostBsr a = matrixOn(randomPattern(60, 15, 81), bs, 81);
+      const DeviceBsr on_device = copyTo<Device>(a);
+      Report report;
+      BlockIluParameters parameters;
+      parameters.level = level;
+      BlockIlu<double, Device> exact(parameters);
+      exact.initialize(Exec(), on_device, report);
+      exact.compute(Exec(), on_device, report);
+      const int levels = levelSets(Exec(), exact.lower().matrix.graph, Uplo::Lower).numLevels();
+      double before = 1;
+      for (const int n : {1, 2, 3, levels}) {
+        parameters.sweeps = n;
+        BlockIlu<double, Device> factors(parameters);
+        factors.initialize(Exec(), on_device, report);
+        factors.compute(Exec(), on_device, report);
+        EXPECT_NEAR(factors.residual(), denseResidual(factors, a), 1e-14);
+        EXPECT_LT(factors.residual(), before);
+        before = factors.residual();
+        if (n == levels) {
+          EXPECT_LT(factors.residual(), 1e-15);
+          expectNear(toHost(factors.upper().matrix.values), toHost(exact.upper().matrix.values),
+                     1e-13);
+          expectNear(toHost(factors.lower().diagonal_inverse),
+                     toHost(exact.lower().diagonal_inverse), 1e-13);
+        } else {
+          EXPECT_GT(factors.residual(), 1e-12);
+        }
+      }
+    }
+}
+
+TEST(IluSweeps, CountThePivotsOfTheLastSweep) {
+  HostBsr a = matrixOn(diagonalPattern(10), 1, 82);
+  a.values(3) = 0;
+  a.values(7) = 0;
+  IluParameters<Device> parameters;
+  parameters.factorization.sweeps = 4;
+  Ilu<double, Device> failing(parameters);
+  EXPECT_THROW(setUp(failing, a), BreakdownError);
+  parameters.factorization.breakdown = BreakdownPolicy::Replace;
+  Ilu<double, Device> replacing(parameters);
+  setUp(replacing, a);
+  EXPECT_EQ(replacing.report().breakdowns, 2);
+  EXPECT_EQ(replacing.report().first_breakdown, 3);
+}
+
+TEST(IluSweeps, OverflowIsABreakdown) {
+  // Pivots of 1e-200 and couplings of 1: two sweeps square the growth beyond the range.
+  Pattern pattern(6);
+  for (Ordinal i = 0; i < 6; ++i)
+    for (Ordinal j = 0; j < 6; ++j)
+      pattern[i].insert(j);
+  HostBsr a = matrixOn(pattern, 1, 83);
+  for (Ordinal i = 0; i < 6; ++i)
+    a.values(7 * i) = 1e-200;
+  IluParameters<Device> parameters;
+  parameters.factorization.sweeps = 1;
+  parameters.factorization.breakdown = BreakdownPolicy::Replace;
+  Ilu<double, Device> ilu(parameters);
+  EXPECT_THROW(setUp(ilu, a), BreakdownError);
+}
 
 TEST(Ilu, EnoughFillIsTheExactInverse) {
   const HostBsr a = matrixOn(randomPattern(40, 2, 8), 2, 14);

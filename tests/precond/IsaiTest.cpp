@@ -144,8 +144,8 @@ TEST(Isai, DiagonalPatternEqualsBlockDiagonalFactors) {
   const HostBsr a = matrixOn(randomPattern(25, 4, 36), 3, 36);
   IluParameters<Device> parameters = isaiIlu(1);
   const Graph<Device> diagonal = copyTo<Device>(matrixOn(diagonalPattern(25), 1, 1).graph);
-  parameters.isai.lower_pattern = diagonal;
-  parameters.isai.upper_pattern = diagonal;
+  isaiOf(parameters).lower_pattern = diagonal;
+  isaiOf(parameters).upper_pattern = diagonal;
   Ilu<double, Device> ilu(parameters);
   setUp(ilu, a);
   // U is unit, L has the pivot blocks: M^-1 is their block diagonal inverse.
@@ -163,8 +163,8 @@ TEST(Isai, UserPatternEqualsThePowerItSpells) {
   Ilu<double, Device> by_power(isaiIlu(2));
   setUp(by_power, a);
   IluParameters<Device> parameters = isaiIlu(1);
-  parameters.isai.lower_pattern = lowerOf(by_power).inverse().graph;
-  parameters.isai.upper_pattern = upperOf(by_power).inverse().graph;
+  isaiOf(parameters).lower_pattern = lowerOf(by_power).inverse().graph;
+  isaiOf(parameters).upper_pattern = upperOf(by_power).inverse().graph;
   Ilu<double, Device> by_pattern(parameters);
   setUp(by_pattern, a);
   EXPECT_EQ(denseInverse(by_pattern), denseInverse(by_power));
@@ -175,7 +175,7 @@ TEST(Isai, RefusesAUserPatternThatDoesNotFit) {
   const HostBsr a = matrixOn(randomPattern(12, 3, 38), 1, 38);
   const auto refused = [&](const Graph<Device>& lower) {
     IluParameters<Device> parameters = isaiIlu(1);
-    parameters.isai.lower_pattern = lower;
+    isaiOf(parameters).lower_pattern = lower;
     Ilu<double, Device> ilu(parameters);
     EXPECT_THROW(setUp(ilu, a), InvalidArgument);
   };
@@ -229,8 +229,8 @@ TEST(Isai, AutomaticStepsReachTheThreshold) {
   for (const double threshold : {0.5, 1e-2, 1e-6, 1e-12}) {
     IluParameters<Device> parameters =
         isaiIlu(1, IsaiSide::Rows, IsaiParameters<Device>::relax_auto);
-    parameters.isai.relax_threshold = threshold;
-    parameters.isai.relax_limit = 100;
+    isaiOf(parameters).relax_threshold = threshold;
+    isaiOf(parameters).relax_limit = 100;
     Ilu<double, Device> ilu(parameters);
     setUp(ilu, a);
     const int steps = lowerOf(ilu).relaxationSteps();

@@ -101,10 +101,11 @@ IluParameters<Device> exactIlu(int level) {
 
 IluParameters<Device> isaiIlu(int power, IsaiSide side, int relax) {
   IluParameters<Device> parameters;
-  parameters.solve = TriangularStrategy::Isai;
-  parameters.isai.power = power;
-  parameters.isai.side = side;
-  parameters.isai.relax = relax;
+  IsaiParameters<Device> isai;
+  isai.power = power;
+  isai.side = side;
+  isai.relax = relax;
+  parameters.solve = isai;
   return parameters;
 }
 

@@ -47,5 +47,10 @@ void setUp(Method& method, const HostBsr& a) {
 IluParameters<Device> exactIlu(int level = 0);
 IluParameters<Device> isaiIlu(int power, IsaiSide side = IsaiSide::Rows, int relax = 0);
 
+/// The parameters of isaiIlu(), to be changed.
+inline IsaiParameters<Device>& isaiOf(IluParameters<Device>& parameters) {
+  return std::get<IsaiParameters<Device>>(parameters.solve);
+}
+
 } // namespace test
 } // namespace ainvil
