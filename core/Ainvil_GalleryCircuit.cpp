@@ -26,8 +26,7 @@ public:
 
   bool coupled(Ordinal i, Ordinal j) const {
     const Ordinal distance = i < j ? j - i : i - j;
-    return distance <= 1 || distance == width_ ||
-           (isHub(i) && random(edge(i, j)) < 0.55);
+    return distance <= 1 || distance == width_ || (isHub(i) && random(edge(i, j)) < 0.55);
   }
 
   // Of the wire between two nodes, over four decades; of a sense, small.
@@ -98,7 +97,8 @@ Problem makeCircuit(const Grid& grid) {
 }
 
 // Chains of eight unknowns, each ten times the one before and a source: lower bidiagonal, so ILU(0)
-// is exact, yet every sweep of a triangular solve multiplies the error by ten before the chain ends.
+// is exact, yet every sweep of a triangular solve multiplies the error by ten before the chain
+// ends.
 Problem makeChain(const Grid& grid) {
   constexpr Ordinal length = 8;
   Problem problem;

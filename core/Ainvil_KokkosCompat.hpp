@@ -18,6 +18,16 @@ namespace math = Kokkos::Experimental;
 namespace math = Kokkos;
 #endif
 
+/// x^-1/2. Where Kokkos has it, one instruction sequence instead of a square root and a division.
+template <class T>
+KOKKOS_INLINE_FUNCTION T rsqrt(T x) {
+#if KOKKOS_VERSION < 40600
+  return T(1) / math::sqrt(x);
+#else
+  return Kokkos::rsqrt(x);
+#endif
+}
+
 /// Waits for everything enqueued on the instance. Kokkos before 3.6 takes no label.
 template <class Exec>
 void fence(const Exec& exec, [[maybe_unused]] const std::string& label) {
@@ -106,6 +116,14 @@ using HostDevice = Kokkos::DefaultHostExecutionSpace::device_type;
 #define AINVIL_UNROLL_LOADS(n) AINVIL_PRAGMA(unroll n)
 #else
 #define AINVIL_UNROLL_LOADS(n)
+#endif
+
+/// Stands before a loop of constant length that GPUs must unroll whole, because an array indexed by
+/// its counter lives in registers only then.
+#if defined(KOKKOS_ENABLE_CUDA) || defined(KOKKOS_ENABLE_HIP)
+#define AINVIL_UNROLL _Pragma("unroll")
+#else
+#define AINVIL_UNROLL
 #endif
 
 /// Applies a macro to every device the library is instantiated for: the default one, and the host

@@ -65,8 +65,8 @@ Kokkos::View<Ordinal*, Device> firstSegments(const typename Device::execution_sp
         if (final)
           first(k) = sum;
         if (k < count)
-          sum += static_cast<Ordinal>((row_map(rows(k) + 1) - row_map(rows(k)) + length - 1) /
-                                      length);
+          sum +=
+              static_cast<Ordinal>((row_map(rows(k) + 1) - row_map(rows(k)) + length - 1) / length);
       });
   return first;
 }

@@ -39,7 +39,7 @@ public:
     Kokkos::View<const Ordinal*, Device> first_segment; ///< of each long row, and their total
     Kokkos::View<const Ordinal*, Device> owner;         ///< of each segment: position in `rows`
     Kokkos::View<Ordinal*, Device> arrived;             ///< of each long row: segments done, or 0
-    Kokkos::View<double*, Device> partials; ///< block_size * column_tile sums a segment
+    Kokkos::View<double*, Device> partials;             ///< block_size * column_tile sums a segment
   };
   const Segments& segments() const { return segments_; }
 

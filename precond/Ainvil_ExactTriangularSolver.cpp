@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Ainvil_ExactTriangularSolver.hpp"
 
-#include <limits>
-
 namespace ainvil {
 namespace {
 
-using detail::Range;
 using Kokkos::ThreadVectorRange;
 
 /// Blocks from which on a row is worth all lanes.
@@ -124,34 +121,6 @@ struct SolveRowTransposed {
 
 } // namespace
 
-template <class Storage, class Device>
-void detail::checkStorage(const typename Device::execution_space& exec,
-                          const BsrMatrix<Storage, Device>& a, bool full_rows) {
-  using Exec = typename Device::execution_space;
-  const int bs = a.block_size;
-  constexpr Storage smallest = std::numeric_limits<Storage>::min();
-  Offset unfit = 0;
-  Kokkos::parallel_reduce(
-      "Ainvil::checkStorage", Range<Exec>(exec, 0, a.numRows()),
-      KOKKOS_LAMBDA(const Offset row, Offset& sum) {
-        Storage largest = 0;
-        bool finite = true;
-        const Offset end = a.graph.row_map(row + 1) * bs * bs;
-        for (Offset e = a.graph.row_map(row) * bs * bs; e < end; ++e) {
-          const Storage size = compat::math::fabs(a.values(e));
-          finite = finite && size * Storage(0) == Storage(0);
-          largest = size > largest ? size : largest;
-        }
-        if (!finite || (full_rows && largest < smallest))
-          ++sum;
-      },
-      unfit);
-  if (unfit > 0)
-    throw InvalidArgument(message(unfit,
-                                  " block rows of a factor do not fit the range of the storage "
-                                  "precision: scale the matrix or store it in double"));
-}
-
 template <class Storage, class Scalar, class Device>
 void ExactTriangularSolver<Storage, Scalar, Device>::initialize(const execution_space& exec,
                                                                 const Factor& factor,
@@ -212,10 +181,6 @@ Offset ExactTriangularSolver<Storage, Scalar, Device>::bytes() const {
 }
 
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  template void detail::checkStorage<double, DEVICE>(const typename DEVICE::execution_space&,      \
-                                                     const BsrMatrix<double, DEVICE>&, bool);      \
-  template void detail::checkStorage<float, DEVICE>(const typename DEVICE::execution_space&,       \
-                                                    const BsrMatrix<float, DEVICE>&, bool);        \
   template class ExactTriangularSolver<double, double, DEVICE>;                                    \
   template class ExactTriangularSolver<float, double, DEVICE>;                                     \
   template class ExactTriangularSolver<float, float, DEVICE>;

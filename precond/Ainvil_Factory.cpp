@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Ainvil_Factory.hpp"
 
+#include "Ainvil_Fsai.hpp"
 #include "Ainvil_Ilu.hpp"
 #include "Ainvil_Jacobi.hpp"
 
@@ -75,14 +76,11 @@ public:
   }
 
   double positive(const std::string& key, double fallback) {
-    if (!has(key))
-      return fallback;
-    const std::string text = take(key);
-    char* end = nullptr;
-    const double value = std::strtod(text.c_str(), &end);
-    if (*end != '\0' || !(value > 0) || !(value < HUGE_VAL))
-      fail(message("'", key, "' must be a positive number, but it is '", text, "'"));
-    return value;
+    return number(key, fallback, "a positive number", [](double value) { return value > 0; });
+  }
+
+  double nonNegative(const std::string& key, double fallback) {
+    return number(key, fallback, "a number of at least 0", [](double value) { return value >= 0; });
   }
 
   template <class Enum>
@@ -121,6 +119,18 @@ public:
   }
 
 private:
+  template <class Accept>
+  double number(const std::string& key, double fallback, const char* what, const Accept& accept) {
+    if (!has(key))
+      return fallback;
+    const std::string text = take(key);
+    char* end = nullptr;
+    const double value = std::strtod(text.c_str(), &end);
+    if (*end != '\0' || !accept(value) || !(value < HUGE_VAL))
+      fail(message("'", key, "' must be ", what, ", but it is '", text, "'"));
+    return value;
+  }
+
   std::string take(const std::string& key) {
     const std::string value = values_.at(key);
     values_.erase(key);
@@ -137,6 +147,15 @@ BreakdownPolicy breakdownPolicy(Options& options) {
                         {{"fail", BreakdownPolicy::Fail},
                          {"shift", BreakdownPolicy::Shift},
                          {"replace", BreakdownPolicy::Replace}});
+}
+
+template <class Scalar>
+Storage storage(Options& options) {
+  return options.choice(
+      "storage", Storage::Native,
+      std::is_same<Scalar, float>::value
+          ? Choices<Storage>{{"float", Storage::Native}}
+          : Choices<Storage>{{"double", Storage::Native}, {"float", Storage::Float}});
 }
 
 double breakdownShift(Options& options, BreakdownPolicy policy) {
@@ -200,13 +219,24 @@ PreconditionerPtr<Scalar, Device> makeIlu(Options& options) {
   parameters.factorization.shift = breakdownShift(options, parameters.factorization.breakdown);
   parameters.factorization.sweeps = options.integer("iterative", 0, 0);
   parameters.solve = triangularParameters<Device>(options);
-  parameters.storage = options.choice(
-      "storage", Storage::Native,
-      std::is_same<Scalar, float>::value
-          ? Choices<Storage>{{"float", Storage::Native}}
-          : Choices<Storage>{{"double", Storage::Native}, {"float", Storage::Float}});
+  parameters.storage = storage<Scalar>(options);
   options.finish();
   return std::make_unique<Ilu<Scalar, Device>>(parameters);
+}
+
+template <class Scalar, class Device>
+PreconditionerPtr<Scalar, Device> makeFsai(Options& options) {
+  FsaiParameters<Device> parameters;
+  parameters.tau = options.nonNegative("tau", parameters.tau);
+  parameters.power = options.integer("power", parameters.power, 0);
+  parameters.max_row = options.integer("max-row", parameters.max_row, 0);
+  parameters.filter = options.nonNegative("filter", parameters.filter);
+  parameters.storage = storage<Scalar>(options);
+  parameters.breakdown = breakdownPolicy(options);
+  parameters.shift = breakdownShift(options, parameters.breakdown);
+  parameters.chunk_bytes = Offset(options.integer("chunk-mib", 256, 1)) << 20;
+  options.finish();
+  return std::make_unique<Fsai<Scalar, Device>>(parameters);
 }
 
 template <class Scalar, class Device>
@@ -242,7 +272,15 @@ const std::vector<MethodHelp>& preconditionerHelp() {
             {"start", "diagonal|zero", "jacobi, async: from D^-1 b or from 0"},
             {"order", "along|against", "async: rows started along the dependencies or against"},
             {"divergence-limit", "1e3", "jacobi, async: residual of random probes not accepted"},
-            {"storage", "double|float", "precision in which the applied factors are stored"}})}};
+            {"storage", "double|float", "precision in which the applied factors are stored"}})},
+      {"fsai", "factored sparse approximate inverse, for SPD matrices",
+       withBreakdown(
+           {{"tau", "0.01", "pattern: entries of A above tau sqrt(a_ii a_jj)"},
+            {"power", "2", "pattern: steps of B <- Low(B A)"},
+            {"max-row", "0|n", "pattern: most blocks a row, 0 for any number"},
+            {"filter", "0.05", "drop blocks of G below this part of their row's norm"},
+            {"storage", "double|float", "precision in which G is stored"},
+            {"chunk-mib", "256", "memory for local systems that do not fit fast memory, MiB"}})}};
   return help;
 }
 
@@ -259,6 +297,8 @@ PreconditionerPtr<Scalar, Device> createPreconditioner(const std::string& specif
     return makeJacobi<Scalar, Device>(options);
   if (options.method() == "ilu")
     return makeIlu<Scalar, Device>(options);
+  if (options.method() == "fsai")
+    return makeFsai<Scalar, Device>(options);
   std::string known;
   for (const MethodHelp& method : preconditionerHelp())
     known += known.empty() ? method.name : ", " + method.name;

@@ -18,9 +18,6 @@ enum class BreakdownPolicy {
   Replace ///< take a multiple of the identity instead
 };
 
-/// Precision in which the applied factors are stored. Arithmetic is in the vectors' precision.
-enum class Storage { Native, Float };
-
 /// What a set-up cost and what came out of it.
 struct Report {
   PhaseTimes phases;         ///< seconds of the last initialize and compute, by phase

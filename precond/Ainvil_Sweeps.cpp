@@ -83,8 +83,7 @@ struct AsyncRow {
 
 std::string describe(const SweepParameters& parameters) {
   const bool async = parameters.mode == SweepMode::Async;
-  std::string text =
-      message(async ? "async, sweeps: " : "jacobi, sweeps: ", parameters.sweeps);
+  std::string text = message(async ? "async, sweeps: " : "jacobi, sweeps: ", parameters.sweeps);
   if (parameters.damping != 1)
     text += message(", damping: ", parameters.damping);
   if (parameters.start == SweepStart::Zero)
@@ -106,8 +105,8 @@ SweepTriangularSolver<Storage, Scalar, Device>::SweepTriangularSolver(
     throw InvalidArgument(
         message("the damping factor must lie between 0 and 2, but it is ", parameters_.damping));
   if (!(parameters_.divergence_limit > 0))
-    throw InvalidArgument(message("the divergence limit must be positive, but it is ",
-                                  parameters_.divergence_limit));
+    throw InvalidArgument(
+        message("the divergence limit must be positive, but it is ", parameters_.divergence_limit));
 }
 
 template <class Storage, class Scalar, class Device>
@@ -247,9 +246,9 @@ void SweepTriangularSolver<Storage, Scalar, Device>::async(const execution_space
   const auto shape = detail::RowTeams::forWork<execution_space>(work * m_.block_size);
   axpby<Scalar, Device>(exec, startFactor(), c, Scalar(0), y);
   for (int k = 0; k < steps(); ++k) {
-    detail::forEachRow(exec, "Ainvil::Sweeps[async]", m_.numRows(), shape,
-                       AsyncRow<Storage, Scalar, Device>{m_, c, y, omega, ascending,
-                                                         long_rows_.limit()});
+    detail::forEachRow(
+        exec, "Ainvil::Sweeps[async]", m_.numRows(), shape,
+        AsyncRow<Storage, Scalar, Device>{m_, c, y, omega, ascending, long_rows_.limit()});
     spmvAddLongRows<Storage, Scalar, Device>(exec, -omega, m_, y, omega, c, Scalar(1) - omega, y, y,
                                              long_rows_);
   }

@@ -26,8 +26,8 @@ enum class SweepStart {
 
 struct SweepParameters {
   SweepMode mode = SweepMode::Jacobi;
-  int sweeps = 5;           ///< >= 0, >= 1 from zero
-  double damping = 1;       ///< omega in (0, 2)
+  int sweeps = 5;     ///< >= 0, >= 1 from zero
+  double damping = 1; ///< omega in (0, 2)
   SweepStart start = SweepStart::Diagonal;
   SweepOrder order = SweepOrder::Along; ///< SweepMode::Async
   /// Sweeps that leave random probes a residual larger than this, relative to the right-hand side,

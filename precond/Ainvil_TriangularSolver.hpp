@@ -5,6 +5,7 @@
 
 #include "Ainvil_BlockArrays.hpp"
 #include "Ainvil_BlockIlu.hpp"
+#include "Ainvil_StoredMatrix.hpp"
 
 #include <type_traits>
 
@@ -36,13 +37,6 @@ public:
 };
 
 namespace detail {
-
-/// Throws InvalidArgument if a value has overflowed in the storage precision or, with `full_rows`,
-/// a whole row has fallen below its smallest normal number. Rows that hold a diagonal are full: the
-/// rest of a row may underflow without harm. One pass; waits.
-template <class Storage, class Device>
-void checkStorage(const typename Device::execution_space& exec, const BsrMatrix<Storage, Device>& a,
-                  bool full_rows);
 
 /// A factor held in a storage precision: the factor itself where that is its own, else a rounded
 /// copy refreshed by update().

@@ -25,7 +25,7 @@ TEST(Factory, RefusesWithASentenceThatNamesTheCulprit) {
     const char* expected;
   } cases[] = {
       {"", "empty"},
-      {"iluu", "unknown method 'iluu', known are none, jacobi, ilu"},
+      {"iluu", "unknown method 'iluu', known are none, jacobi, ilu, fsai"},
       {"ilu:", "nothing follows the colon"},
       {"ilu:level", "'level' is not of the form key=value"},
       {"ilu:=3", "not of the form key=value"},
@@ -72,7 +72,7 @@ TEST(Factory, FloatVectorsHaveNoDoubleStorage) {
 }
 
 TEST(Factory, HelpNamesWhatIsAccepted) {
-  ASSERT_EQ(preconditionerHelp().size(), 3u);
+  ASSERT_EQ(preconditionerHelp().size(), 4u);
   for (const MethodHelp& method : preconditionerHelp()) {
     EXPECT_NO_THROW(describe(method.name));
     EXPECT_FALSE(method.meaning.empty());

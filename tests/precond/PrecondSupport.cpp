@@ -30,6 +30,39 @@ HostBsr matrixOn(const Pattern& pattern, int block_size, std::uint64_t seed) {
   return {Graph<HostDevice>(n, n, row_map, entries), values, block_size};
 }
 
+HostBsr spdMatrixOn(const Pattern& pattern, int block_size, std::uint64_t seed) {
+  const HostBsr a = matrixOn(pattern, block_size, seed);
+  const int bs = block_size;
+  const auto find = [&](Ordinal i, Ordinal j) {
+    Offset e = a.graph.row_map(i);
+    while (a.graph.entries(e) != j)
+      ++e;
+    return e;
+  };
+  for (Ordinal i = 0; i < a.numRows(); ++i)
+    for (Offset e = a.graph.row_map(i); e < a.graph.row_map(i + 1); ++e) {
+      const Ordinal j = a.graph.entries(e);
+      if (j > i)
+        continue;
+      const Offset mirror = find(j, i);
+      for (int r = 0; r < bs; ++r)
+        for (int c = 0; c < (i == j ? r : bs); ++c)
+          a.values((mirror * bs + c) * bs + r) = a.values((e * bs + r) * bs + c);
+      for (int r = 0; i == j && r < bs; ++r)
+        a.values((e * bs + r) * bs + r) += 0.5 * bs * double(pattern[i].size());
+    }
+  return a;
+}
+
+Pattern symmetricPattern(Ordinal n, double per_row, std::uint64_t seed) {
+  Pattern pattern = randomPattern(n, per_row / 2, seed);
+  const Pattern half = pattern;
+  for (Ordinal i = 0; i < n; ++i)
+    for (const Ordinal j : half[i])
+      pattern[j].insert(i);
+  return pattern;
+}
+
 Pattern randomPattern(Ordinal n, double per_row, std::uint64_t seed) {
   Random random(seed);
   Pattern pattern(n);

@@ -24,8 +24,12 @@ using Pattern = std::vector<std::set<Ordinal>>; ///< columns of every block row
 /// every factorisation without pivoting is safe.
 HostBsr matrixOn(const Pattern& pattern, int block_size, std::uint64_t seed);
 
+/// The same made symmetric, on a symmetric pattern, and more dominant: SPD.
+HostBsr spdMatrixOn(const Pattern& pattern, int block_size, std::uint64_t seed);
+
 /// The diagonal and, in each row, about `per_row` random columns, symmetric or not.
 Pattern randomPattern(Ordinal n, double per_row, std::uint64_t seed);
+Pattern symmetricPattern(Ordinal n, double per_row, std::uint64_t seed);
 Pattern fullPattern(Ordinal n);
 Pattern diagonalPattern(Ordinal n);
 

@@ -79,7 +79,8 @@ TEST_P(SweepBlockSize, AsManyAsLevelsAreExact) {
   Ilu<double, Device> exact(exactIlu());
   setUp(exact, a);
   const auto expected = denseInverse(exact);
-  const int levels = levelSets(Exec(), exact.factors().lower().matrix.graph, Uplo::Lower).numLevels();
+  const int levels =
+      levelSets(Exec(), exact.factors().lower().matrix.graph, Uplo::Lower).numLevels();
   const int upper =
       levelSets(Exec(), exact.factors().upper().matrix.graph, Uplo::Upper).numLevels();
   ASSERT_GT(levels, 5);

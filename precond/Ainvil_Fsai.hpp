@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// Factored sparse approximate inverses of symmetric positive definite matrices.
+
+#include "Ainvil_BatchedCholesky.hpp"
+#include "Ainvil_GraphAlgebra.hpp"
+#include "Ainvil_Preconditioner.hpp"
+#include "Ainvil_StoredMatrix.hpp"
+
+namespace ainvil {
+
+template <class Device>
+struct FsaiParameters {
+  /// Pattern: sparsified A~ of the blocks with ||A_ij|| > tau sqrt(||A_ii|| ||A_jj||); then `power`
+  /// steps of B <- Low(B A~) from the identity; at most max_row blocks a row, 0: no limit.
+  double tau = 0.01;
+  int power = 2;
+  int max_row = 0;
+  /// Pattern given by the user instead, in block rows. Must be lower triangular; the diagonal may
+  /// be present or not.
+  Graph<Device> pattern;
+  /// Post-filter: blocks of G with ||G_ij|| < filter ||G_i|| are dropped and the row is scaled so
+  /// that diag(G A G^T) = I holds again. 0: none.
+  double filter = 0.05;
+  Storage storage = Storage::Native;
+  BreakdownPolicy breakdown = BreakdownPolicy::Fail;
+  double shift = 1e-3; ///< relative size of the shift under BreakdownPolicy::Shift
+  /// Memory for those local systems that do not fit fast memory; rows are worked on in chunks of
+  /// this size. One system is always allowed for.
+  Offset chunk_bytes = Offset(256) << 20;
+};
+
+/// M^-1 = G^T G with G lower triangular on a given pattern, minimising || I - G L ||_F over it, where
+/// L L^T = A (L is never formed), scaled to diag(G A G^T) = I. Block row i with pattern P is
+///   G_i = last block row of C^-1,  C C^T = A[P, P],
+/// so every row is an independent dense Cholesky factorisation of size |P| b, b the block size: the
+/// rows go through BatchedCholesky, which gathers A[P, P] by merging rows of A with P where it
+/// factors them. For block size 1 this is FSAI; for larger blocks, block FSAI with lower triangular
+/// diagonal blocks. CG with it cannot break down if A is SPD: G^T G is SPD whatever was dropped.
+///
+/// The pattern is that of the values initialize() sees. compute() solves for G, drops its small
+/// blocks anew, and forms G^T, which follows the transposed pattern found once. It allocates memory
+/// only when more blocks survive the filter than before, by at least a tenth.
+///
+/// Breakdown: a local system that is not SPD (A is not, or rounding) is counted. `fail` throws;
+/// `shift` tries again with (1 + shift) times its diagonal; `replace`, or if that fails too, takes
+/// the pivot block of the row alone, or the identity.
+///
+/// Cost: sum over rows of (|P| b)^3 / 3. Memory: the pattern twice and values once before the
+/// filter, G and G^T after it, chunk_bytes.
+///
+/// Sources: Kolotilina, Yeremin, Factorized sparse approximate inverse preconditionings I (1993);
+/// Janna, Ferronato, Gambolati, The use of supernodes in factored sparse approximate inverse
+/// preconditioning (2015); pattern, filter and GPU setting: Bernaschi, Bisson, Fantozzi, Janna
+/// (2016).
+template <class Scalar, class Device>
+class Fsai final : public Preconditioner<Scalar, Device> {
+public:
+  using Base = Preconditioner<Scalar, Device>;
+  using typename Base::execution_space;
+  using typename Base::Matrix;
+
+  /// \throws InvalidArgument for parameters out of range.
+  explicit Fsai(const FsaiParameters<Device>& parameters);
+
+  std::string description() const override;
+
+  const StoredMatrix<Scalar, Device>& factor() const { return g_; }           ///< G
+  const StoredMatrix<Scalar, Device>& transposedFactor() const { return gt_; } ///< G^T
+  /// Blocks of G before the post-filter.
+  Offset patternEntries() const { return pattern_.numEntries(); }
+
+protected:
+  void doInitialize(const execution_space& exec, const Matrix& a) override;
+  void doCompute(const execution_space& exec, const Matrix& a) override;
+  void doApply(const execution_space& exec, MultiVectorArg<const Scalar, Device> x,
+               MultiVectorArg<Scalar, Device> y, Trans trans) const override;
+
+private:
+  using Base::report_;
+
+  /// Rows whose local systems share the memory of a chunk.
+  struct Chunk {
+    Ordinal first = 0;
+    BatchedCholesky<Scalar, Device> cholesky; ///< of the rows from `first` on
+  };
+
+  /// Values and graph of G or G^T; the arrays are kept, and enlarged where they are too short.
+  struct Factor {
+    Kokkos::View<Offset*, Device> row_map;
+    Kokkos::View<Ordinal*, Device> entries;
+    Kokkos::View<Scalar*, Device> native;
+    Kokkos::View<float*, Device> single;
+  };
+
+  Graph<Device> makePattern(const execution_space& exec, const Matrix& a) const;
+  void planChunks(const execution_space& exec);
+  void solveRows(const execution_space& exec, const Matrix& a);
+  Offset runChunks(const execution_space& exec, const Matrix& a, bool again);
+  void filterRows(const execution_space& exec, const Matrix& a);
+  StoredMatrix<Scalar, Device> assemble(const execution_space& exec, Factor& factor,
+                                        const Graph<Device>& graph, Trans trans) const;
+
+  FsaiParameters<Device> parameters_;
+  int block_size_ = 1;
+  Graph<Device> pattern_;           ///< of G before the filter
+  PermutedGraph<Device> transposed_; ///< of G^T before the filter
+  Kokkos::View<Scalar*, Device> values_;
+  Kokkos::View<char*, Device> kept_; ///< what the filter left of the pattern; empty without filter
+  std::vector<Chunk> chunks_;
+  Kokkos::View<Scalar*, Device> chunk_memory_;
+  Kokkos::View<Offset*, Device> homes_; ///< of each row in it
+  Kokkos::View<int*, Device> info_;
+  Factor g_arrays_, gt_arrays_;
+  StoredMatrix<Scalar, Device> g_, gt_;
+  mutable MultiVector<Scalar, Device> intermediate_;
+};
+
+} // namespace ainvil

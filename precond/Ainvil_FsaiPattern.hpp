@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// Patterns of factored sparse approximate inverses.
+
+#include "Ainvil_BsrMatrix.hpp"
+
+namespace ainvil {
+namespace detail {
+
+/// Number of blocks (i, j) of A whose mirror image (j, i) is missing or differs by more than 1e-8
+/// sqrt(||A_ii|| ||A_jj||), and in `first_row` the first row with one. One pass; waits.
+template <class Scalar, class Device>
+Offset countUnsymmetric(const typename Device::execution_space& exec,
+                        const BsrMatrix<Scalar, Device>& a, Ordinal& first_row);
+
+/// The graph of the blocks with ||A_ij||_F > tau sqrt(||A_ii||_F ||A_jj||_F), and of the diagonal.
+template <class Scalar, class Device>
+Graph<Device> sparsified(const typename Device::execution_space& exec,
+                         const BsrMatrix<Scalar, Device>& a, double tau);
+
+/// B_power of B_0 = I, B_{k+1} = Low(B_k A): lower triangular with its diagonal. With max_row > 0 a
+/// row that would have more entries than that takes, of the new ones, those nearest to the diagonal
+/// and grows no more.
+template <class Device>
+Graph<Device> lowerPower(const typename Device::execution_space& exec, const Graph<Device>& a,
+                         int power, Ordinal max_row);
+
+} // namespace detail
+} // namespace ainvil

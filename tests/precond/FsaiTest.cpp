@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "PrecondSupport.hpp"
+
+#include "Ainvil_Cg.hpp"
+#include "Ainvil_Fsai.hpp"
+#include "Ainvil_Gallery.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace ainvil {
+namespace {
+
+using namespace test;
+using Method = Fsai<double, Device>;
+
+FsaiParameters<Device> fsai(double tau, int power, double filter) {
+  FsaiParameters<Device> parameters;
+  parameters.tau = tau;
+  parameters.power = power;
+  parameters.filter = filter;
+  return parameters;
+}
+
+HostBsr factorOf(const Method& method) {
+  return copyTo<HostDevice>(method.factor().native());
+}
+
+/// Columns of every block row.
+Pattern patternOf(const Graph<HostDevice>& graph) {
+  Pattern pattern(graph.num_rows);
+  for (Ordinal i = 0; i < graph.num_rows; ++i)
+    for (Offset e = graph.row_map(i); e < graph.row_map(i + 1); ++e)
+      pattern[i].insert(graph.entries(e));
+  return pattern;
+}
+
+std::vector<double> gagt(const Method& method, const HostBsr& a) {
+  const size_t n = static_cast<size_t>(a.numPointRows());
+  const auto g = toDense(factorOf(method));
+  return multiply(multiply(g, toDense(a), n), transposed(g, n), n);
+}
+
+/// The diagonal blocks of G A G^T are the identity.
+void expectUnitDiagonal(const Method& method, const HostBsr& a, double tolerance) {
+  const auto product = gagt(method, a);
+  const size_t n = static_cast<size_t>(a.numPointRows());
+  const size_t bs = a.block_size;
+  for (size_t i = 0; i < n; ++i)
+    for (size_t j = i / bs * bs; j < (i / bs + 1) * bs; ++j)
+      ASSERT_NEAR(product[i * n + j], i == j ? 1.0 : 0.0, tolerance) << i << ", " << j;
+}
+
+class FsaiBlockSize : public ::testing::TestWithParam<int> {};
+
+TEST_P(FsaiBlockSize, FullPatternIsTheInverseCholeskyFactor) {
+  const int bs = GetParam();
+  const size_t n = 9 * bs;
+  const HostBsr a = spdMatrixOn(fullPattern(9), bs, 101);
+  Method method(fsai(0, 1, 0));
+  setUp(method, a);
+  const auto g = toDense(factorOf(method));
+  for (size_t i = 0; i < n; ++i)
+    for (size_t j = i + 1; j < n; ++j)
+      ASSERT_EQ(g[i * n + j], 0.0);
+  expectNear(multiply(transposed(g, n), g, n), inverse(toDense(a), n), 1e-13);
+  expectNear(denseInverse(method), inverse(toDense(a), n), 1e-13);
+}
+
+TEST_P(FsaiBlockSize, DiagonalPatternIsBlockJacobi) {
+  const int bs = GetParam();
+  const HostBsr a = spdMatrixOn(symmetricPattern(20, 4, 102), bs, 102);
+  Method method(fsai(0, 0, 0.1));
+  setUp(method, a);
+  auto blocks = toDense(a);
+  const size_t n = 20 * bs;
+  for (size_t i = 0; i < n; ++i)
+    for (size_t j = 0; j < n; ++j)
+      if (i / bs != j / bs)
+        blocks[i * n + j] = 0;
+  expectNear(denseInverse(method), inverse(blocks, n), 1e-14);
+}
+
+TEST_P(FsaiBlockSize, RowsAreOrthogonalToTheirPatternAndScaled) {
+  const int bs = GetParam();
+  const HostBsr a = spdMatrixOn(symmetricPattern(40, 5, 103), bs, 103);
+  const size_t n = 40 * bs;
+  Method method(fsai(0, 2, 0));
+  setUp(method, a);
+  expectUnitDiagonal(method, a, 1e-13);
+  // (G A)_ij = 0 for j != i in the pattern of row i.
+  const HostBsr g = factorOf(method);
+  const auto product = multiply(toDense(g), toDense(a), n);
+  for (Ordinal i = 0; i < 40; ++i)
+    for (Offset e = g.graph.row_map(i); e + 1 < g.graph.row_map(i + 1); ++e)
+      for (int r = 0; r < bs; ++r)
+        for (int c = 0; c < bs; ++c)
+          ASSERT_NEAR(product[(size_t(i) * bs + r) * n + size_t(g.graph.entries(e)) * bs + c], 0,
+                      1e-12);
+}
+
+TEST_P(FsaiBlockSize, FilterDropsSmallBlocksAndRestoresTheScale) {
+  const int bs = GetParam();
+  const HostBsr a = spdMatrixOn(symmetricPattern(40, 5, 104), bs, 104);
+  Method plain(fsai(0, 2, 0)), filtered(fsai(0, 2, 0.05));
+  setUp(plain, a);
+  setUp(filtered, a);
+  const HostBsr g = factorOf(plain), f = factorOf(filtered);
+  Pattern expected(40);
+  for (Ordinal i = 0; i < 40; ++i) {
+    const Offset begin = g.graph.row_map(i), end = g.graph.row_map(i + 1);
+    const auto squares = [&](Offset first, Offset last) {
+      double sum = 0;
+      for (Offset k = first * bs * bs; k < last * bs * bs; ++k)
+        sum += g.values(k) * g.values(k);
+      return sum;
+    };
+    for (Offset e = begin; e < end; ++e)
+      if (e + 1 == end || std::sqrt(squares(e, e + 1)) >= 0.05 * std::sqrt(squares(begin, end)))
+        expected[i].insert(g.graph.entries(e));
+  }
+  EXPECT_EQ(patternOf(f.graph), expected);
+  EXPECT_LT(f.numEntries(), g.numEntries());
+  EXPECT_EQ(filtered.patternEntries(), g.numEntries());
+  expectUnitDiagonal(filtered, a, 1e-13);
+  // G^T is the transpose of G.
+  const size_t n = 40 * bs;
+  expectNear(toDense(copyTo<HostDevice>(filtered.transposedFactor().native())),
+             transposed(toDense(f), n), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, FsaiBlockSize, ::testing::Values(1, 2, 3, 5, 8, 11));
+
+/// Low(B A) step by step on sets.
+Pattern lowerPowerOf(const Pattern& a, int power) {
+  Pattern b = diagonalPattern(static_cast<Ordinal>(a.size()));
+  for (int k = 0; k < power; ++k) {
+    Pattern next(a.size());
+    for (Ordinal i = 0; i < Ordinal(a.size()); ++i)
+      for (const Ordinal j : b[i])
+        for (const Ordinal l : a[j])
+          if (l <= i)
+            next[i].insert(l);
+    b = next;
+  }
+  return b;
+}
+
+TEST(FsaiPattern, IsTheLowerPowerOfTheSparsifiedMatrix) {
+  const HostBsr a = spdMatrixOn(symmetricPattern(80, 5, 105), 1, 105);
+  const auto dense = toDense(a);
+  for (const double tau : {0.0, 0.03, 0.06})
+    for (const int power : {0, 1, 2, 3}) {
+      Pattern sparse(80);
+      for (size_t i = 0; i < 80; ++i)
+        for (size_t j = 0; j < 80; ++j)
+          if (i == j || std::abs(dense[i * 80 + j]) >
+                            tau * std::sqrt(dense[i * 80 + i] * dense[j * 80 + j]))
+            sparse[i].insert(static_cast<Ordinal>(j));
+      Method method(fsai(tau, power, 0));
+      setUp(method, a);
+      const Pattern expected =
+          lowerPowerOf(tau > 0 ? sparse : patternOf(a.graph), power);
+      EXPECT_EQ(patternOf(factorOf(method).graph), expected) << "tau " << tau << ", power " << power;
+    }
+}
+
+TEST(FsaiPattern, OfLimitedRowsTakesTheNearestColumns) {
+  const HostBsr a = spdMatrixOn(symmetricPattern(80, 6, 106), 1, 106);
+  for (const int max_row : {1, 2, 5, 12, 1000}) {
+    FsaiParameters<Device> parameters = fsai(0, 3, 0);
+    parameters.max_row = max_row;
+    Method method(parameters);
+    setUp(method, a);
+    const Pattern limited = patternOf(factorOf(method).graph);
+    Pattern expected = diagonalPattern(80);
+    const Pattern full = patternOf(a.graph);
+    for (int k = 0; k < 3; ++k)
+      for (Ordinal i = 79; i >= 0; --i) {
+        if (Ordinal(expected[i].size()) >= max_row)
+          continue;
+        std::set<Ordinal> fresh;
+        for (const Ordinal j : std::set<Ordinal>(expected[i]))
+          for (const Ordinal l : full[j])
+            if (l <= i && expected[i].count(l) == 0)
+              fresh.insert(l);
+        while (!fresh.empty() && Ordinal(expected[i].size()) < max_row) {
+          expected[i].insert(*fresh.rbegin());
+          fresh.erase(std::prev(fresh.end()));
+        }
+      }
+    EXPECT_EQ(limited, expected) << max_row;
+    expectUnitDiagonal(method, a, 1e-13);
+  }
+}
+
+TEST(FsaiPattern, MayBeGivenByTheUser) {
+  const HostBsr a = spdMatrixOn(symmetricPattern(30, 5, 107), 2, 107);
+  Method by_power(fsai(0, 2, 0));
+  setUp(by_power, a);
+  FsaiParameters<Device> parameters = fsai(0, 1, 0);
+  parameters.pattern = by_power.factor().graph();
+  Method by_pattern(parameters);
+  setUp(by_pattern, a);
+  EXPECT_EQ(denseInverse(by_pattern), denseInverse(by_power));
+
+  parameters.pattern = copyTo<Device>(a.graph);
+  Method above(parameters);
+  EXPECT_THROW(setUp(above, a), InvalidArgument);
+  parameters.pattern = copyTo<Device>(matrixOn(diagonalPattern(29), 1, 1).graph);
+  Method small(parameters);
+  EXPECT_THROW(setUp(small, a), InvalidArgument);
+}
+
+/// A matrix in which row `length - 1` of the last rows reaches `length` columns.
+TEST(Fsai, RowsOfManyLengths) {
+  const std::vector<Ordinal> lengths = {1, 31, 32, 33, 64, 65, 200, 257, 512};
+  const Ordinal n = 600;
+  Pattern pattern = diagonalPattern(n);
+  Ordinal row = n - static_cast<Ordinal>(lengths.size());
+  for (const Ordinal length : lengths) {
+    for (Ordinal k = 0; k + 1 < length; ++k)
+      pattern[row].insert(k);
+    for (const Ordinal j : std::set<Ordinal>(pattern[row]))
+      pattern[j].insert(row);
+    ++row;
+  }
+  for (Ordinal i = 0; i + 10 < n - 10; i += 2) {
+    pattern[i].insert(i + 10);
+    pattern[i + 10].insert(i);
+  }
+  const HostBsr a = spdMatrixOn(pattern, 1, 108);
+  for (const Offset chunk : {Offset(1), Offset(1) << 20}) {
+    FsaiParameters<Device> parameters = fsai(0, 1, 0);
+    parameters.chunk_bytes = chunk;
+    Method method(parameters);
+    setUp(method, a);
+    expectUnitDiagonal(method, a, 1e-12);
+    const Graph<HostDevice> graph = factorOf(method).graph;
+    for (const Ordinal length : lengths) {
+      bool found = false;
+      for (Ordinal i = n - 9; i < n; ++i)
+        found = found || graph.row_map(i + 1) - graph.row_map(i) == length;
+      EXPECT_TRUE(found) << length;
+    }
+  }
+}
+
+/// Systems beyond what fits fast memory anywhere, in as many chunks as there are such rows.
+TEST(Fsai, ChunksOfAnySizeGiveTheSame) {
+  const HostBsr a = spdMatrixOn(fullPattern(90), 11, 109);
+  std::vector<double> expected;
+  for (const Offset chunk : {Offset(1) << 30, Offset(1), Offset(9) << 20}) {
+    FsaiParameters<Device> parameters = fsai(0, 1, 0.02);
+    parameters.chunk_bytes = chunk;
+    Method method(parameters);
+    setUp(method, a);
+    const auto values = toHost(method.factor().native().values);
+    if (expected.empty())
+      expected = values;
+    EXPECT_EQ(values, expected);
+  }
+}
+
+TEST(Fsai, NeverMakesCgBreakDown) {
+  Random random(110);
+  const char* problems[] = {"laplace7:6", "jump:6", "elasticity:4x3x3", "shell:6x5"};
+  for (int k = 0; k < 200; ++k) {
+    const Problem problem = makeProblem(problems[k % 4]);
+    FsaiParameters<Device> parameters =
+        fsai(std::pow(10.0, random.uniform(-3, -0.3)), k % 5, std::pow(10.0, random.uniform(-3, -0.1)));
+    parameters.max_row = k % 3 == 0 ? 1 + k % 20 : 0;
+    parameters.storage = k % 7 == 0 ? Storage::Float : Storage::Native;
+    Method method(parameters);
+    setUp(method, problem.matrix);
+    EXPECT_EQ(method.report().breakdowns, 0);
+    const auto b = toDevice(random.vector(problem.matrix.numPointRows()));
+    const auto x = toDevice(std::vector<double>(problem.matrix.numPointRows(), 0.0));
+    const SolveResult result =
+        cg(MatrixOperator<double, Device>(copyTo<Device>(problem.matrix)), &method, b, x);
+    ASSERT_EQ(result.status, SolveStatus::Converged)
+        << method.description() << " on " << problem.name << ": " << result.message;
+  }
+}
+
+TEST(Fsai, StorageInFloatRoundsTheFactor) {
+  const HostBsr a = spdMatrixOn(symmetricPattern(50, 5, 111), 3, 111);
+  for (const double filter : {0.0, 0.05}) {
+    FsaiParameters<Device> parameters = fsai(0, 2, filter);
+    Method in_double(parameters);
+    parameters.storage = Storage::Float;
+    Method in_float(parameters);
+    setUp(in_double, a);
+    setUp(in_float, a);
+    expectNear(denseInverse(in_float), denseInverse(in_double), 1e-7);
+    EXPECT_NE(denseInverse(in_float), denseInverse(in_double));
+    EXPECT_EQ(in_float.report().factor_entries, in_double.report().factor_entries);
+    EXPECT_LT(in_float.report().factor_bytes, in_double.report().factor_bytes);
+  }
+}
+
+TEST(Fsai, IndefiniteMatricesMeetThePolicy) {
+  HostBsr a = spdMatrixOn(symmetricPattern(40, 4, 112), 2, 112);
+  // Block rows 7 and 23 get a negative diagonal, so every system that reaches them fails.
+  for (const Ordinal i : {7, 23})
+    for (Offset e = a.graph.row_map(i); e < a.graph.row_map(i + 1); ++e)
+      if (a.graph.entries(e) == i)
+        a.values(4 * e) = -3;
+  FsaiParameters<Device> parameters = fsai(0, 1, 0);
+  Method failing(parameters);
+  try {
+    setUp(failing, a);
+    FAIL() << "no exception";
+  } catch (const BreakdownError& error) {
+    EXPECT_NE(std::string(error.what()).find("the first in block row 7"), std::string::npos)
+        << error.what();
+  }
+  Ordinal expected = 0;
+  const Pattern lower = lowerPowerOf(patternOf(a.graph), 1);
+  for (const auto& row : lower)
+    expected += row.count(7) + row.count(23) > 0 ? 1 : 0;
+  for (const BreakdownPolicy policy : {BreakdownPolicy::Shift, BreakdownPolicy::Replace}) {
+    parameters.breakdown = policy;
+    Method method(parameters);
+    setUp(method, a);
+    EXPECT_EQ(method.report().breakdowns, expected);
+    EXPECT_EQ(method.report().first_breakdown, 7);
+    for (const double value : toHost(method.factor().native().values))
+      EXPECT_TRUE(std::isfinite(value));
+  }
+}
+
+TEST(Fsai, ShiftSavesWhatIsNearlyDefinite) {
+  // [1 1; 1 1 - 1e-6]: not SPD, with twice the shift it is.
+  HostBsr a = matrixOn({{0, 1}, {0, 1}}, 1, 113);
+  const double values[] = {1, 1, 1, 1 - 1e-6};
+  std::copy(values, values + 4, a.values.data());
+  FsaiParameters<Device> parameters = fsai(0, 1, 0);
+  parameters.breakdown = BreakdownPolicy::Shift;
+  Method shifted(parameters);
+  setUp(shifted, a);
+  EXPECT_EQ(shifted.report().breakdowns, 1);
+  const auto g = toDense(factorOf(shifted));
+  EXPECT_NE(g[2], 0.0);
+  parameters.breakdown = BreakdownPolicy::Replace;
+  Method replaced(parameters);
+  setUp(replaced, a);
+  EXPECT_EQ(toDense(factorOf(replaced))[2], 0.0);
+}
+
+TEST(Fsai, RefusesUnsymmetricMatrices) {
+  HostBsr a = spdMatrixOn(symmetricPattern(30, 4, 114), 1, 114);
+  for (Offset e = a.graph.row_map(5); e < a.graph.row_map(6); ++e)
+    if (a.graph.entries(e) > 5) {
+      a.values(e) += 1e-3;
+      Method method(fsai(0, 1, 0));
+      EXPECT_THROW(setUp(method, a), InvalidArgument);
+      return;
+    }
+  FAIL() << "row 5 has no entry above the diagonal";
+}
+
+TEST(Fsai, RefusesParametersOutOfRange) {
+  const auto refused = [](auto change) {
+    FsaiParameters<Device> parameters;
+    change(parameters);
+    EXPECT_THROW((Method(parameters)), InvalidArgument);
+  };
+  using P = FsaiParameters<Device>;
+  refused([](P& p) { p.tau = -0.1; });
+  refused([](P& p) { p.tau = 1; });
+  refused([](P& p) { p.tau = std::nan(""); });
+  refused([](P& p) { p.power = -1; });
+  refused([](P& p) { p.max_row = -1; });
+  refused([](P& p) { p.filter = 1; });
+  refused([](P& p) { p.filter = -1; });
+  refused([](P& p) { p.shift = 0; });
+  refused([](P& p) { p.chunk_bytes = 0; });
+}
+
+} // namespace
+} // namespace ainvil
