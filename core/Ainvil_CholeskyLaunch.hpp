@@ -21,8 +21,8 @@ struct CholeskyClass {
   int largest = 0; ///< of their sizes
 };
 
-/// What comes after a factorisation, in which 1 / L_ii took the place of L_ii: the rows of L^-1 that
-/// the owner wants, by a solve(k) that leaves row k in g, then L.
+/// What comes after a factorisation, in which 1 / L_ii took the place of L_ii: the rows of L^-1
+/// that the owner wants, by a solve(k) that leaves row k in g, then L.
 template <class Group, class Io, class Scalar, class Solve>
 KOKKOS_INLINE_FUNCTION void finishCholesky(const Group& group, const Io& io, Ordinal b, int n,
                                            int info, Scalar* a, Scalar* g, const Solve& solve) {

@@ -128,7 +128,7 @@ Vector<Scalar, Device> scalingFactors(const typename Device::execution_space& ex
         "cannot scale the matrix: ",
         rule == ScalingRule::Diagonal ? "the diagonal entry of row " : "the norm of column ",
         bad + 1, " (counted from 1) is ", detail::readBack(exec, d, bad),
-        rule == ScalingRule::Diagonal ? ", so scale by norms, reorder, or do not scale"
+        rule == ScalingRule::Diagonal ? ", so scale by norms, exchange rows, or do not scale"
                                       : ", so mend the matrix or do not scale it"));
   return d;
 }

@@ -178,6 +178,11 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments) {
          "solve with S A S, S = diag(d_i^-1/2), d_i = |a_ii| or the norm of\n"
          "column i; the solution is scaled back; default none",
          {"none", "diagonal", "norm"});
+  choice("--reorder", command.reorder,
+         "order of the block rows and columns: reverse Cuthill-McKee or\n"
+         "nested dissection; rows in files and messages of bad input keep\n"
+         "their numbers; default none",
+         {"none", "rcm", "nd"});
   choice("--solver", command.solver, "Krylov method, cg for SPD matrices; default gmres", solvers);
   number("--restart", command.restart, "M", "restart length of gmres");
   number("--tol", command.tolerance, "T", "stop at ||b - A x|| <= T ||b||");

@@ -23,6 +23,7 @@ struct CommandLine {
   std::uint64_t rhs_seed = 1; ///< for RhsKind::Random
   int block_size = 0;         ///< 0: that of the problem
   std::string scale = "none";
+  std::string reorder = "none";
 
   std::string solver = "gmres";
   int restart = 30;

@@ -66,6 +66,8 @@ void Table::printHeader(const LinearSystem& system, const Environment& environme
     out_ << " in " << a.numEntries() << " blocks of size " << a.block_size;
   if (command_.scale != "none")
     out_ << ", scaled (" << command_.scale << ")";
+  if (command_.reorder != "none")
+    out_ << "\nreorder   " << command_.reorder << ", " << seconds(system.reorder_seconds) << " s";
   out_ << "\nmachine   " << environment.exec_space << " on " << environment.device << ", "
        << environment.threads << " host threads, Kokkos " << compat::kokkosVersion()
        << "\nsolver    " << command_.solver;
@@ -129,6 +131,8 @@ std::string toJson(const RunRecord& record, const CommandLine& command, const Li
   run["nnz"] = system.matrix.numScalars();
   run["block_size"] = system.matrix.block_size;
   run["scale"] = command.scale;
+  run["reorder"] = command.reorder;
+  run["reorder_seconds"] = system.reorder_seconds;
   run["precond"] = record.precond;
   run["solver"] = command.solver;
   run["restart"] = command.restart;

@@ -41,6 +41,8 @@ public:
       record.converged = false;
       record.status = toString(SolveStatus::Breakdown);
       record.message = error.what();
+      if (system_.order.numRows() > 0)
+        record.message += " (block rows in the order of --reorder " + command_.reorder + ")";
     }
     return record;
   }

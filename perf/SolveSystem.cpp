@@ -4,6 +4,7 @@
 #include "Ainvil_Convert.hpp"
 #include "Ainvil_Gallery.hpp"
 #include "Ainvil_MatrixMarket.hpp"
+#include "Ainvil_Ordering.hpp"
 #include "Ainvil_Scaling.hpp"
 #include "Ainvil_Spmv.hpp"
 
@@ -79,7 +80,7 @@ void checkDiagonal(const CommandLine& command, const Matrix& a) {
         message("the matrix of '", command.problemName(), "' has a zero diagonal ",
                 a.block_size > 1 ? "block in block row " : "entry in row ", bad + 1,
                 " (counted from 1), which --precond ", *precond,
-                " with its breakdown policy 'fail' cannot divide by: reorder the matrix, or add "
+                " with its breakdown policy 'fail' cannot divide by: exchange rows, or add "
                 "breakdown=shift or breakdown=replace"));
 }
 
@@ -139,6 +140,21 @@ HostVector makeRhs(const CommandLine& command, const Matrix& a, const HostVector
   return {};
 }
 
+/// Scaling and reordering commute. Being last, the latter leaves the row numbers of all checks as
+/// the user knows them.
+void reorder(Ordering method, LinearSystem& system) {
+  const Exec exec;
+  Kokkos::Timer timer;
+  system.order = ordering(method, system.matrix.graph);
+  system.matrix = permuted(exec, system.order, system.matrix);
+  const HostVector rhs = newVector(system.rhs.extent(0));
+  permute<double, HostDevice>(exec, Trans::No, system.order, system.matrix.block_size,
+                              asColumn(system.rhs), asColumn(rhs));
+  compat::fence(exec, "Ainvil::solve[reorder]");
+  system.rhs = rhs;
+  system.reorder_seconds = timer.seconds();
+}
+
 } // namespace
 
 LinearSystem makeSystem(const CommandLine& command) {
@@ -169,6 +185,8 @@ LinearSystem makeSystem(const CommandLine& command) {
   checkDiagonal(command, system.matrix);
   if (system.rhs.extent(0) == 0)
     system.rhs = rowSums(system.matrix);
+  if (command.reorder != "none")
+    reorder(command.reorder == "rcm" ? Ordering::Rcm : Ordering::NestedDissection, system);
   return system;
 }
 
@@ -192,15 +210,18 @@ double relativeResidual(const LinearSystem& system, const Vector<double, HostDev
   return std::sqrt(b_squared > 0 ? r_squared / b_squared : r_squared);
 }
 
-Vector<double, HostDevice> unscaled(const LinearSystem& system,
-                                    const Vector<double, HostDevice>& x) {
-  if (system.scaling.extent(0) == 0)
-    return x;
-  const HostVector result = newVector(x.extent(0));
-  Kokkos::deep_copy(result, x);
+Vector<double, HostDevice> originalSolution(const LinearSystem& system,
+                                            const Vector<double, HostDevice>& x) {
   const Exec exec;
-  scale(exec, system.scaling, result);
-  compat::fence(exec, "Ainvil::solve[unscale]");
+  const HostVector result = newVector(x.extent(0));
+  if (system.order.numRows() > 0)
+    permute<double, HostDevice>(exec, Trans::Yes, system.order, system.matrix.block_size,
+                                asColumn(x), asColumn(result));
+  else
+    Kokkos::deep_copy(exec, result, x);
+  if (system.scaling.extent(0) > 0)
+    scale(exec, system.scaling, result);
+  compat::fence(exec, "Ainvil::solve[original]");
   return result;
 }
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// \file
-/// The linear system that ainvil-solve solves: read or built, checked, regrouped and scaled.
+/// The linear system that ainvil-solve solves: read or built, checked, regrouped, scaled and
+/// reordered.
 
 #include "SolveCommandLine.hpp"
 
 #include "Ainvil_BsrMatrix.hpp"
+#include "Ainvil_Permutation.hpp"
 
 namespace ainvil {
 namespace perf {
@@ -14,7 +16,9 @@ namespace perf {
 struct LinearSystem {
   BsrMatrix<double, HostDevice> matrix;
   Vector<double, HostDevice> rhs;
-  Vector<double, HostDevice> scaling; ///< S where the matrix is S A S, else empty
+  Vector<double, HostDevice> scaling; ///< S where the matrix is made from S A S, else empty
+  Permutation<HostDevice> order;      ///< P where the matrix is P (S A S) P^T, else without rows
+  double reorder_seconds = 0;         ///< to find P and to apply it
 };
 
 /// The system that the command line describes, on the host.
@@ -27,9 +31,9 @@ LinearSystem makeSystem(const CommandLine& command);
 /// ||b - A x|| / ||b||, or ||b - A x|| if b is zero.
 double relativeResidual(const LinearSystem& system, const Vector<double, HostDevice>& x);
 
-/// The solution of the system before scaling.
-Vector<double, HostDevice> unscaled(const LinearSystem& system,
-                                    const Vector<double, HostDevice>& x);
+/// S P^T x: the solution of the system before scaling and reordering.
+Vector<double, HostDevice> originalSolution(const LinearSystem& system,
+                                            const Vector<double, HostDevice>& x);
 
 } // namespace perf
 } // namespace ainvil

@@ -50,7 +50,7 @@ void writeResults(const CommandLine& command, const LinearSystem& system,
     return;
   }
   const RunRecord& record = records[best];
-  writeMatrixMarket(command.solution, unscaled(system, record.solution),
+  writeMatrixMarket(command.solution, originalSolution(system, record.solution),
                     message("solution of ", command.problemName(), "\nby ", command.solver,
                             " with ", record.precond, ": ", record.status, ", relative residual ",
                             record.rel_residual));

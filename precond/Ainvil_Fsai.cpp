@@ -212,8 +212,9 @@ void Fsai<Scalar, Device>::planChunks(const execution_space& exec) {
   chunks_.clear();
   for (size_t k = 0; k < firsts.size(); ++k) {
     const Ordinal end = k + 1 < firsts.size() ? firsts[k + 1] : n;
-    chunks_.push_back({firsts[k], BatchedCholesky<Scalar, Device>(
-                                      exec, Kokkos::subview(sizes, std::make_pair(firsts[k], end)))});
+    chunks_.push_back(
+        {firsts[k], BatchedCholesky<Scalar, Device>(
+                        exec, Kokkos::subview(sizes, std::make_pair(firsts[k], end)))});
   }
 }
 
@@ -225,7 +226,8 @@ void Fsai<Scalar, Device>::doCompute(const execution_space& exec, const Matrix& 
     if (const Offset bad = detail::countUnsymmetric(exec, a, first))
       throw InvalidArgument(message("fsai needs a symmetric matrix, but ", bad,
                                     " blocks differ from their mirror image, the first in block "
-                                    "row ", first, ": use ilu"));
+                                    "row ",
+                                    first, ": use ilu"));
   });
   report_.phases.time(exec, "Fsai", "cholesky", [&] { solveRows(exec, a); });
   const Offset before = pattern_.numEntries();
@@ -274,18 +276,16 @@ void Fsai<Scalar, Device>::solveRows(const execution_space& exec, const Matrix& 
 template <class Scalar, class Device>
 void Fsai<Scalar, Device>::filterRows(const execution_space& exec, const Matrix& a) {
   using Row = detail::FsaiFilterRow<Scalar, Device>;
-  detail::forEachRow(exec, "Ainvil::Fsai[filter]", pattern_.num_rows,
-                     detail::teamsForRowsOf(pattern_),
-                     Row{a, pattern_, values_, kept_, parameters_.filter},
-                     Row::scratchBytes(block_size_));
+  detail::forEachRow(
+      exec, "Ainvil::Fsai[filter]", pattern_.num_rows, detail::teamsForRowsOf(pattern_),
+      Row{a, pattern_, values_, kept_, parameters_.filter}, Row::scratchBytes(block_size_));
 }
 
 /// G or G^T in the storage precision from the blocks the filter left.
 template <class Scalar, class Device>
-StoredMatrix<Scalar, Device> Fsai<Scalar, Device>::assemble(const execution_space& exec,
-                                                            Factor& factor,
-                                                            const Graph<Device>& graph,
-                                                            Trans trans) const {
+StoredMatrix<Scalar, Device>
+Fsai<Scalar, Device>::assemble(const execution_space& exec, Factor& factor,
+                               const Graph<Device>& graph, Trans trans) const {
   const Storage storage = parameters_.storage;
   const bool filtered = parameters_.filter > 0;
   const Offset bs2 = Offset(block_size_) * block_size_;
@@ -301,7 +301,8 @@ StoredMatrix<Scalar, Device> Fsai<Scalar, Device>::assemble(const execution_spac
     reserve<Offset, Device>(exec, "Ainvil::row_map", factor.row_map, Offset(graph.num_rows) + 1);
     const auto row_map =
         Kokkos::subview(factor.row_map, std::make_pair(Offset(0), Offset(graph.num_rows) + 1));
-    const Offset total = detail::countSelected(exec, graph, keep, Kokkos::View<Offset*, Device>(row_map));
+    const Offset total =
+        detail::countSelected(exec, graph, keep, Kokkos::View<Offset*, Device>(row_map));
     reserve<Ordinal, Device>(exec, "Ainvil::entries", factor.entries, total);
     result = {graph.num_rows, graph.num_cols, row_map,
               Kokkos::subview(factor.entries, std::make_pair(Offset(0), total))};
@@ -312,9 +313,14 @@ StoredMatrix<Scalar, Device> Fsai<Scalar, Device>::assemble(const execution_spac
     reserve<Out, Device>(exec, "Ainvil::Fsai::factor", array, scalars);
     const Kokkos::View<Out*, Device> out =
         Kokkos::subview(array, std::make_pair(Offset(0), scalars));
-    const WriteBlock<Out, Scalar, Device> body{
-        graph.entries, source, values_, block_size_, trans,
-        filtered ? factor.entries : Kokkos::View<Ordinal*, Device>(), out};
+    const WriteBlock<Out, Scalar, Device> body{graph.entries,
+                                               source,
+                                               values_,
+                                               block_size_,
+                                               trans,
+                                               filtered ? factor.entries
+                                                        : Kokkos::View<Ordinal*, Device>(),
+                                               out};
     if (filtered)
       detail::writeSelected(exec, graph, keep, body, result.row_map);
     else

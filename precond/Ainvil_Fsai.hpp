@@ -31,8 +31,8 @@ struct FsaiParameters {
   Offset chunk_bytes = Offset(256) << 20;
 };
 
-/// M^-1 = G^T G with G lower triangular on a given pattern, minimising || I - G L ||_F over it, where
-/// L L^T = A (L is never formed), scaled to diag(G A G^T) = I. Block row i with pattern P is
+/// M^-1 = G^T G with G lower triangular on a given pattern, minimising || I - G L ||_F over it,
+/// where L L^T = A (L is never formed), scaled to diag(G A G^T) = I. Block row i with pattern P is
 ///   G_i = last block row of C^-1,  C C^T = A[P, P],
 /// so every row is an independent dense Cholesky factorisation of size |P| b, b the block size: the
 /// rows go through BatchedCholesky, which gathers A[P, P] by merging rows of A with P where it
@@ -66,7 +66,7 @@ public:
 
   std::string description() const override;
 
-  const StoredMatrix<Scalar, Device>& factor() const { return g_; }           ///< G
+  const StoredMatrix<Scalar, Device>& factor() const { return g_; }            ///< G
   const StoredMatrix<Scalar, Device>& transposedFactor() const { return gt_; } ///< G^T
   /// Blocks of G before the post-filter.
   Offset patternEntries() const { return pattern_.numEntries(); }
@@ -104,7 +104,7 @@ private:
 
   FsaiParameters<Device> parameters_;
   int block_size_ = 1;
-  Graph<Device> pattern_;           ///< of G before the filter
+  Graph<Device> pattern_;            ///< of G before the filter
   PermutedGraph<Device> transposed_; ///< of G^T before the filter
   Kokkos::View<Scalar*, Device> values_;
   Kokkos::View<char*, Device> kept_; ///< what the filter left of the pattern; empty without filter

@@ -46,8 +46,8 @@ struct KeepLarge {
 
   KOKKOS_FUNCTION bool operator()(Ordinal row, Offset e) const {
     const Ordinal column = a.graph.entries(e);
-    return column == row ||
-           blockNorm(a, e) > tau * compat::math::sqrt(norms(row)) * compat::math::sqrt(norms(column));
+    return column == row || blockNorm(a, e) > tau * compat::math::sqrt(norms(row)) *
+                                                  compat::math::sqrt(norms(column));
   }
 };
 
@@ -80,7 +80,8 @@ struct KeepNearest {
       return true;
     const Offset old_begin = before.row_map(row), old_end = before.row_map(row + 1);
     const Ordinal column = grown.entries(e);
-    const Offset old_after = old_end - detail::lowerBound(before.entries, old_begin, old_end, column);
+    const Offset old_after =
+        old_end - detail::lowerBound(before.entries, old_begin, old_end, column);
     if (old_after > 0 && before.entries(old_end - old_after) == column)
       return true;
     const Offset new_after = end - e - 1 - old_after;
@@ -145,8 +146,7 @@ Offset detail::countUnsymmetric(const typename Device::execution_space& exec,
             const double d = compat::math::fabs(double(a.values(e * bs2 + k)) - other);
             difference = d > difference ? d : difference;
           }
-          if (difference >
-              accepted * compat::math::sqrt(norms(i)) * compat::math::sqrt(norms(j))) {
+          if (difference > accepted * compat::math::sqrt(norms(i)) * compat::math::sqrt(norms(j))) {
             ++sum;
             smallest = i < smallest ? static_cast<Ordinal>(i) : smallest;
           }
@@ -161,8 +161,7 @@ Offset detail::countUnsymmetric(const typename Device::execution_space& exec,
 template <class Scalar, class Device>
 Graph<Device> detail::sparsified(const typename Device::execution_space& exec,
                                  const BsrMatrix<Scalar, Device>& a, double tau) {
-  return selectEntries(exec, a.graph,
-                       KeepLarge<Scalar, Device>{a, diagonalNorms(exec, a), tau});
+  return selectEntries(exec, a.graph, KeepLarge<Scalar, Device>{a, diagonalNorms(exec, a), tau});
 }
 
 template <class Device>

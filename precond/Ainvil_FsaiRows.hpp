@@ -8,8 +8,8 @@
 namespace ainvil {
 namespace detail {
 
-/// L <- L^-1 for the Cholesky factor L of an n x n row-major SPD matrix, in place, upper part 0; the
-/// identity if the matrix is not SPD. One lane.
+/// L <- L^-1 for the Cholesky factor L of an n x n row-major SPD matrix, in place, upper part 0;
+/// the identity if the matrix is not SPD. One lane.
 template <class Scalar>
 KOKKOS_INLINE_FUNCTION void invertCholeskyFactor(Scalar* a, int n) {
   bool good = true;
@@ -41,8 +41,8 @@ KOKKOS_INLINE_FUNCTION void invertCholeskyFactor(Scalar* a, int n) {
   }
 }
 
-/// The local systems of FSAI as BatchedCholesky wants them: A[P, P] packed, P the pattern of a block
-/// row, goes in; the last rows of its inverse Cholesky factor come out as block row of G.
+/// The local systems of FSAI as BatchedCholesky wants them: A[P, P] packed, P the pattern of a
+/// block row, goes in; the last rows of its inverse Cholesky factor come out as block row of G.
 template <class Scalar, class Device>
 struct FsaiSystems {
   static constexpr bool solves = true;
@@ -60,8 +60,7 @@ struct FsaiSystems {
   KOKKOS_FUNCTION int columns() const { return a.block_size; }
   KOKKOS_FUNCTION Scalar* matrixHome(Ordinal b) const { return memory.data() + homes(first + b); }
   KOKKOS_FUNCTION Scalar* vectorHome(Ordinal b) const {
-    const Offset n =
-        (pattern.row_map(first + b + 1) - pattern.row_map(first + b)) * a.block_size;
+    const Offset n = (pattern.row_map(first + b + 1) - pattern.row_map(first + b)) * a.block_size;
     return matrixHome(b) + n * (n + 1) / 2;
   }
 
@@ -114,9 +113,8 @@ struct FsaiSystems {
     const Ordinal row = first + b;
     const int bs = a.block_size, length = n / bs;
     if (failed != 0)
-      group.forEach(length * bs * bs, [&](const int e) {
-        values(pattern.row_map(row) * bs * bs + e) = 0;
-      });
+      group.forEach(length * bs * bs,
+                    [&](const int e) { values(pattern.row_map(row) * bs * bs + e) = 0; });
     group.forEach(1, [&](int) {
       info(row) = failed;
       if (failed == 0)
@@ -145,7 +143,8 @@ struct FsaiSystems {
 };
 
 /// The post-filter of block row i of G with pattern P. E are the blocks with
-/// ||G_ij||_F < filter ||G_i||_F, the diagonal excepted. Since G A is zero on P but for the diagonal,
+/// ||G_ij||_F < filter ||G_i||_F, the diagonal excepted. Since G A is zero on P but for the
+/// diagonal,
 ///   (G - E)_i A (G - E)_i^T = I + E_i A E_i^T = C C^T,   G_i <- C^-1 (G - E)_i;
 /// block rows are worked on by a warp, a lane a block. E stays in `values`, flagged in `kept`.
 template <class Scalar, class Device>
@@ -202,8 +201,7 @@ struct FsaiFilterRow {
     Kokkos::parallel_reduce(
         ThreadVectorRange(member, length),
         [&](const int p, int& count) {
-          const bool keep =
-              p == length - 1 || squaredNorm(begin + p) >= filter * filter * total;
+          const bool keep = p == length - 1 || squaredNorm(begin + p) >= filter * filter * total;
           kept(begin + p) = keep ? 1 : 0;
           count += keep ? 0 : 1;
         },

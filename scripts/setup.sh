@@ -26,7 +26,7 @@ build_packages=(
   "libcli11-dev    command line of ainvil-solve"
   "nlohmann-json3-dev  results as JSON"
   "zlib1g-dev      compressed matrices"
-  "libmetis-dev    graph partitioning"
+  "libmetis-dev    nested dissection"
   "ca-certificates downloads over https"
 )
 # libptscotch-dev: what is linked with Ifpack2 needs it, and Debian's packages do not say so.

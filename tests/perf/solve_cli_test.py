@@ -21,10 +21,10 @@ GENERAL = "%%MatrixMarket matrix coordinate real general\n"
 ARRAY = "%%MatrixMarket matrix array real general\n"
 
 JSON_KEYS = {
-    "problem", "rows", "nnz", "block_size", "precond", "solver", "exec_space", "device", "threads",
-    "setup_seconds", "setup_total_seconds", "factor_entries", "factor_bytes", "breakdowns",
-    "iterations", "status", "rel_residual", "solve_seconds", "apply30_seconds", "total_seconds",
-    "kokkos_version", "git"
+    "problem", "rows", "nnz", "block_size", "reorder", "reorder_seconds", "precond", "solver",
+    "exec_space", "device", "threads", "setup_seconds", "setup_total_seconds", "factor_entries",
+    "factor_bytes", "breakdowns", "iterations", "status", "rel_residual", "solve_seconds",
+    "apply30_seconds", "total_seconds", "kokkos_version", "git"
 }
 
 DEFAULT_PRECONDS = [
@@ -106,7 +106,7 @@ class CommandLineTest(unittest.TestCase):
                      "breakdown=fail|shift|replace", "Exit codes", "--restart", "rowsum"):
             self.assertIn(word, text)
         self.assertLess(max(map(len, text.splitlines())), 121)
-        for outside in ("--reorder", "fgmres", "bicgstab"):
+        for outside in ("fgmres", "bicgstab"):
             self.assertNotIn(outside, text)
 
     def test_compares_the_default_set_and_names_the_fastest(self):
@@ -173,6 +173,52 @@ class CommandLineTest(unittest.TestCase):
             self.assertAlmostEqual(float(line), 0.5, places=10)
         self.assertEqual(sorted(os.listdir(self.folder)), ["a.mtx", "h.csv", "x.mtx"])
 
+    def test_reordering_changes_the_way_not_the_solution(self):
+        # A grid in an order that is far from its own, and from the two found.
+        n, edges = 12, []
+        number = {}
+        for k in range(n * n):
+            number[(k * 7) % (n * n)] = k + 1
+        for k in range(n * n):
+            for other in (k - n, k + n, k - 1 if k % n else -1, k + 1 if (k + 1) % n else -1):
+                if 0 <= other < n * n:  # not symmetric, and with a different scale in every row
+                    edges.append(f"{number[k]} {number[other]} {-1 - 0.1 * (k % 7)}")
+            edges.append(f"{number[k]} {number[k]} {8 + k % 5}")
+        matrix = self.write("a.mtx", GENERAL + f"{n * n} {n * n} {len(edges)}\n" +
+                            "\n".join(edges) + "\n")
+        rhs = self.write("b.mtx", ARRAY + f"{n * n} 1\n" +
+                         "\n".join(str(1 + k % 11) for k in range(n * n)) + "\n")
+
+        def solve(*arguments):
+            run = json.loads(self.succeed("--matrix", matrix, *arguments, "--tol", "1e-12",
+                                          "--precond", "ilu", "--solution", "x.mtx", "--json", "-",
+                                          "--quiet"))
+            lines = [line for line in self.read("x.mtx").splitlines() if not line.startswith("%")]
+            self.assertEqual(len(lines), 1 + n * n)
+            return run, [float(line) for line in lines[1:]]
+
+        for arguments in (["--rhs", rhs], ["--rhs", "random:5"], ["--rhs", rhs, "--scale", "norm"],
+                          ["--rhs", "scaled-rowsum", "--scale", "diagonal"],
+                          ["--rhs", rhs, "--block-size", "3", "--scale", "diagonal"]):
+            natural, expected = solve(*arguments)
+            self.assertEqual((natural["reorder"], natural["reorder_seconds"]), ("none", 0))
+            self.assertGreater(max(expected) - min(expected), 0.05)
+            for order in ("rcm", "nd"):
+                with self.subTest(arguments=arguments, order=order):
+                    run, solution = solve(*arguments, "--reorder", order)
+                    self.assertEqual(run["reorder"], order)
+                    self.assertGreater(run["reorder_seconds"], 0)
+                    self.assertNotEqual(run["rel_residual"], natural["rel_residual"])
+                    for found, wanted in zip(solution, expected):
+                        self.assertAlmostEqual(found, wanted, places=9)
+
+    def test_reordering_has_a_line_of_its_own(self):
+        for order in ("rcm", "nd"):
+            lines = self.succeed("--problem", "cavity:10", "--reorder", order, "--precond", "ilu",
+                                 "--precond", "ilu:solve=isai").splitlines()
+            self.assertRegex(lines[1], rf"^reorder   {order}, [0-9.]+ s$")
+        self.assertNotIn("reorder", self.succeed("--problem", "cavity:10", "--precond", "ilu"))
+
     def test_right_hand_sides(self):
         matrix = self.write("a.mtx", tridiagonal(6))
         rhs = self.write("b.mtx", ARRAY + "6 1\n3\n2\n2\n2\n2\n3\n")  # A times ones
@@ -219,7 +265,8 @@ class CommandLineTest(unittest.TestCase):
 
     def test_empty_matrix_is_trivial(self):
         matrix = self.write("empty.mtx", GENERAL + "0 0 0\n")
-        for arguments in ([], ["--scale", "norm"], ["--block-size", "3"], ["--solver", "cg"]):
+        for arguments in ([], ["--scale", "norm"], ["--block-size", "3"], ["--solver", "cg"],
+                          ["--reorder", "rcm"], ["--reorder", "nd"]):
             for line in self.succeed("--matrix", matrix, "--json", "-", "--quiet",
                                      *arguments).splitlines():
                 run = json.loads(line)
@@ -272,6 +319,11 @@ class CommandLineTest(unittest.TestCase):
         self.assertEqual([run["breakdowns"] for run in runs], [0, 0, 1])
         self.assertIn("ilu: 1 pivot", table)
         self.assertIn("Fastest in total", table)
+        self.assertNotIn("--reorder", runs[0]["message"])
+        # Row 1 of the reordered matrix breaks down; its number in the message is none of the file.
+        self.succeed("--matrix", self.write("a.mtx", text), "--precond", "ilu", "--reorder", "rcm",
+                     "--json", "a.json", "--quiet", code=3)
+        self.assertIn("--reorder rcm", json.loads(self.read("a.json"))["message"])
 
     # ---- bad input
 
@@ -287,7 +339,7 @@ class CommandLineTest(unittest.TestCase):
                               ("--max-iters", "99999999999"), ("--repeat", "0"),
                               ("--block-size", "0"), ("--solver", "bicgstab"),
                               ("--scale", "rows"), ("--exec", "gpu"), ("--precision", "half"),
-                              ("--reorder", "rcm"), ("--rhs", "random:x"), ("--rhs", "random:-1"),
+                              ("--reorder", "amd"), ("--rhs", "random:x"), ("--rhs", "random:-1"),
                               ("--rhs", "twos"), ("--rhs", "")):
             self.refuse_input([option], *good, option, value)
         self.refuse_input(["--tol"], *good, "--tol", "1", "--tol", "2")
@@ -346,6 +398,12 @@ class CommandLineTest(unittest.TestCase):
             matrix = self.write("a.mtx", text)
             for precond in ("none", "jacobi:breakdown=replace", "ilu:breakdown=shift"):
                 self.succeed("--matrix", matrix, "--precond", precond, "--quiet")
+        # Rows keep their numbers: reordered, row 5 of this is another.
+        lines = tridiagonal(8).replace("5 5 4.0", "5 5 0")
+        for order in ("rcm", "nd"):
+            reordered = ["--reorder", order]
+            self.refuse_matrix(["zero diagonal", "row 5 (counted from 1)"], lines, *reordered)
+            self.refuse_matrix(["diagonal entry of row 5 "], lines, *reordered, "--scale", "diagonal")
         # In a block that is not zero it does no harm.
         swap = GENERAL + "4 4 4\n1 2 1\n2 1 1\n3 4 1\n4 3 1\n"
         self.refuse_matrix(["row 1 (counted from 1)"], swap)

@@ -157,14 +157,14 @@ TEST(FsaiPattern, IsTheLowerPowerOfTheSparsifiedMatrix) {
       Pattern sparse(80);
       for (size_t i = 0; i < 80; ++i)
         for (size_t j = 0; j < 80; ++j)
-          if (i == j || std::abs(dense[i * 80 + j]) >
-                            tau * std::sqrt(dense[i * 80 + i] * dense[j * 80 + j]))
+          if (i == j ||
+              std::abs(dense[i * 80 + j]) > tau * std::sqrt(dense[i * 80 + i] * dense[j * 80 + j]))
             sparse[i].insert(static_cast<Ordinal>(j));
       Method method(fsai(tau, power, 0));
       setUp(method, a);
-      const Pattern expected =
-          lowerPowerOf(tau > 0 ? sparse : patternOf(a.graph), power);
-      EXPECT_EQ(patternOf(factorOf(method).graph), expected) << "tau " << tau << ", power " << power;
+      const Pattern expected = lowerPowerOf(tau > 0 ? sparse : patternOf(a.graph), power);
+      EXPECT_EQ(patternOf(factorOf(method).graph), expected)
+          << "tau " << tau << ", power " << power;
     }
 }
 
@@ -270,8 +270,8 @@ TEST(Fsai, NeverMakesCgBreakDown) {
   const char* problems[] = {"laplace7:6", "jump:6", "elasticity:4x3x3", "shell:6x5"};
   for (int k = 0; k < 200; ++k) {
     const Problem problem = makeProblem(problems[k % 4]);
-    FsaiParameters<Device> parameters =
-        fsai(std::pow(10.0, random.uniform(-3, -0.3)), k % 5, std::pow(10.0, random.uniform(-3, -0.1)));
+    FsaiParameters<Device> parameters = fsai(std::pow(10.0, random.uniform(-3, -0.3)), k % 5,
+                                             std::pow(10.0, random.uniform(-3, -0.1)));
     parameters.max_row = k % 3 == 0 ? 1 + k % 20 : 0;
     parameters.storage = k % 7 == 0 ? Storage::Float : Storage::Native;
     Method method(parameters);
