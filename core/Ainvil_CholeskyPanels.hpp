@@ -35,6 +35,7 @@ public:
           const int bad = factorDiagonal(first);
           if (bad > 0) {
             storeBlock(first, begin, bad - 1);
+            member_.team_barrier();
             return first + bad;
           }
         }
