@@ -96,6 +96,31 @@ Problem makeCircuit(const Grid& grid) {
   return problem;
 }
 
+// Graph Laplacian of a plane grid whose edges have weights u^-1.5, u uniform in (0, 1]: a power law
+// without mean, so that a few edges are very stiff. A leak of 1e-3 at every node makes it SPD.
+Problem makeNetwork(const Grid& grid) {
+  constexpr double leak = 1e-3, exponent = -1.5;
+  const std::vector<Point> steps = starStencil();
+  const auto weight = [=](Point p, Point s) {
+    const Point low = s.x + s.y > 0 ? p : p + s;
+    const std::uint64_t edge = 2 * std::uint64_t(grid.index(low)) + (s.y != 0 ? 1 : 0);
+    return std::pow(1 - random(edge), exponent);
+  };
+  Problem problem;
+  problem.spd = true;
+  problem.matrix = assembleStencil(grid, steps, 1, [&](Point p, size_t k, double* value) {
+    if (!(steps[k] == here)) {
+      *value = -weight(p, steps[k]);
+      return;
+    }
+    *value = leak;
+    for (const Point s : steps)
+      if (!(s == here) && grid.contains(p + s))
+        *value += weight(p, s);
+  });
+  return problem;
+}
+
 // Chains of eight unknowns, each ten times the one before and a source: lower bidiagonal, so ILU(0)
 // is exact, yet every sweep of a triangular solve multiplies the error by ten before the chain
 // ends.

@@ -139,6 +139,7 @@ Problem makeElasticity(const Grid& grid); // Ainvil_GalleryElements.cpp
 Problem makeShell(const Grid& grid);
 Problem makeEuler(const Grid& nodes);   // Ainvil_GalleryEuler.cpp
 Problem makeCircuit(const Grid& nodes); // Ainvil_GalleryCircuit.cpp
+Problem makeNetwork(const Grid& grid);
 Problem makeChain(const Grid& nodes);
 
 } // namespace gallery_detail

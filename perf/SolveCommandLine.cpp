@@ -34,13 +34,14 @@ std::string helpLine(const std::string& left, const std::string& right, size_t i
 std::vector<std::string> defaultPreconds(const std::string& solver) {
   // Incomplete inverses of L and U are not each other's transposes, and CG needs a symmetric M.
   if (solver == "cg")
-    return {"none", "jacobi", "ilu:solve=exact"};
+    return {"jacobi", "ilu:solve=exact", "fsai:power=1", "fsai:power=2", "fsai:power=3"};
   return {"jacobi",
           "ilu:solve=exact",
           "ilu:solve=isai,power=1",
           "ilu:solve=isai,power=2",
           "ilu:solve=isai,power=3",
-          "ilu:solve=isai,power=1,relax=auto"};
+          "ilu:solve=isai,power=1,relax=auto",
+          "ilu:solve=jacobi,sweeps=3"};
 }
 
 std::string footer() {

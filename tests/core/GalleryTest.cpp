@@ -85,12 +85,12 @@ bool isPositiveDefinite(Vec a) {
 
 /// Every problem, at sizes that have interior points and at the smallest ones.
 const char* const small_problems[] = {
-    "cavity:3",   "cavity:7",         "convdiff:1",     "convdiff:2",       "convdiff:7x5x4",
-    "laplace7:1", "laplace7:2",       "laplace7:5x1x3", "laplace27:1",      "laplace27:2x3x4",
-    "poisson5:1", "poisson5:2",       "poisson5:6x5",   "jump:1",           "jump:2",
-    "jump:8x5x4", "elasticity:1x2x2", "elasticity:2",   "elasticity:4x3x3", "shell:2",
-    "shell:6x5",  "euler:3",          "euler:4",        "euler:5",          "euler:7",
-    "euler:10",   "euler:200"};
+    "cavity:3",     "cavity:7",         "convdiff:1",     "convdiff:2",  "convdiff:7x5x4",
+    "laplace7:1",   "laplace7:2",       "laplace7:5x1x3", "laplace27:1", "laplace27:2x3x4",
+    "poisson5:1",   "poisson5:2",       "poisson5:6x5",   "jump:1",      "jump:2",
+    "jump:8x5x4",   "network:1",        "network:2",      "network:7x5", "elasticity:1x2x2",
+    "elasticity:2", "elasticity:4x3x3", "shell:2",        "shell:6x5",   "euler:3",
+    "euler:4",      "euler:5",          "euler:7",        "euler:10",    "euler:200"};
 
 TEST(Gallery, HasTheQuotedSizes) {
   struct Case {
@@ -502,7 +502,7 @@ TEST(Gallery, ChainsAmplifyTenfold) {
 }
 
 TEST(Gallery, ListsProblemsThatExist) {
-  EXPECT_EQ(gallery().size(), 11u);
+  EXPECT_EQ(gallery().size(), 12u);
   for (const GalleryEntry& entry : gallery()) {
     const std::string name = entry.syntax.substr(0, entry.syntax.find(':'));
     EXPECT_NO_THROW(makeProblem(name + ":5")) << entry.syntax;

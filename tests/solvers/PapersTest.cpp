@@ -2,6 +2,7 @@
 /// Iteration counts of the papers and of an independent serial reference, end to end.
 #include "TestSupport.hpp"
 
+#include "Ainvil_Cg.hpp"
 #include "Ainvil_Convert.hpp"
 #include "Ainvil_Factory.hpp"
 #include "Ainvil_Gallery.hpp"
@@ -161,6 +162,27 @@ TEST(Relaxation, HelpsScaledCompflow6k) {
                           {"ilu:solve=isai,power=2,relax=3", 17}};
   for (const Count& count : counts)
     expectIterations(solve(system, count.precond, 1e-8), count.iterations, 0.03, count.precond);
+}
+
+/// Counts of an independent reference: entries before and after the filter, iterations of CG.
+TEST(FsaiPaper, Bcsstk17) {
+  const Matrix a = publicMatrix("bcsstk17", 1);
+  AINVIL_SKIP_WITHOUT(a, "bcsstk17");
+  const System system = withRowSums(a);
+  const auto run = [&](const std::string& precond) {
+    const auto m = createPreconditioner<double, Device>(precond);
+    m->initialize(a);
+    m->compute(a);
+    SolverOptions options;
+    options.max_iterations = 4000;
+    const auto x = toDevice(std::vector<double>(a.numPointRows(), 0.0));
+    return std::make_pair(m->report().factor_entries,
+                          cg(MatrixOperator<double, Device>(a), m.get(), system.rhs, x, options));
+  };
+  const auto filtered = run("fsai:tau=0.01,power=3,filter=0.05");
+  EXPECT_EQ(filtered.first, 213797);
+  expectIterations(filtered.second, 479, 0.03, "fsai");
+  expectIterations(run("jacobi").second, 2590, 0.03, "jacobi");
 }
 
 class RelaxAuto : public ::testing::TestWithParam<std::pair<const char*, int>> {};
