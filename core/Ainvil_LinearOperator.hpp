@@ -5,6 +5,8 @@
 
 #include "Ainvil_Spmv.hpp"
 
+#include <string>
+
 namespace ainvil {
 
 /// y = alpha op(A) x + beta y on column-major multivectors.

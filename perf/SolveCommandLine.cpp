@@ -20,7 +20,7 @@ constexpr const char* description =
     "Solves A x = b with one or more preconditioners and compares them.\n"
     "Without --precond it compares a sensible set and says which was the fastest.";
 
-const std::vector<std::string> solvers = {"gmres", "cg"};
+const std::vector<std::string> solvers = {"cg", "gmres", "fgmres", "bicgstab"};
 
 constexpr size_t help_column = 33;
 
@@ -55,8 +55,9 @@ std::string footer() {
     for (const ParameterHelp& parameter : method.parameters)
       text += helpLine(parameter.key + "=" + parameter.values, parameter.meaning, 4);
   }
-  for (const std::string& solver : solvers) {
-    text += "\nCompared without --precond, --solver " + solver + ":\n";
+  for (const std::string solver : {"gmres", "cg"}) {
+    text += "\nCompared without --precond, --solver " + solver;
+    text += solver == "cg" ? ":\n" : ", fgmres or bicgstab:\n";
     for (const std::string& precond : defaultPreconds(solver))
       text += "  " + precond + "\n";
   }
@@ -184,8 +185,14 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments) {
          "nested dissection; rows in files and messages of bad input keep\n"
          "their numbers; default none",
          {"none", "rcm", "nd"});
-  choice("--solver", command.solver, "Krylov method, cg for SPD matrices; default gmres", solvers);
-  number("--restart", command.restart, "M", "restart length of gmres");
+  choice("--solver", command.solver,
+         "Krylov method: cg for SPD matrices, fgmres for preconditioners that\n"
+         "vary between applications; default gmres",
+         solvers);
+  app.add_flag("--allow-varying", command.allow_varying,
+               "run cg and gmres even with a preconditioner that varies between\n"
+               "applications");
+  number("--restart", command.restart, "M", "restart length of gmres and fgmres");
   number("--tol", command.tolerance, "T", "stop at ||b - A x|| <= T ||b||");
   number("--max-iters", command.max_iterations, "N", "most iterations of a solve");
   app.add_option("--precond", command.preconds, "preconditioner, see below; repeatable")

@@ -26,6 +26,7 @@ struct CommandLine {
   std::string reorder = "none";
 
   std::string solver = "gmres";
+  bool allow_varying = false;
   int restart = 30;
   double tolerance = 1e-8;
   int max_iterations = 5000;
@@ -37,6 +38,7 @@ struct CommandLine {
   std::string json, history, solution; ///< empty: not wanted
   bool quiet = false;
 
+  bool hasRestart() const { return solver == "gmres" || solver == "fgmres"; }
   const std::string& problemName() const { return matrix.empty() ? problem : matrix; }
 };
 

@@ -71,7 +71,7 @@ void Table::printHeader(const LinearSystem& system, const Environment& environme
   out_ << "\nmachine   " << environment.exec_space << " on " << environment.device << ", "
        << environment.threads << " host threads, Kokkos " << compat::kokkosVersion()
        << "\nsolver    " << command_.solver;
-  if (command_.solver == "gmres")
+  if (command_.hasRestart())
     out_ << "(" << command_.restart << ")";
   out_ << ", tolerance " << command_.tolerance << ", at most " << command_.max_iterations
        << " iterations, " << (command_.single_precision ? "float" : "double");
@@ -136,6 +136,7 @@ std::string toJson(const RunRecord& record, const CommandLine& command, const Li
   run["precond"] = record.precond;
   run["solver"] = command.solver;
   run["restart"] = command.restart;
+  run["allow_varying"] = command.allow_varying;
   run["tolerance"] = command.tolerance;
   run["precision"] = command.single_precision ? "float" : "double";
   run["exec_space"] = environment.exec_space;

@@ -7,15 +7,33 @@
 #include "SolveRecord.hpp"
 #include "SolveSystem.hpp"
 
+#include "Ainvil_BiCgStab.hpp"
 #include "Ainvil_Cg.hpp"
 #include "Ainvil_Gmres.hpp"
 #include "Ainvil_Preconditioner.hpp"
 
 #include <cmath>
+#include <memory>
 #include <type_traits>
 
 namespace ainvil {
 namespace perf {
+
+/// The solver of the command line; `options` adds what the command line does not know.
+template <class Scalar, class Device>
+std::unique_ptr<KrylovSolver<Scalar, Device>> makeSolver(const CommandLine& command,
+                                                         SolverOptions options = {}) {
+  options.tolerance = command.tolerance;
+  options.max_iterations = command.max_iterations;
+  options.restart = command.restart;
+  options.allow_varying = command.allow_varying;
+  if (command.solver == "cg")
+    return std::make_unique<Cg<Scalar, Device>>(options);
+  if (command.solver == "bicgstab")
+    return std::make_unique<BiCgStab<Scalar, Device>>(options);
+  return std::make_unique<Gmres<Scalar, Device>>(
+      options, command.solver == "fgmres" ? Flexible::Yes : Flexible::No);
+}
 
 template <class Scalar, class Device>
 class Runner {
@@ -33,10 +51,7 @@ public:
     RunRecord record;
     record.precond = specification;
     try {
-      if (command_.solver == "cg")
-        repeat<Cg<Scalar, Device>>(precond, record);
-      else
-        repeat<Gmres<Scalar, Device>>(precond, record);
+      repeat(precond, record);
     } catch (const BreakdownError& error) {
       record.converged = false;
       record.status = toString(SolveStatus::Breakdown);
@@ -50,22 +65,18 @@ public:
 private:
   using Exec = typename Device::execution_space;
 
-  template <class Solver>
   void repeat(Precond& precond, RunRecord& record) {
     SolverOptions options;
-    options.tolerance = command_.tolerance;
-    options.max_iterations = command_.max_iterations;
-    options.restart = command_.restart;
     options.progress = [&](int iteration, double rel_residual) {
       if (progress_.isDue())
         progress_.show(message(record.precond, ": iteration ", iteration, ", relative residual ",
                                rel_residual));
     };
-    Solver solver(options);
+    const auto solver = makeSolver<Scalar, Device>(command_, options);
     for (int repetition = 0; repetition < command_.repeat; ++repetition) {
       setUp(precond, record);
       timeApplications(precond, record);
-      solve(solver, precond, record);
+      solve(*solver, precond, record);
     }
   }
 
@@ -99,8 +110,7 @@ private:
                 }));
   }
 
-  template <class Solver>
-  void solve(Solver& solver, const Precond& precond, RunRecord& record) {
+  void solve(KrylovSolver<Scalar, Device>& solver, const Precond& precond, RunRecord& record) {
     Kokkos::deep_copy(exec_, x_, Scalar(0));
     SolveResult result;
     keepFastest(record.solve_seconds,

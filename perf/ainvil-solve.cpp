@@ -58,10 +58,14 @@ void writeResults(const CommandLine& command, const LinearSystem& system,
 
 template <class Scalar, class Device>
 ExitCode solveAll(const CommandLine& command) {
-  // Before anything that takes time, so that a misspelt key is told at once.
+  // Before anything that takes time, so that a misspelt key is told at once, or a preconditioner
+  // that the solver refuses.
   std::vector<PreconditionerPtr<Scalar, Device>> preconds;
-  for (const std::string& specification : command.preconds)
+  const auto solver = makeSolver<Scalar, Device>(command);
+  for (const std::string& specification : command.preconds) {
     preconds.push_back(createPreconditioner<Scalar, Device>(specification));
+    solver->checkPreconditioner(*preconds.back());
+  }
 
   ProgressLine progress(!command.quiet);
   progress.show("preparing " + command.problemName());

@@ -3,7 +3,8 @@
 /// \file
 /// Preconditioned conjugate gradients.
 
-#include "Ainvil_ResidualMeter.hpp"
+#include "Ainvil_DeviceRecurrence.hpp"
+#include "Ainvil_KrylovSolver.hpp"
 
 namespace ainvil {
 
@@ -20,64 +21,49 @@ namespace ainvil {
 /// synchronisation** but one every check_interval iterations. alpha, beta and the stopping test
 /// stay on the device: once it has met the tolerance or broken down it freezes x and r, so the
 /// iterate is that of the reported iteration however seldom the host looks. Workspace: 5 vectors (4
-/// without preconditioner), kept between solves of the same size.
+/// without preconditioner).
 ///
-/// Convergence by recurrence is believed only if the recomputed residual agrees; otherwise the
-/// method restarts from it, as long as that brings half of what the recurrence announces.
-/// Breakdown: p.A p <= 0 (A indefinite) or r.z <= 0 (M indefinite); x is then the iterate before.
+/// M must be a fixed linear operator. Breakdown: p.A p <= 0 (A indefinite) or r.z <= 0 (M
+/// indefinite); x is then the iterate before.
 template <class Scalar, class Device>
-class Cg {
+class Cg final : public KrylovSolver<Scalar, Device> {
+  using Base = KrylovSolver<Scalar, Device>;
+  using Base::n_;
+  using Base::options_;
+  using Base::shape_;
+  using typename Base::Stop;
+  using typename Base::System;
+  using typename Base::VectorArg;
+
 public:
-  using execution_space = typename Device::execution_space;
+  using typename Base::execution_space;
 
   /// \throws InvalidArgument if an option is out of range.
   explicit Cg(SolverOptions options = {});
 
-  /// Solves A x = b. `m` is the preconditioner, an approximate inverse of A, or null for none. `x`
-  /// holds the initial guess and receives the solution. Waits for the instance.
-  /// \throws InvalidArgument if shapes do not match.
-  SolveResult solve(const execution_space& exec, const LinearOperator<Scalar, Device>& a,
-                    const LinearOperator<Scalar, Device>* m, Vector<const Scalar, Device> b,
-                    Vector<Scalar, Device> x);
-
-  SolveResult solve(const LinearOperator<Scalar, Device>& a,
-                    const LinearOperator<Scalar, Device>* m, Vector<const Scalar, Device> b,
-                    Vector<Scalar, Device> x) {
-    return solve(execution_space(), a, m, b, x);
-  }
-
 private:
-  void allocate(const execution_space& exec, Offset n, bool preconditioned);
-  int run(const execution_space& exec, const LinearOperator<Scalar, Device>& a,
-          const LinearOperator<Scalar, Device>* m, MultiVectorArg<Scalar, Device> x, double b_norm,
-          SolveResult& result);
+  void allocate(const execution_space& exec, Offset n, bool preconditioned) override;
+  VectorArg residual() override { return asColumn(r_); }
+  Stop run(const System& system, SolveResult& result) override;
+  void iterate(const System& system, int slot);
 
-  SolverOptions options_;
-  Offset n_ = -1;
-  int interval_ = 1;
-  detail::SumTeams shape_;
-  detail::PartialSums<Device> sums_;
-  detail::ResidualMeter<Scalar, Device> meter_;
   Vector<Scalar, Device> r_, z_, w_, p_, q_; ///< w = A z, q = A p
-  Kokkos::View<double*, Device> state_;      ///< a CgState and the residuals since the last look
-  typename Kokkos::View<double*, Device>::HostMirror host_state_;
+  detail::PartialSums<Device> sums_;
+  detail::DeviceRecurrence<Device> recurrence_;
 };
 
 /// One solve with its own workspace: see Cg.
 template <class Scalar, class Device>
-SolveResult
-cg(const typename Device::execution_space& exec, const LinearOperator<Scalar, Device>& a,
-   typename detail::NonDeduced<const LinearOperator<Scalar, Device>*>::type m,
-   typename detail::NonDeduced<Vector<const Scalar, Device>>::type b,
-   typename detail::NonDeduced<Vector<Scalar, Device>>::type x, SolverOptions options = {}) {
+SolveResult cg(const typename Device::execution_space& exec,
+               const LinearOperator<Scalar, Device>& a, detail::PrecondArg<Scalar, Device> m,
+               detail::RhsArg<Scalar, Device> b, detail::SolutionArg<Scalar, Device> x,
+               SolverOptions options = {}) {
   return Cg<Scalar, Device>(std::move(options)).solve(exec, a, m, b, x);
 }
 
 template <class Scalar, class Device>
-SolveResult cg(const LinearOperator<Scalar, Device>& a,
-               typename detail::NonDeduced<const LinearOperator<Scalar, Device>*>::type m,
-               typename detail::NonDeduced<Vector<const Scalar, Device>>::type b,
-               typename detail::NonDeduced<Vector<Scalar, Device>>::type x,
+SolveResult cg(const LinearOperator<Scalar, Device>& a, detail::PrecondArg<Scalar, Device> m,
+               detail::RhsArg<Scalar, Device> b, detail::SolutionArg<Scalar, Device> x,
                SolverOptions options = {}) {
   return cg(typename Device::execution_space(), a, m, b, x, std::move(options));
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Ainvil_Gmres.hpp"
 
-#include "Ainvil_Profiling.hpp"
-
 #include <algorithm>
 #include <limits>
 
@@ -196,84 +194,55 @@ struct ArnoldiUpdateKernel {
 using detail::ArnoldiRecord;
 
 template <class Scalar, class Device>
-Gmres<Scalar, Device>::Gmres(SolverOptions options) : options_(std::move(options)) {
-  options_.validate();
-}
+Gmres<Scalar, Device>::Gmres(SolverOptions options, Flexible flexible)
+    : Base(std::move(options), flexible == Flexible::Yes ? "FGMRES" : "GMRES",
+           flexible == Flexible::Yes ? nullptr : "x = x_0 + M V y holds for one fixed M only"),
+      flexible_(flexible == Flexible::Yes) {}
 
 template <class Scalar, class Device>
-void Gmres<Scalar, Device>::allocate(const execution_space& exec, Offset n) {
-  if (n == n_)
-    return;
-  n_ = -1; // until all allocations have succeeded
-  const Offset length = std::min<Offset>({options_.restart, options_.max_iterations, n});
-  capacity_ = static_cast<int>(std::max<Offset>(length, 1)) + 1;
-  shape_ = detail::SumTeams::forRows(exec, n);
-  sums_ = detail::PartialSums<Device>(exec, 2 * capacity_, shape_);
-  meter_ = detail::ResidualMeter<Scalar, Device>(exec, n);
+void Gmres<Scalar, Device>::allocate(const execution_space& exec, Offset n, bool preconditioned) {
+  const int length = static_cast<int>(
+      std::max<Offset>(1, std::min<Offset>({options_.restart, options_.max_iterations, n})));
+  capacity_ = length + 1;
   const auto allocation = [&](const std::string& label) {
     return Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label);
   };
   basis_ = MultiVector<Scalar, Device>(allocation("Ainvil::Gmres::basis"), n, capacity_);
-  work_ = Vector<Scalar, Device>(allocation("Ainvil::Gmres::work"), n);
+  const int stored = flexible_ ? length : 1;
+  z_ = MultiVector<Scalar, Device>(allocation("Ainvil::Gmres::preconditioned"), n,
+                                   preconditioned ? stored : 0);
+  sums_ = detail::PartialSums<Device>(exec, 2 * capacity_, shape_);
   records_ = Kokkos::View<double*, Device>(allocation("Ainvil::Gmres::records"),
                                            Offset(capacity_) * ArnoldiRecord::size(capacity_));
   coefficients_ =
       Kokkos::View<double*, Device>(allocation("Ainvil::Gmres::coefficients"), capacity_);
   host_records_ = Kokkos::create_mirror_view(records_);
   host_coefficients_ = Kokkos::create_mirror_view(coefficients_);
-  n_ = n;
 }
 
+/// One cycle.
 template <class Scalar, class Device>
-SolveResult Gmres<Scalar, Device>::solve(const execution_space& exec,
-                                         const LinearOperator<Scalar, Device>& a,
-                                         const LinearOperator<Scalar, Device>* m,
-                                         Vector<const Scalar, Device> b, Vector<Scalar, Device> x) {
-  ScopedRegion region("Ainvil::Gmres::solve");
-  detail::checkSystem("GMRES", a, m, b.extent(0), x.extent(0));
-  allocate(exec, b.extent(0));
-  SolveResult result;
-  double b_norm = 0;
-  if (detail::startSolve<Scalar, Device>(exec, meter_, a, asColumn(b), asColumn(x), column(0),
-                                         options_, result, b_norm))
-    return result;
-
-  const System system{exec, a, m};
-  arnoldi_.start(std::numeric_limits<Scalar>::epsilon());
-  double previous = result.true_rel_residual;
-  while (!detail::isOver(options_, previous, result)) {
-    const int length = std::min(capacity_ - 1, options_.max_iterations - result.iterations);
-    const int columns = runCycle(system, length, b_norm, result);
-    if (arnoldi_.failed()) {
-      result.status = SolveStatus::Diverged;
-      result.message =
-          message("A or the preconditioner gave NaN or Inf after iteration ", result.iterations);
-      return result;
-    }
-    const int used = correct(system, columns, asColumn(x));
-    if (used < columns)
-      result.rel_residual = arnoldi_.residual(used) / b_norm;
-    previous = result.true_rel_residual;
-    result.true_rel_residual =
-        meter_.residual(exec, a, asColumn(b), asColumn(x), column(0)) / b_norm;
-    // A nearly singular matrix may go on from a better residual, a singular one cannot.
-    if (arnoldi_.singular() && result.true_rel_residual > 0.9 * previous) {
-      result.status = SolveStatus::Breakdown;
-      result.message =
-          message("the preconditioned matrix is singular: the relative residual stays at ",
-                  result.true_rel_residual);
-      return result;
-    }
-  }
-  return result;
+typename Gmres<Scalar, Device>::Stop Gmres<Scalar, Device>::run(const System& system,
+                                                                SolveResult& result) {
+  if (result.iterations == 0) // the first of this solve
+    arnoldi_.start(std::numeric_limits<Scalar>::epsilon());
+  const int length = std::min(capacity_ - 1, options_.max_iterations - result.iterations);
+  const int columns = runCycle(system, length, result);
+  if (arnoldi_.failed())
+    return {SolveStatus::Diverged, "A or the preconditioner gave NaN or Inf"};
+  const int used = correct(system, columns);
+  if (used < columns)
+    result.rel_residual = arnoldi_.residual(used) / system.b_norm;
+  if (arnoldi_.singular()) // a nearly singular matrix may go on
+    return {SolveStatus::Breakdown, "the preconditioned matrix is singular", true};
+  return {};
 }
 
 /// Runs up to `length` steps from the residual in column 0 and appends to the history. Returns the
 /// number of basis vectors whose combination is the iterate to be taken. Where the open column ends
 /// the cycle, or seems to, one more kernel of inner products makes it final.
 template <class Scalar, class Device>
-int Gmres<Scalar, Device>::runCycle(const System& system, int length, double b_norm,
-                                    SolveResult& result) {
+int Gmres<Scalar, Device>::runCycle(const System& system, int length, SolveResult& result) {
   const execution_space& exec = system.exec;
   const int interval = detail::checkInterval<Device>(options_);
   arnoldi_.startCycle(length);
@@ -292,7 +261,7 @@ int Gmres<Scalar, Device>::runCycle(const System& system, int length, double b_n
     readRecords(exec, seen, last ? j + 2 : j + 1);
     for (; seen <= j; ++seen)
       arnoldi_.add(seen, record(host_records_.data(), seen));
-    const bool near = !last && arnoldi_.predictedResidual() <= options_.tolerance * b_norm;
+    const bool near = !last && arnoldi_.predictedResidual() <= options_.tolerance * system.b_norm;
     if (near) {
       takeInnerProducts(exec, j + 1, j + 1);
       readRecords(exec, j + 1, j + 2);
@@ -303,7 +272,7 @@ int Gmres<Scalar, Device>::runCycle(const System& system, int length, double b_n
     while (columns < arnoldi_.columns() && !(columns > 0 && converged(result))) {
       ++columns;
       ++result.iterations;
-      result.rel_residual = arnoldi_.residual(columns) / b_norm;
+      result.rel_residual = arnoldi_.residual(columns) / system.b_norm;
       result.history.push_back(result.rel_residual);
     }
     if (options_.progress)
@@ -321,8 +290,8 @@ void Gmres<Scalar, Device>::multiply(const System& system, int j) {
     system.a.apply(system.exec, column(j), column(j + 1));
     return;
   }
-  system.m->apply(system.exec, column(j), asColumn(work_));
-  system.a.apply(system.exec, asColumn(work_), column(j + 1));
+  system.m->apply(system.exec, column(j), preconditioned(j));
+  system.a.apply(system.exec, preconditioned(j), column(j + 1));
 }
 
 /// Inner products of columns 0 .. z with columns u and z, into record u.
@@ -353,20 +322,40 @@ void Gmres<Scalar, Device>::readRecords(const execution_space& exec, int first, 
   compat::fence(exec, "Ainvil::Gmres::readRecords");
 }
 
-/// x += M V y. Returns the number of columns of V that took part.
+/// x += M V y, or if flexible x += Z R^-1 y. Returns the number of columns that took part.
 template <class Scalar, class Device>
-int Gmres<Scalar, Device>::correct(const System& system, int columns,
-                                   MultiVectorArg<Scalar, Device> x) {
+int Gmres<Scalar, Device>::correct(const System& system, int columns) {
+  const execution_space& exec = system.exec;
   columns = arnoldi_.solve(columns, host_coefficients_.data());
   if (columns == 0)
     return 0;
-  Kokkos::deep_copy(system.exec, coefficients_, host_coefficients_);
-  const MultiVectorArg<Scalar, Device> target = system.m != nullptr ? asColumn(work_) : x;
-  detail::combineColumns<Scalar, Device>(system.exec, basis_, coefficients_, columns,
-                                         system.m != nullptr ? 0 : 1, target);
-  if (system.m != nullptr)
-    system.m->apply(system.exec, asColumn(work_), x, Trans::No, Scalar(1), Scalar(1));
+  const bool from_z = flexible_ && system.m != nullptr;
+  if (from_z)
+    toCandidates(host_coefficients_.data(), columns);
+  Kokkos::deep_copy(exec, coefficients_, host_coefficients_);
+  const auto combine = [&](const MultiVector<Scalar, Device>& v, int beta, VectorArg y) {
+    detail::combineColumns<Scalar, Device>(exec, v, coefficients_, columns, beta, y);
+  };
+  if (from_z) {
+    combine(z_, 1, system.x);
+  } else if (system.m == nullptr) {
+    combine(basis_, 1, system.x);
+  } else {
+    combine(basis_, 0, preconditioned(0));
+    system.m->apply(exec, preconditioned(0), system.x, Trans::No, Scalar(1), Scalar(1));
+  }
   return columns;
+}
+
+/// y = R^-1 y: from coefficients of the z~_j to those of the M_j u_j. Column j of R is in record j.
+template <class Scalar, class Device>
+void Gmres<Scalar, Device>::toCandidates(double* y, int columns) const {
+  for (int j = columns - 1; j >= 0; --j) {
+    const ArnoldiRecord step = record(host_records_.data(), j);
+    y[j] *= step.inverseNorm();
+    for (int k = 0; k < j; ++k)
+      y[k] -= step.dotU(k) * y[j];
+  }
 }
 
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// \file
-/// Restarted GMRES.
+/// Restarted GMRES and flexible GMRES.
 
 #include "Ainvil_Arnoldi.hpp"
-#include "Ainvil_ResidualMeter.hpp"
+#include "Ainvil_KrylovSolver.hpp"
 
 namespace ainvil {
+
+/// No: GMRES, for one fixed preconditioner. Yes: FGMRES, for one that may vary.
+enum class Flexible { No, Yes };
 
 /// GMRES(m) with right preconditioning: minimises ||b - A x|| over x_0 + M K_m(A M, r_0), so that
 /// the residual it follows is the true one whatever M is. M must be a fixed linear operator.
@@ -16,52 +19,53 @@ namespace ainvil {
 /// vector is orthogonalised as often as in CGS2, yet the basis is read twice a step, as in one pass
 /// of Gram-Schmidt: once for the inner products, once for the update.
 ///
+/// FGMRES(m) (Saad, A flexible inner-outer preconditioned GMRES algorithm, SIAM J. Sci. Comput. 14
+/// (1993)) stores what the preconditioner M_j made of basis vector v_j, A Z~ = V H with
+/// z~_j = M_j v_j, and minimises over x_0 + span Z~. The delayed pass, however, has M_j applied to
+/// the candidate u_j = V s_j + rho_j v_j, before v_j is known. Defining
+///     z~_j = (M_j u_j - sum over k < j of s_kj z~_k) / rho_j
+/// gives A Z~ = V H with the H of GMRES, whatever the M_j are, because only A has to be linear. So
+/// Z = Z~ R holds the M_j u_j as they come, R being the triangle of the s_j and rho_j, and
+/// x = x_0 + Z~ y = x_0 + Z R^-1 y costs one back substitution of size m and no kernel.
+///
 /// Cost of iteration j of a cycle: the kernels of A and M and **two kernels** of its own; memory
 /// traffic 2 (j + 2) + 2 vectors. **No host synchronisation** but one every check_interval
 /// iterations, when the host reads the inner products of the steps since the last look (a few
 /// kilobytes) and updates the small least-squares problem; all decisions follow from the steps
 /// themselves, so the iteration count is exact however seldom it looks. End of a cycle: one kernel
-/// of inner products, the update x += M V y, the true residual, and one synchronisation more.
-/// Workspace: min(restart, max_iterations, n) + 2 vectors, kept between solves of the same size.
+/// of inner products, the update of x (GMRES: with one more application of M), the true residual,
+/// and one synchronisation more. Workspace: l + 1 vectors with l = min(restart, max_iterations, n),
+/// and with preconditioner 1 more in GMRES, l more in FGMRES.
 ///
-/// A cycle that claims convergence is believed only if the recomputed residual agrees; otherwise
-/// another cycle starts from it. On a singular operator (Breakdown) x holds the best iterate; on
-/// NaN or Inf from A or M (Diverged) that of the last cycle.
+/// On a singular operator (Breakdown) x holds the best iterate; on NaN or Inf from A or M
+/// (Diverged) that of the last cycle.
 template <class Scalar, class Device>
-class Gmres {
+class Gmres : public KrylovSolver<Scalar, Device> {
+  using Base = KrylovSolver<Scalar, Device>;
+  using Base::n_;
+  using Base::options_;
+  using Base::shape_;
+  using typename Base::Stop;
+  using typename Base::System;
+  using typename Base::VectorArg;
+
 public:
-  using execution_space = typename Device::execution_space;
+  using typename Base::execution_space;
 
   /// \throws InvalidArgument if an option is out of range.
-  explicit Gmres(SolverOptions options = {});
-
-  /// Solves A x = b. `m` is the preconditioner, an approximate inverse of A, or null for none. `x`
-  /// holds the initial guess and receives the solution. Waits for the instance.
-  /// \throws InvalidArgument if shapes do not match.
-  SolveResult solve(const execution_space& exec, const LinearOperator<Scalar, Device>& a,
-                    const LinearOperator<Scalar, Device>* m, Vector<const Scalar, Device> b,
-                    Vector<Scalar, Device> x);
-
-  SolveResult solve(const LinearOperator<Scalar, Device>& a,
-                    const LinearOperator<Scalar, Device>* m, Vector<const Scalar, Device> b,
-                    Vector<Scalar, Device> x) {
-    return solve(execution_space(), a, m, b, x);
-  }
+  explicit Gmres(SolverOptions options = {}, Flexible flexible = Flexible::No);
 
 private:
-  struct System {
-    const execution_space& exec;
-    const LinearOperator<Scalar, Device>& a;
-    const LinearOperator<Scalar, Device>* m;
-  };
-
-  void allocate(const execution_space& exec, Offset n);
-  int runCycle(const System& system, int length, double b_norm, SolveResult& result);
+  void allocate(const execution_space& exec, Offset n, bool preconditioned) override;
+  VectorArg residual() override { return column(0); }
+  Stop run(const System& system, SolveResult& result) override;
+  int runCycle(const System& system, int length, SolveResult& result);
   void multiply(const System& system, int j);
   void takeInnerProducts(const execution_space& exec, int u, int z);
   void update(const execution_space& exec, int j);
   void readRecords(const execution_space& exec, int first, int last);
-  int correct(const System& system, int columns, MultiVectorArg<Scalar, Device> x);
+  int correct(const System& system, int columns);
+  void toCandidates(double* y, int columns) const;
 
   bool converged(const SolveResult& result) const {
     return result.rel_residual <= options_.tolerance;
@@ -69,19 +73,18 @@ private:
   detail::ArnoldiRecord record(double* data, int j) const {
     return {data + Offset(j) * detail::ArnoldiRecord::size(capacity_), capacity_};
   }
-  MultiVectorArg<Scalar, Device> column(int j) const {
-    return MultiVectorArg<Scalar, Device>(basis_.data() + j * n_, n_, 1);
+  VectorArg column(int j) const { return VectorArg(basis_.data() + j * n_, n_, 1); }
+  /// Where M u_j goes.
+  VectorArg preconditioned(int j) const {
+    return VectorArg(z_.data() + (flexible_ ? j * n_ : 0), n_, 1);
   }
 
-  SolverOptions options_;
-  Offset n_ = -1;
-  int capacity_ = 0; ///< basis vectors, one more than iterations of a cycle
-  detail::SumTeams shape_;
-  detail::PartialSums<Device> sums_;
-  detail::ResidualMeter<Scalar, Device> meter_;
-  detail::ArnoldiLeastSquares arnoldi_;
+  bool flexible_;
+  int capacity_ = 0;                  ///< basis vectors, one more than iterations of a cycle
   MultiVector<Scalar, Device> basis_; ///< n x capacity
-  Vector<Scalar, Device> work_;
+  MultiVector<Scalar, Device> z_;     ///< M u_j of the last step, or if flexible of all
+  detail::PartialSums<Device> sums_;
+  detail::ArnoldiLeastSquares arnoldi_;
   Kokkos::View<double*, Device> records_; ///< one ArnoldiRecord a step
   Kokkos::View<double*, Device> coefficients_;
   typename Kokkos::View<double*, Device>::HostMirror host_records_, host_coefficients_;
@@ -89,21 +92,34 @@ private:
 
 /// One solve with its own workspace: see Gmres.
 template <class Scalar, class Device>
-SolveResult
-gmres(const typename Device::execution_space& exec, const LinearOperator<Scalar, Device>& a,
-      typename detail::NonDeduced<const LinearOperator<Scalar, Device>*>::type m,
-      typename detail::NonDeduced<Vector<const Scalar, Device>>::type b,
-      typename detail::NonDeduced<Vector<Scalar, Device>>::type x, SolverOptions options = {}) {
+SolveResult gmres(const typename Device::execution_space& exec,
+                  const LinearOperator<Scalar, Device>& a, detail::PrecondArg<Scalar, Device> m,
+                  detail::RhsArg<Scalar, Device> b, detail::SolutionArg<Scalar, Device> x,
+                  SolverOptions options = {}) {
   return Gmres<Scalar, Device>(std::move(options)).solve(exec, a, m, b, x);
 }
 
 template <class Scalar, class Device>
-SolveResult gmres(const LinearOperator<Scalar, Device>& a,
-                  typename detail::NonDeduced<const LinearOperator<Scalar, Device>*>::type m,
-                  typename detail::NonDeduced<Vector<const Scalar, Device>>::type b,
-                  typename detail::NonDeduced<Vector<Scalar, Device>>::type x,
+SolveResult gmres(const LinearOperator<Scalar, Device>& a, detail::PrecondArg<Scalar, Device> m,
+                  detail::RhsArg<Scalar, Device> b, detail::SolutionArg<Scalar, Device> x,
                   SolverOptions options = {}) {
   return gmres(typename Device::execution_space(), a, m, b, x, std::move(options));
+}
+
+/// One solve with its own workspace: see Gmres.
+template <class Scalar, class Device>
+SolveResult fgmres(const typename Device::execution_space& exec,
+                   const LinearOperator<Scalar, Device>& a, detail::PrecondArg<Scalar, Device> m,
+                   detail::RhsArg<Scalar, Device> b, detail::SolutionArg<Scalar, Device> x,
+                   SolverOptions options = {}) {
+  return Gmres<Scalar, Device>(std::move(options), Flexible::Yes).solve(exec, a, m, b, x);
+}
+
+template <class Scalar, class Device>
+SolveResult fgmres(const LinearOperator<Scalar, Device>& a, detail::PrecondArg<Scalar, Device> m,
+                   detail::RhsArg<Scalar, Device> b, detail::SolutionArg<Scalar, Device> x,
+                   SolverOptions options = {}) {
+  return fgmres(typename Device::execution_space(), a, m, b, x, std::move(options));
 }
 
 } // namespace ainvil

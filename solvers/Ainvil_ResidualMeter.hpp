@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// \file
-/// Norms and true residuals, and the beginning every solver has in common.
+/// Norms and true residuals.
 
 #include "Ainvil_KrylovKernels.hpp"
-#include "Ainvil_Solver.hpp"
+#include "Ainvil_LinearOperator.hpp"
 
 #include <cmath>
 
@@ -54,45 +54,6 @@ private:
   Kokkos::View<double*, Device> result_;
   typename Kokkos::View<double*, Device>::HostMirror host_result_;
 };
-
-/// Measures ||b|| into `b_norm` and the initial residual r = b - A x into `result`. True if that
-/// already settles the matter.
-template <class Scalar, class Device>
-bool startSolve(const typename Device::execution_space& exec, ResidualMeter<Scalar, Device>& meter,
-                const LinearOperator<Scalar, Device>& a, MultiVectorArg<const Scalar, Device> b,
-                MultiVectorArg<Scalar, Device> x, MultiVectorArg<Scalar, Device> r,
-                const SolverOptions& options, SolveResult& result, double& b_norm) {
-  const auto norm = meter.norm(exec, b);
-  b_norm = norm.two;
-  const auto finish = [&](SolveStatus status, double rel_residual, const char* text) {
-    result.status = status;
-    result.message = text;
-    result.rel_residual = result.true_rel_residual = rel_residual;
-    result.history.assign(1, rel_residual);
-    return true;
-  };
-  if (norm.is_zero) {
-    fillVector<Scalar, Device>(exec, Scalar(0), x);
-    return finish(SolveStatus::Converged, 0, "");
-  }
-  if (!std::isfinite(b_norm))
-    return finish(SolveStatus::Diverged, b_norm, "b holds NaN or Inf, or its norm overflows");
-  // Below this the squares of the entries have lost digits to underflow.
-  constexpr double smallest_norm = 1e-145;
-  if (b_norm < smallest_norm)
-    return finish(SolveStatus::Breakdown, 1, "the norm of b underflows: scale the system");
-  const double r_norm = meter.residual(exec, a, b, x, r);
-  result.history.assign(1, r_norm / b_norm);
-  result.rel_residual = result.true_rel_residual = result.history[0];
-  if (!std::isfinite(r_norm))
-    return finish(SolveStatus::Diverged, r_norm,
-                  "the initial residual b - A x holds NaN or Inf, or its norm overflows");
-  return result.rel_residual <= options.tolerance;
-}
-
-/// Judges the iterate whose true residual was just recomputed; `previous` is the true relative
-/// residual at which the recurrence of `result` started. True if the solve is over.
-bool isOver(const SolverOptions& options, double previous, SolveResult& result);
 
 } // namespace detail
 } // namespace ainvil

@@ -15,11 +15,14 @@ namespace ainvil {
 struct SolverOptions {
   double tolerance = 1e-8;   ///< stop at ||b - A x|| / ||b|| <= tolerance, 2-norms; >= 0
   int max_iterations = 1000; ///< >= 0; 0 only measures the initial guess
-  int restart = 30;          ///< GMRES: basis vectors of a cycle; >= 1
+  int restart = 30;          ///< GMRES, FGMRES: basis vectors of a cycle; >= 1
   /// Iterations between two looks of the host at the residual; >= 0. Results do not depend on it.
   /// 0: 1 on hosts; 10 on GPUs, where a look costs the time of several kernels and the few
   /// iterations run in vain after convergence cost less.
   int check_interval = 0;
+  /// CG and GMRES refuse a preconditioner that is not the same linear map at every application.
+  /// True lets them try; the residual of the recurrence then means little, that of b - A x decides.
+  bool allow_varying = false;
   /// Called at every look of the host with the last finished iteration and its relative residual.
   std::function<void(int iteration, double rel_residual)> progress;
 
@@ -31,7 +34,7 @@ enum class SolveStatus {
   Converged,     ///< the true residual meets the tolerance
   MaxIterations, ///< max_iterations were run
   Breakdown,     ///< the method cannot go on: singular or indefinite operator
-  Diverged,      ///< NaN or Inf appeared
+  Diverged,      ///< NaN or Inf appeared, or the preconditioner has an objection
   Stagnated      ///< rounding keeps the true residual above the tolerance
 };
 
@@ -52,20 +55,19 @@ namespace detail {
 /// A parameter type that takes no part in template argument deduction, so that callers may pass
 /// anything convertible to it.
 template <class T>
-struct NonDeduced {
+struct NonDeducedType {
   using type = T;
 };
+template <class T>
+using NonDeduced = typename NonDeducedType<T>::type;
 
-/// \throws InvalidArgument unless A is n x n, M is absent or n x n, and b and x have n entries.
-void checkSystem(const char* solver, Offset a_rows, Offset a_cols, bool has_m, Offset m_rows,
-                 Offset m_cols, Offset b_size, Offset x_size);
-
+// What the free functions cg, gmres, ... take besides A.
 template <class Scalar, class Device>
-void checkSystem(const char* solver, const LinearOperator<Scalar, Device>& a,
-                 const LinearOperator<Scalar, Device>* m, size_t b_size, size_t x_size) {
-  checkSystem(solver, a.numRows(), a.numCols(), m != nullptr, m ? m->numRows() : 0,
-              m ? m->numCols() : 0, Offset(b_size), Offset(x_size));
-}
+using PrecondArg = NonDeduced<const LinearOperator<Scalar, Device>*>;
+template <class Scalar, class Device>
+using RhsArg = NonDeduced<Vector<const Scalar, Device>>;
+template <class Scalar, class Device>
+using SolutionArg = NonDeduced<Vector<Scalar, Device>>;
 
 /// Iterations between looks of the host, the default filled in.
 template <class Device>

@@ -4,7 +4,9 @@
 /// What the solver tests share: small matrices in host memory, systems on the device, and tools
 /// callbacks.
 
-#include "Ainvil_Solver.hpp"
+#include "Ainvil_BiCgStab.hpp"
+#include "Ainvil_Cg.hpp"
+#include "Ainvil_Gmres.hpp"
 
 #include <gtest/gtest.h>
 
@@ -56,8 +58,22 @@ inline HostCsr matrixOf(int n, const std::function<double(int, int)>& entry) {
   return a;
 }
 
+/// A matrix from its rows; zeros are not stored.
+inline HostCsr matrixOf(const std::vector<Doubles>& rows) {
+  return matrixOf(static_cast<int>(rows.size()), [&](int i, int j) { return rows[i][j]; });
+}
+
 inline HostCsr diagonalOf(const Doubles& d) {
   return matrixOf(static_cast<int>(d.size()), [&](int i, int j) { return i == j ? d[i] : 0.0; });
+}
+
+inline HostCsr inverseDiagonal(const HostCsr& a) {
+  Doubles d;
+  for (int i = 0; i < a.size(); ++i)
+    for (Offset e = a.row_map[i]; e < a.row_map[i + 1]; ++e)
+      if (a.columns[e] == i)
+        d.push_back(1 / a.values[e]);
+  return diagonalOf(d);
 }
 
 /// Five-point -Laplace u + (wind_x, wind_y) . grad u, central differences, on nx x ny points.
@@ -140,24 +156,44 @@ MatrixOperator<Scalar, Device> toDevice(const HostCsr& a) {
       BsrMatrix<Scalar, Device>(Graph<Device>(a.size(), a.size(), row_map, entries), values, 1));
 }
 
-/// Counts applications of another operator.
-template <class Scalar>
-class CountingOperator final : public LinearOperator<Scalar, Device> {
+/// Applies its matrices in turn, and counts. With more than one it is not fixed.
+template <class Scalar = double>
+class Sequence final : public LinearOperator<Scalar, Device> {
 public:
-  explicit CountingOperator(MatrixOperator<Scalar, Device> inner) : inner_(inner) {}
-  Offset numRows() const override { return inner_.numRows(); }
-  Offset numCols() const override { return inner_.numCols(); }
+  explicit Sequence(const std::vector<HostCsr>& matrices) {
+    for (const HostCsr& matrix : matrices)
+      operators_.push_back(toDevice<Scalar>(matrix));
+  }
+  explicit Sequence(const HostCsr& matrix) : Sequence(std::vector<HostCsr>{matrix}) {}
+
+  Offset numRows() const override { return operators_[0].numRows(); }
+  Offset numCols() const override { return operators_[0].numCols(); }
   void apply(const Exec& exec, MultiVectorArg<const Scalar, Device> x,
              MultiVectorArg<Scalar, Device> y, Trans trans, Scalar alpha,
              Scalar beta) const override {
-    ++count;
-    inner_.apply(exec, x, y, trans, alpha, beta);
+    operators_[count++ % operators_.size()].apply(exec, x, y, trans, alpha, beta);
   }
-  mutable int count = 0;
+  bool isFixed() const override { return operators_.size() == 1; }
+  std::string objection() const override { return complaint; }
+
+  mutable size_t count = 0;
+  std::string complaint;
 
 private:
-  MatrixOperator<Scalar, Device> inner_;
+  std::vector<MatrixOperator<Scalar, Device>> operators_;
 };
+
+/// A hundred diagonal matrices with random entries from 1 / factor to factor, no two alike.
+inline std::vector<HostCsr> randomScalings(int n, double factor = 2) {
+  std::vector<HostCsr> scalings;
+  for (int k = 0; k < 100; ++k) {
+    Doubles d = randomVector(n, 100 + k);
+    for (double& value : d)
+      value = std::pow(factor, value);
+    scalings.push_back(diagonalOf(d));
+  }
+  return scalings;
+}
 
 /// Result and solution of one solve of A x = b.
 struct Solved {
@@ -172,19 +208,32 @@ struct Solved {
   }
 };
 
-/// `Solver` is Gmres or Cg; without x0 the initial guess is 0.
+/// FGMRES as a class of its own, as the other methods are.
+template <class Scalar, class Device>
+class Fgmres final : public Gmres<Scalar, Device> {
+public:
+  explicit Fgmres(SolverOptions options = {})
+      : Gmres<Scalar, Device>(std::move(options), Flexible::Yes) {}
+};
+
+/// `Solver` is Gmres, Cg, ...; without x0 the initial guess is 0.
 template <template <class, class> class Solver, class Scalar = double>
-Solved solveWith(const SolverOptions& options, const HostCsr& a, const Doubles& b,
-                 const HostCsr* m = nullptr, Doubles x0 = {}) {
+Solved solveWithOperator(const SolverOptions& options, const HostCsr& a, const Doubles& b,
+                         const LinearOperator<Scalar, Device>* m, Doubles x0 = {}) {
   x0.resize(b.size(), 0.0);
-  const auto a_device = toDevice<Scalar>(a);
-  const auto m_device = toDevice<Scalar>(m ? *m : a);
   const auto x = toDevice<Scalar>(x0);
   Solver<Scalar, Device> solver(options);
   Solved solved;
-  solved.result = solver.solve(Exec(), a_device, m ? &m_device : nullptr, toDevice<Scalar>(b), x);
+  solved.result = solver.solve(Exec(), toDevice<Scalar>(a), m, toDevice<Scalar>(b), x);
   solved.x = toHost<Scalar>(x);
   return solved;
+}
+
+template <template <class, class> class Solver, class Scalar = double>
+Solved solveWith(const SolverOptions& options, const HostCsr& a, const Doubles& b,
+                 const HostCsr* m = nullptr, const Doubles& x0 = {}) {
+  const auto m_device = toDevice<Scalar>(m ? *m : a);
+  return solveWithOperator<Solver, Scalar>(options, a, b, m ? &m_device : nullptr, x0);
 }
 
 /// ||b - A x|| / ||b|| in host arithmetic.
@@ -213,10 +262,14 @@ class ToolsRecorder {
 public:
   ToolsRecorder() {
     allocations = 0;
+    bytes = 0;
     labels.clear();
     using namespace Kokkos::Tools::Experimental;
-    set_allocate_data_callback([](const Kokkos::Tools::SpaceHandle, const char*, const void*,
-                                  const uint64_t) { ++allocations; });
+    set_allocate_data_callback(
+        [](const Kokkos::Tools::SpaceHandle, const char*, const void*, const uint64_t size) {
+          ++allocations;
+          bytes += size;
+        });
     const auto record = [](const char* label, const uint32_t, uint64_t*) {
       labels.push_back(label);
     };
@@ -236,6 +289,7 @@ public:
     return n;
   }
   static inline int allocations = 0;
+  static inline uint64_t bytes = 0;
   static inline std::vector<std::string> labels;
 };
 
