@@ -38,6 +38,7 @@ struct RunRecord {
   Offset factor_entries = 0;
   Offset factor_bytes = 0;
   Offset breakdowns = 0;
+  Offset peak_bytes = 0; ///< most memory held during the run, system and solver included
   std::string notes;
 
   bool converged = false;

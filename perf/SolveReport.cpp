@@ -27,6 +27,10 @@ std::string seconds(double s) {
   return formatted(s < 10 ? "%.5f" : s < 1000 ? "%.3f" : "%.0f", s);
 }
 
+std::string mebibytes(Offset bytes) {
+  return formatted(bytes < 100 << 20 ? "%.1f" : "%.0f", double(bytes) / (1 << 20));
+}
+
 std::string residual(double r) {
   return std::isnan(r) ? "-" : formatted("%.2e", r);
 }
@@ -35,8 +39,8 @@ struct Column {
   const char* title;
   size_t width;
 };
-constexpr Column columns[] = {{"setup s", 9},  {"apply30 s", 9}, {"iters", 6},  {"status", 14},
-                              {"residual", 8}, {"solve s", 9},   {"total s", 9}};
+constexpr Column columns[] = {{"setup s", 9},  {"apply30 s", 9}, {"iters", 6},   {"status", 14},
+                              {"residual", 8}, {"solve s", 9},   {"total s", 9}, {"peak MiB", 8}};
 
 } // namespace
 
@@ -91,7 +95,7 @@ void Table::printRow(const RunRecord& record) {
   printLine(record.precond, {seconds(record.setup_seconds), seconds(record.apply30_seconds),
                              solved ? std::to_string(record.iterations) : "-", record.status,
                              residual(record.rel_residual), seconds(record.solve_seconds),
-                             seconds(record.totalSeconds())});
+                             seconds(record.totalSeconds()), mebibytes(record.peak_bytes)});
 }
 
 void Table::printFooter(const std::vector<RunRecord>& records) {
@@ -149,6 +153,7 @@ std::string toJson(const RunRecord& record, const CommandLine& command, const Li
   run["recompute_seconds"] = record.recompute_seconds;
   run["factor_entries"] = record.factor_entries;
   run["factor_bytes"] = record.factor_bytes;
+  run["peak_bytes"] = record.peak_bytes;
   run["breakdowns"] = record.breakdowns;
   run["iterations"] = record.iterations;
   run["status"] = record.status;

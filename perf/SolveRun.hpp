@@ -3,6 +3,7 @@
 /// \file
 /// Setting up, applying and solving with one preconditioner, in one precision on one device.
 
+#include "MemoryMeter.hpp"
 #include "SolveOutput.hpp"
 #include "SolveRecord.hpp"
 #include "SolveSystem.hpp"
@@ -41,15 +42,17 @@ public:
   using Precond = Preconditioner<Scalar, Device>;
 
   /// Copies the system to the device. \throws InvalidArgument if a value is too large for Scalar.
-  Runner(const CommandLine& command, const LinearSystem& system, ProgressLine& progress)
-      : command_(command), system_(system), progress_(progress), matrix_(toDevice(system.matrix)),
-        operator_(matrix_), b_(toDevice(system.rhs)),
+  Runner(const CommandLine& command, const LinearSystem& system, ProgressLine& progress,
+         MemoryMeter& memory)
+      : command_(command), system_(system), progress_(progress), memory_(memory),
+        matrix_(toDevice(system.matrix)), operator_(matrix_), b_(toDevice(system.rhs)),
         x_(Kokkos::view_alloc(exec_, Kokkos::WithoutInitializing, "Ainvil::x"), b_.extent(0)) {}
 
   /// A BreakdownError is part of the record; other exceptions pass.
   RunRecord run(const std::string& specification, Precond& precond) {
     RunRecord record;
     record.precond = specification;
+    memory_.resetPeak();
     try {
       repeat(precond, record);
     } catch (const BreakdownError& error) {
@@ -59,6 +62,7 @@ public:
       if (system_.order.numRows() > 0)
         record.message += " (block rows in the order of --reorder " + command_.reorder + ")";
     }
+    record.peak_bytes = memory_.peak();
     return record;
   }
 
@@ -179,6 +183,7 @@ private:
   const CommandLine& command_;
   const LinearSystem& system_;
   ProgressLine& progress_;
+  MemoryMeter& memory_;
   Exec exec_;
   BsrMatrix<Scalar, Device> matrix_;
   MatrixOperator<Scalar, Device> operator_;

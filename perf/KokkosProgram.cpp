@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "KokkosProgram.hpp"
+
+#include "Ainvil_Error.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <new>
+
+namespace ainvil {
+namespace perf {
+namespace {
+
+const std::string prefix = "--kokkos-";
+
+Arguments sorted(int argc, char** argv) {
+  Arguments arguments;
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    const bool for_kokkos = argument.compare(0, prefix.size(), prefix) == 0;
+    (for_kokkos ? arguments.kokkos : arguments.own).push_back(argument);
+  }
+  return arguments;
+}
+
+} // namespace
+
+bool Arguments::wantKokkosHelp() const {
+  return std::find(kokkos.begin(), kokkos.end(), prefix + "help") != kokkos.end();
+}
+
+int runProgram(const std::string& program, int argc, char** argv,
+               const std::function<ExitCode(const Arguments&)>& run) {
+  const auto fail = [&](std::string reason, ExitCode code) {
+    std::replace(reason.begin(), reason.end(), '\n', ' ');
+    std::cerr << program << ": " << reason << std::endl;
+    return code;
+  };
+  try {
+    return run(sorted(argc, argv));
+  } catch (const Error& error) {
+    return fail(error.what(), bad_input);
+  } catch (const std::bad_alloc&) {
+    return fail("there is not enough memory", other_error);
+  } catch (const std::exception& error) {
+    return fail(error.what(), other_error);
+  }
+}
+
+KokkosScope::KokkosScope(const Arguments& arguments) {
+  std::vector<std::string> options{"ainvil"};
+  options.insert(options.end(), arguments.kokkos.begin(), arguments.kokkos.end());
+  std::vector<char*> argv;
+  for (std::string& option : options)
+    argv.push_back(option.data());
+  int argc = static_cast<int>(argv.size());
+  argv.push_back(nullptr);
+  // Its advice on thread binding would come between a message and its reader.
+  setenv("KOKKOS_DISABLE_WARNINGS", "1", 0);
+  try {
+    Kokkos::initialize(argc, argv.data());
+  } catch (const std::exception& error) {
+    throw InvalidArgument(
+        message("Kokkos does not start with the options given to it: ", error.what()));
+  }
+  if (argc > 1) { // Kokkos takes out what it knows
+    const std::string unknown = argv[1];
+    Kokkos::finalize();
+    throw InvalidArgument(message("Kokkos ", compat::kokkosVersion(), " has no option ", unknown,
+                                  " (--kokkos-help lists all)"));
+  }
+}
+
+std::string cpuName() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);)
+    if (line.compare(0, 10, "model name") == 0 && line.find(": ") != std::string::npos)
+      return line.substr(line.find(": ") + 2);
+  return "unknown CPU";
+}
+
+} // namespace perf
+} // namespace ainvil

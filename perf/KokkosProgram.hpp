@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// What the executables have in common: their start and end, and the machine they run on.
+
+#include "SolveRecord.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace ainvil {
+namespace perf {
+
+enum ExitCode { success = 0, other_error = 1, bad_input = 2, not_converged = 3 };
+
+/// The arguments behind the name of a program.
+struct Arguments {
+  std::vector<std::string> own;
+  std::vector<std::string> kokkos; ///< those that begin with --kokkos-
+
+  bool wantKokkosHelp() const;
+};
+
+/// Calls `run` with the arguments; an exception becomes one sentence on stderr and an exit code.
+int runProgram(const std::string& program, int argc, char** argv,
+               const std::function<ExitCode(const Arguments&)>& run);
+
+/// Kokkos, from its options to the end of the scope.
+class KokkosScope {
+public:
+  /// \throws InvalidArgument if Kokkos does not take the options.
+  explicit KokkosScope(const Arguments& arguments);
+  ~KokkosScope() { Kokkos::finalize(); }
+  KokkosScope(const KokkosScope&) = delete;
+  KokkosScope& operator=(const KokkosScope&) = delete;
+};
+
+/// What the operating system calls the processor.
+std::string cpuName();
+
+template <class Exec>
+Environment describe(const Exec& exec) {
+  const std::string device = compat::deviceName(exec);
+  return {exec.name(), device.empty() ? cpuName() : device,
+          static_cast<int>(Kokkos::DefaultHostExecutionSpace().concurrency())};
+}
+
+} // namespace perf
+} // namespace ainvil

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "SweepsResults.hpp"
+
+#include "Ainvil_BuildInfo.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+namespace ainvil {
+namespace perf {
+namespace {
+
+std::string formatted(const char* format, double number) {
+  char text[64];
+  std::snprintf(text, sizeof(text), format, number);
+  return text;
+}
+
+std::string quoted(const std::string& text) {
+  if (text.find_first_of(",\"\n") == std::string::npos)
+    return text;
+  std::string result = "\"";
+  for (const char c : text)
+    result += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return result + "\"";
+}
+
+std::string csvText(const Cell& cell) {
+  if (const auto* text = std::get_if<std::string>(&cell))
+    return quoted(*text);
+  if (const auto* count = std::get_if<Offset>(&cell))
+    return std::to_string(*count);
+  const double number = std::get<double>(cell);
+  return std::isnan(number) ? "" : formatted("%.12g", number);
+}
+
+std::string tableText(const Cell& cell, double scale) {
+  const auto* number = std::get_if<double>(&cell);
+  if (!number)
+    return std::holds_alternative<Offset>(cell) ? csvText(cell) : std::get<std::string>(cell);
+  return std::isnan(*number) ? "-" : formatted("%.4g", *number * scale);
+}
+
+template <class Texts>
+std::string joined(const Texts& texts) {
+  std::string line;
+  for (const std::string& text : texts)
+    line += (line.empty() ? "" : ",") + text;
+  return line;
+}
+
+} // namespace
+
+Results::Results(std::ostream& out, const SweepsOptions& options, const Environment& environment,
+                 std::vector<Column> columns)
+    : out_(out), environment_(environment), columns_(std::move(columns)),
+      reorder_(options.reorder) {
+  std::vector<std::string> names = {"problem", "reorder", "rows", "entries", "block_size"};
+  for (const Column& column : columns_)
+    names.push_back(column.name);
+  for (const char* name : {"exec_space", "device", "threads", "kokkos_version", "git"})
+    names.push_back(name);
+  csv_ = joined(names) + "\n";
+}
+
+void Results::start(const NamedSystem& named) {
+  const auto& a = named.system.matrix;
+  system_ = {named.name, reorder_, a.numPointRows(), a.numScalars(), Offset(a.block_size)};
+  if (!std::exchange(started_, true))
+    out_ << environment_.exec_space << " on " << environment_.device << ", " << environment_.threads
+         << " host threads, Kokkos " << compat::kokkosVersion() << "\n";
+  out_ << "\n"
+       << named.name << ": " << a.numPointRows() << " rows, " << a.numScalars() << " entries";
+  if (a.block_size > 1)
+    out_ << " in blocks of size " << a.block_size;
+  if (reorder_ != "none")
+    out_ << ", reordered (" << reorder_ << ")";
+  out_ << "\n";
+  std::vector<std::string> titles;
+  for (const Column& column : columns_)
+    titles.push_back(column.title);
+  printLine(titles);
+}
+
+void Results::add(const std::vector<Cell>& cells) {
+  std::vector<std::string> all, shown;
+  for (const Cell& cell : system_)
+    all.push_back(csvText(cell));
+  for (size_t k = 0; k < cells.size(); ++k) {
+    all.push_back(csvText(cells[k]));
+    shown.push_back(tableText(cells[k], columns_[k].scale));
+  }
+  const Environment& e = environment_;
+  for (const Cell& cell : std::vector<Cell>{e.exec_space, e.device, Offset(e.threads),
+                                            compat::kokkosVersion(), build_info::git})
+    all.push_back(csvText(cell));
+  csv_ += joined(all) + "\n";
+  printLine(shown);
+}
+
+void Results::printLine(const std::vector<std::string>& cells) {
+  std::string line;
+  for (size_t k = 0; k < cells.size(); ++k) {
+    if (columns_[k].title.empty())
+      continue;
+    const size_t width = static_cast<size_t>(std::abs(columns_[k].width));
+    const std::string pad(width - std::min(width, cells[k].size()), ' ');
+    line += (line.empty() ? "" : "  ") + (columns_[k].width < 0 ? cells[k] + pad : pad + cells[k]);
+  }
+  out_ << line.substr(0, line.find_last_not_of(' ') + 1) << "\n" << std::flush;
+}
+
+} // namespace perf
+} // namespace ainvil
