@@ -54,7 +54,10 @@ public:
               RecurrenceState::num_scalars + interval_),
         host_data_(Kokkos::create_mirror_view(data_)) {}
 
-  RecurrenceState state() const { return {data_.data()}; }
+  RecurrenceState state() const {
+    const RecurrenceState state{data_.data()};
+    return state;
+  }
 
   /// Sets all scalars to 0. Asynchronous.
   void start(const execution_space& exec) const {

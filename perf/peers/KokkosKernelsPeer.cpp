@@ -13,8 +13,6 @@ template <class Device>
 PeerTimes kokkosKernelsSolve(const BsrMatrix<double, Device>& t, Uplo uplo,
                              const Vector<double, Device>& b, const Vector<double, Device>& x,
                              int repetitions) {
-  // The functions have moved from the inner namespace to the outer one.
-  using namespace KokkosSparse;
   using namespace KokkosSparse::Experimental;
   using Exec = typename Device::execution_space;
   using Memory = typename Device::memory_space;

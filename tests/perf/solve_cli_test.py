@@ -319,6 +319,30 @@ class CommandLineTest(unittest.TestCase):
 
     # ---- runs that do not converge
 
+    def test_diverging_sweeps_stop_the_solver(self):
+        lines = self.succeed("--problem", "chain:800", "--precond", "ilu", "--precond",
+                             "ilu:solve=jacobi", code=3).splitlines()
+        exact = next(line for line in lines if line.startswith("ilu  "))
+        sweeps = next(line for line in lines if line.startswith("ilu:solve=jacobi  "))
+        self.assertIn(" converged ", exact)
+        self.assertIn(" diverged ", sweeps)
+        self.assertTrue(any("sweeps on the lower factor diverge" in line for line in lines), lines)
+
+    def test_asynchronous_sweeps_need_a_flexible_solver(self):
+        arguments = ("--problem", "poisson5:20", "--precond", "ilu:solve=async,sweeps=3")
+        for solver in ("gmres", "cg"):
+            self.refuse(["fgmres", "allow_varying"], *arguments, "--solver", solver)
+        self.succeed(*arguments, "--solver", "gmres", "--allow-varying", "--tol", "1e-3")
+        self.succeed(*arguments, "--solver", "fgmres")
+
+    def test_reports_the_memory_it_took(self):
+        text = self.succeed("--problem", "laplace7:20", "--solver", "cg", "--precond", "jacobi",
+                            "--precond", "fsai", "--json", "-", "--quiet")
+        jacobi, fsai = map(json.loads, text.splitlines())
+        matrix = 8 * fsai["nnz"]
+        self.assertGreater(jacobi["peak_bytes"], matrix)
+        self.assertGreater(fsai["peak_bytes"], jacobi["peak_bytes"] + fsai["factor_bytes"])
+
     def test_not_converged_is_exit_code_3_with_the_table(self):
         text = self.succeed("--problem", "cavity:20", "--max-iters", "3", "--precond", "jacobi",
                             "--json", "a.json", code=3)
