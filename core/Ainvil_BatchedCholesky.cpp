@@ -87,6 +87,19 @@ int largestSize(const typename Device::execution_space& exec,
   return largest;
 }
 
+/// The largest matrix for which scratch memory suffices; those of 32 rows need very little.
+template <class InScratch>
+int largestFitting() {
+  using Policy = typename InScratch::Policy;
+  const int room = compat::IsGpu<typename Policy::execution_space>::value
+                       ? compat::teamScratchBytes<Policy>(InScratch::team_size, InScratch::teams)
+                       : Policy::scratch_size_max(1);
+  int n = 32;
+  while (n < 4096 && InScratch::scratchBytes(n + 1) <= room)
+    ++n;
+  return n;
+}
+
 void checkExtents(const char* what, size_t given, Ordinal needed) {
   if (given < size_t(needed))
     throw InvalidArgument(
@@ -107,15 +120,9 @@ BatchedCholesky<Scalar, Device>::BatchedCholesky(const execution_space& exec, co
     throw Error(message("batched Cholesky needs a GPU with ", detail::panel_width,
                         " lanes a thread, but this one has ", Policy::vector_length_max()));
 
-  // The largest matrix for which scratch memory suffices; those of 32 rows need very little.
-  int room = Policy::scratch_size_max(on_gpu ? 0 : 1);
-  const auto fits = [&](int n) {
-    return detail::CholeskyInScratch<128, Scalar, Device,
-                                     InPlace<true, Scalar, Device>>::scratchBytes(n) <= room;
-  };
-  largest_in_scratch_ = 32;
-  while (largest_in_scratch_ < 4096 && fits(largest_in_scratch_ + 1))
-    ++largest_in_scratch_;
+  using Io = InPlace<true, Scalar, Device>;
+  const int largest_in_few = largestFitting<detail::CholeskyInScratch<64, Scalar, Device, Io>>();
+  largest_in_scratch_ = largestFitting<detail::CholeskyInScratch<128, Scalar, Device, Io>>();
 
   const auto members = allocate<Ordinal, Device>(exec, "Ainvil::cholesky_members", sizes.extent(0));
   Ordinal end = 0;
@@ -131,8 +138,9 @@ BatchedCholesky<Scalar, Device>::BatchedCholesky(const execution_space& exec, co
     add(up_to_8, -1, 8);
     add(up_to_16, 8, 16);
     add(up_to_32, 16, 32);
-    add(up_to_64, 32, std::min(64, largest_in_scratch_));
-    add(in_scratch, 64, largest_in_scratch_);
+    const int few = std::min(64, largest_in_few);
+    add(up_to_64, 32, few);
+    add(in_scratch, few, largest_in_scratch_);
     add(in_panels, largest_in_scratch_, INT_MAX);
   } else {
     add(on_host, -1, INT_MAX);

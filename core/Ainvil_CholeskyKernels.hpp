@@ -9,6 +9,7 @@
 ///   * return 0, or i + 1 if the pivot of row i is the first that is not a positive finite number.
 ///     Then the rows before i are those of L and the others are undefined.
 
+#include "Ainvil_CholeskyTiles.hpp"
 #include "Ainvil_LaneGroups.hpp"
 
 #include <limits>
@@ -49,7 +50,21 @@ KOKKOS_INLINE_FUNCTION void subtractAfter(const int k, Scalar t, const Scalar* c
     }
 }
 
-/// Factors a matrix of n <= W rows, right-looking: lane i holds row i in registers and
+/// How W lanes share a matrix of W rows: lane l has the rows l % row_lanes + r row_lanes and the
+/// columns l / row_lanes + c column_lanes, so that all have work to the end. What it reads from
+/// scratch memory grows with rows + columns, what it computes with rows x columns.
+template <int W>
+struct LaneGrid {
+  static constexpr int row_lanes = W == 32 ? 8 : 4, column_lanes = W / row_lanes;
+  static constexpr int rows = W / row_lanes, columns = W / column_lanes;
+
+  /// Whether any of the entries (r, c) lies in the lower triangle.
+  KOKKOS_INLINE_FUNCTION static constexpr bool reaches(int r, int c) {
+    return c * column_lanes < (r + 1) * row_lanes;
+  }
+};
+
+/// Factors a matrix of n <= W rows, right-looking, the lower triangle in registers:
 ///   for k < n:  c_i = a_ik,  t_i = c_i / c_k,  l_ik = c_i / sqrt(c_k),  a_ij -= t_i c_j for j > k,
 /// where column c passes from lane to lane through scratch memory. `entry(i, j)` is a reference to
 /// A_ij, j <= i. `columns` is room for Kept columns of W scalars, aligned for Pack: two are enough,
@@ -57,12 +72,22 @@ KOKKOS_INLINE_FUNCTION void subtractAfter(const int k, Scalar t, const Scalar* c
 template <int W, int Kept, class Scalar, class Member, class Entry>
 KOKKOS_INLINE_FUNCTION int factorRows(const Member& member, int n, const Entry& entry,
                                       Scalar* columns) {
+  using Grid = LaneGrid<W>;
   const ThreadLanes<Member> lanes{member, W};
   const int lane = laneOf<W>(member);
-  Scalar row[W];
-  AINVIL_UNROLL
-  for (int j = 0; j < W; ++j)
-    row[j] = lane < n && j <= lane ? Scalar(entry(lane, j)) : Scalar(0);
+  const int i = lane % Grid::row_lanes, j = lane / Grid::row_lanes; // the first row and column
+  const auto forEachEntry = [&](const auto& f) {
+    AINVIL_UNROLL
+    for (int r = 0; r < Grid::rows; ++r)
+      AINVIL_UNROLL
+    for (int c = 0; c < Grid::columns; ++c)
+      if (Grid::reaches(r, c))
+        f(r, c, i + r * Grid::row_lanes, j + c * Grid::column_lanes);
+  };
+  Scalar a[Grid::rows][Grid::columns];
+  forEachEntry([&](int r, int c, int row, int column) {
+    a[r][c] = row < n && column <= row ? Scalar(entry(row, column)) : Scalar(0);
+  });
 
   int bad = 0;
   Scalar own_inverse = 1;
@@ -70,8 +95,15 @@ KOKKOS_INLINE_FUNCTION int factorRows(const Member& member, int n, const Entry& 
   for (int k = 0; k < W; ++k) {
     if (k >= n)
       break;
+    // Rows and columns before these are done; of these, entries right of the diagonal are no more
+    // than waste.
+    const int r_k = k / Grid::row_lanes, c_k = k / Grid::column_lanes;
+    const bool owner = j == k % Grid::column_lanes;
     Scalar* column = columns + k % Kept * W;
-    column[lane] = row[k];
+    if (owner)
+      AINVIL_UNROLL
+    for (int r = r_k; r < Grid::rows; ++r)
+      column[i + r * Grid::row_lanes] = a[r][c_k];
     lanes.join();
     const Scalar pivot = column[k];
     if (!isPivot(pivot)) {
@@ -80,14 +112,28 @@ KOKKOS_INLINE_FUNCTION int factorRows(const Member& member, int n, const Entry& 
     }
     const Scalar inverse = compat::rsqrt(pivot);
     own_inverse = lane == k ? inverse : own_inverse;
-    row[k] = lane == k ? inverse : row[k] * inverse;
-    subtractAfter(k, row[k] * inverse, column, row);
+    Scalar y[Grid::columns];
+    AINVIL_UNROLL
+    for (int c = c_k; c < Grid::columns; ++c)
+      y[c] = column[j + c * Grid::column_lanes];
+    y[c_k] = j > k % Grid::column_lanes ? y[c_k] : Scalar(0);
+    AINVIL_UNROLL
+    for (int r = r_k; r < Grid::rows; ++r) {
+      const Scalar l = column[i + r * Grid::row_lanes] * inverse;
+      const Scalar t = l * inverse;
+      AINVIL_UNROLL
+      for (int c = c_k; c < Grid::columns; ++c)
+        if (Grid::reaches(r, c))
+          a[r][c] -= t * y[c];
+      if (owner)
+        a[r][c_k] = i + r * Grid::row_lanes == k ? inverse : l;
+    }
   }
 
-  AINVIL_UNROLL
-  for (int j = 0; j < W; ++j)
-    if (lane < n && j <= lane)
-      entry(lane, j) = row[j];
+  forEachEntry([&](int r, int c, int row, int column) {
+    if (row < n && column <= row)
+      entry(row, column) = a[r][c];
+  });
   lanes.join();
   if (Kept == W)
     columns[lane * W + lane] = own_inverse;
@@ -113,54 +159,72 @@ KOKKOS_INLINE_FUNCTION void solveRow(const Entry& entry, const Scalar* columns) 
     entry(j) = x[j];
 }
 
-/// Columns that a team factors at a time, and lanes that factor their diagonal block.
-constexpr int panel_width = 32;
-/// Each lane updates tiles of as many rows and columns.
-constexpr int tile_size = 4;
+/// A_IJ -= L_IK L_JK^T for the rows I from `first` on, the columns J of the panel, `width` of them,
+/// and the columns K before it, in scratch memory by a team of `Lanes` lanes.
+template <int Lanes, class Member, class Scalar>
+KOKKOS_INLINE_FUNCTION void updateInScratch(const Member& member, int n, Scalar* packed, int first,
+                                            int width) {
+  // Rows past the last one repeat it and are not stored.
+  const auto row = [&](int i) { return packed + packedRow(i < n ? i : n - 1); };
+  const auto subtract = [&](int i, int j, Scalar sum) {
+    if (i < n && j <= i && j < first + width)
+      packed[packedRow(i) + j] -= sum;
+  };
+  const TeamLanes<Member> team{member, Lanes};
+  if constexpr (compat::MatrixUnit<Scalar>::exists) {
+    const int lane = member.team_rank() * panel_width + laneOf<panel_width>(member);
+    for (int i = first; i < n; i += tileRows(Lanes)) {
+      UnitTile<Scalar> tile(lane);
+      if (i + member.team_rank() * tileRows(panel_width) >= n)
+        continue;
+      tile.add(
+          first, [&](int r) { return row(i + r); }, [&](int c) { return row(first + c); });
+      tile.forEach([&](int r, int c, Scalar sum) { subtract(i + r, first + c, sum); });
+    }
+    team.join();
+  } else {
+    const int tile_columns = (width + tile_size - 1) / tile_size;
+    const int tile_rows = (n - first + tile_size - 1) / tile_size;
+    team.forEach(tile_rows * tile_columns, [&](const int tile) {
+      const int i = first + tile / tile_columns * tile_size;
+      const int j = first + tile % tile_columns * tile_size;
+      if (j > i)
+        return;
+      const Scalar *left[tile_size], *right[tile_size];
+      AINVIL_UNROLL
+      for (int r = 0; r < tile_size; ++r) {
+        left[r] = row(i + r);
+        right[r] = row(j + r);
+      }
+      Scalar sum[tile_size][tile_size] = {};
+      AINVIL_UNROLL_LOADS(4)
+      for (int k = 0; k < first; ++k)
+        AINVIL_UNROLL
+      for (int r = 0; r < tile_size; ++r)
+        AINVIL_UNROLL
+      for (int c = 0; c < tile_size; ++c)
+        sum[r][c] += left[r][k] * right[c][k];
+      AINVIL_UNROLL
+      for (int r = 0; r < tile_size; ++r)
+        AINVIL_UNROLL
+      for (int c = 0; c < tile_size; ++c)
+        subtract(i + r, j + c, sum[r][c]);
+    });
+  }
+}
 
 /// Factors a matrix in scratch memory by a team of vector length panel_width, left-looking. For one
 /// panel J of columns after the other, I being the rows from J on and K the columns before J:
-///   A_IJ -= L_IK L_JK^T  in register tiles;  L_JJ by one thread;  L_IJ = A_IJ L_JJ^-T, a row a
-///   lane.
+///   A_IJ -= L_IK L_JK^T  in tiles;  L_JJ by one thread;  L_IJ = A_IJ L_JJ^-T, a row a lane.
 /// `columns` is room for panel_width^2 scalars, aligned for Pack.
-template <class Member, class Scalar>
+template <int Lanes, class Member, class Scalar>
 KOKKOS_INLINE_FUNCTION int factorInScratch(const Member& member, int n, Scalar* packed,
                                            Scalar* columns) {
-  const TeamLanes<Member> team{member, member.team_size() * panel_width};
+  const TeamLanes<Member> team{member, Lanes};
   for (int first = 0; first < n; first += panel_width) {
     const int width = n - first < panel_width ? n - first : panel_width;
-    if (first > 0) {
-      const int tile_columns = (width + tile_size - 1) / tile_size;
-      const int tile_rows = (n - first + tile_size - 1) / tile_size;
-      team.forEach(tile_rows * tile_columns, [&](const int tile) {
-        const int i = first + tile / tile_columns * tile_size;
-        const int j = first + tile % tile_columns * tile_size;
-        if (j > i)
-          return;
-        // Rows past the last one repeat it and are not stored.
-        const Scalar *left[tile_size], *right[tile_size];
-        AINVIL_UNROLL
-        for (int r = 0; r < tile_size; ++r) {
-          left[r] = packed + packedRow(i + r < n ? i + r : n - 1);
-          right[r] = packed + packedRow(j + r < n ? j + r : n - 1);
-        }
-        Scalar sum[tile_size][tile_size] = {};
-        AINVIL_UNROLL_LOADS(4)
-        for (int k = 0; k < first; ++k)
-          AINVIL_UNROLL
-        for (int r = 0; r < tile_size; ++r)
-          AINVIL_UNROLL
-        for (int c = 0; c < tile_size; ++c)
-          sum[r][c] += left[r][k] * right[c][k];
-        AINVIL_UNROLL
-        for (int r = 0; r < tile_size; ++r)
-          AINVIL_UNROLL
-        for (int c = 0; c < tile_size; ++c)
-          if (i + r < n && j + c <= i + r && j + c < first + width)
-            packed[packedRow(i + r) + j + c] -= sum[r][c];
-      });
-    }
-
+    if (first > 0)
+      updateInScratch<Lanes>(member, n, packed, first, width);
     int bad = 0;
     if (member.team_rank() == 0)
       bad = factorRows<panel_width, panel_width>(
@@ -186,7 +250,7 @@ KOKKOS_INLINE_FUNCTION int factorInScratch(const Member& member, int n, Scalar* 
 template <class Lanes, class Scalar>
 KOKKOS_INLINE_FUNCTION void solveLast(const Lanes& lanes, int n, const Scalar* packed, Scalar* g) {
   using Index = std::int64_t;
-  constexpr int block = 4;
+  constexpr int block = 8;
   lanes.forEach(n, [&](const int k) { g[k] = k == n - 1 ? Scalar(-1) : Scalar(0); });
   for (int begin = (n - 1) / block * block; begin >= 0; begin -= block) {
     const Scalar* rows[block];

@@ -46,6 +46,8 @@ struct CholeskyOfLanes {
   static constexpr int columns_size = 2 * W, packed_size = packedRow(W);
   static constexpr int scratch_bytes = (columns_size + packed_size + W) * sizeof(Scalar);
   static constexpr int team_lanes = 128;
+  /// To a multiprocessor, as many as the registers suffice for.
+  static constexpr int teams = W == 8 ? 8 : W == 16 ? 7 : 5;
 
   CholeskyClass<Device> batch;
   Io io;
@@ -71,7 +73,7 @@ struct CholeskyOfLanes {
 
   static void launch(const Exec& exec, const char* label, const CholeskyClass<Device>& batch,
                      const Io& io) {
-    using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<team_lanes, 4>>;
+    using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<team_lanes, teams>>;
     constexpr int team_size = team_lanes / W;
     Policy policy(exec, (batch.end - batch.begin + team_size - 1) / team_size, team_size, W);
     policy.set_scratch_size(0, Kokkos::PerTeam(team_size * scratch_bytes + 16));
@@ -85,6 +87,9 @@ struct CholeskyInScratch {
   using Exec = typename Device::execution_space;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
   static constexpr int columns_size = panel_width * panel_width;
+  static constexpr int team_size = Lanes / panel_width;
+  static constexpr int teams = 512 / Lanes; ///< to a multiprocessor
+  using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<Lanes, teams>>;
 
   CholeskyClass<Device> batch;
   Io io;
@@ -103,7 +108,7 @@ struct CholeskyInScratch {
     const int n = batch.sizes(b);
     const TeamLanes<Member> team{member, Lanes};
     io.load(team, b, n, a);
-    const int info = factorInScratch(member, n, a, columns);
+    const int info = factorInScratch<Lanes>(member, n, a, columns);
     finishCholesky(team, io, b, n, info, a, g, [&](int k) {
       if (member.team_rank() == 0)
         solveLast(ThreadLanes<Member>{member, panel_width}, k + 1, a, g);
@@ -113,8 +118,7 @@ struct CholeskyInScratch {
 
   static void launch(const Exec& exec, const char* label, const CholeskyClass<Device>& batch,
                      const Io& io) {
-    using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<Lanes, 512 / Lanes>>;
-    Policy policy(exec, batch.end - batch.begin, Lanes / panel_width, panel_width);
+    Policy policy(exec, batch.end - batch.begin, team_size, panel_width);
     policy.set_scratch_size(0, Kokkos::PerTeam(scratchBytes(batch.largest)));
     Kokkos::parallel_for(label, policy, CholeskyInScratch{batch, io});
   }

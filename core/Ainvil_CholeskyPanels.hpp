@@ -17,9 +17,10 @@ template <class Scalar, class Member>
 class PanelCholesky {
 public:
   static constexpr int block_rows = 64;
-  static constexpr int team_lanes = block_rows * panel_width / (tile_size * tile_size);
+  static constexpr int team_lanes = 128;
   static constexpr std::size_t scratch_scalars =
       std::size_t(panel_width) * panel_width + (block_rows + panel_width) * (panel_width + 1);
+  static_assert(tileRows(team_lanes) == block_rows, "a team has a block in hand");
 
   /// `scratch`: room for scratch_scalars, aligned for Pack. The team has team_lanes lanes.
   KOKKOS_FUNCTION PanelCholesky(const Member& member, int n, Scalar* packed, Scalar* scratch)
@@ -55,34 +56,22 @@ private:
   KOKKOS_INLINE_FUNCTION static int least(int a, int b) { return a < b ? a : b; }
 
   /// rows_ = A - L_IK L_JK^T for the rows I of the block, the columns J of the panel and all K
-  /// before. A lane's tile takes every 16th row and every 8th column.
+  /// before.
   KOKKOS_INLINE_FUNCTION void updateBlock(int first, int begin) const {
-    constexpr int row_step = block_rows / tile_size, column_step = panel_width / tile_size;
-    const Scalar* left = rows_ + lane_ / column_step * stride;
-    const Scalar* right = panel_ + lane_ % column_step * stride;
-    Scalar sum[tile_size][tile_size] = {};
+    TeamTile<team_lanes, Scalar> tile(lane_);
     for (int k = 0; k < first; k += panel_width) {
       member_.team_barrier();
       loadRows(begin, block_rows, k, rows_);
       loadRows(first, panel_width, k, panel_);
       member_.team_barrier();
-      AINVIL_UNROLL_LOADS(8)
-      for (int m = 0; m < panel_width; ++m)
-        AINVIL_UNROLL
-      for (int r = 0; r < tile_size; ++r)
-        AINVIL_UNROLL
-      for (int c = 0; c < tile_size; ++c)
-        sum[r][c] += left[r * row_step * stride + m] * right[c * column_step * stride + m];
+      tile.add(
+          panel_width, [&](int r) { return rows_ + r * stride; },
+          [&](int c) { return panel_ + c * stride; });
     }
     member_.team_barrier();
     loadRows(begin, block_rows, first, rows_);
     member_.team_barrier();
-    Scalar* target = rows_ + lane_ / column_step * stride + lane_ % column_step;
-    AINVIL_UNROLL
-    for (int r = 0; r < tile_size; ++r)
-      AINVIL_UNROLL
-    for (int c = 0; c < tile_size; ++c)
-      target[r * row_step * stride + c * column_step] -= sum[r][c];
+    tile.forEach([&](int r, int c, Scalar sum) { rows_[r * stride + c] -= sum; });
     member_.team_barrier();
   }
 

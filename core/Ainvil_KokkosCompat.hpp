@@ -7,7 +7,10 @@
 #include <Kokkos_Core.hpp>
 #include <Kokkos_MathematicalFunctions.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <string>
+#include <type_traits>
 
 namespace ainvil {
 namespace compat {
@@ -84,6 +87,85 @@ struct IsGpu<Hip> {
   static constexpr bool value = true;
 };
 #endif
+
+/// Bytes of the vector registers that host code is compiled for.
+#if defined(__AVX512F__)
+constexpr int simd_bytes = 64;
+#elif defined(__AVX__)
+constexpr int simd_bytes = 32;
+#else
+constexpr int simd_bytes = 16;
+#endif
+
+/// As many numbers as fill a vector register of a host, with arithmetic entry by entry; a scalar
+/// operand stands for a vector of it. Compilers keep arrays of these in registers where they would
+/// keep arrays of numbers in memory.
+#if defined(__GNUC__) && !defined(__NVCOMPILER)
+template <class T>
+struct SimdOf {
+  typedef T Type __attribute__((vector_size(simd_bytes), may_alias));
+};
+#else
+template <class T>
+struct SimdOf {
+  struct Type {
+    T value[simd_bytes / sizeof(T)];
+
+    friend Type operator*(T a, Type b) {
+      for (T& v : b.value)
+        v *= a;
+      return b;
+    }
+    Type& operator-=(const Type& b) {
+      for (std::size_t i = 0; i < simd_bytes / sizeof(T); ++i)
+        value[i] -= b.value[i];
+      return *this;
+    }
+  };
+};
+#endif
+template <class T>
+using Simd = typename SimdOf<T>::Type;
+
+/// C += A B by the matrix unit of a GPU, for A of 8 x 4 and B of 4 x 8 entries spread over the 32
+/// lanes of a warp: lane l holds A(l / 4, l % 4), B(l % 4, l / 4) and C(l / 4, 2 (l % 4) + h) for
+/// h = 0, 1. `exists` where the unit works in full precision.
+template <class T>
+struct MatrixUnit {
+  static constexpr bool exists = false;
+  KOKKOS_INLINE_FUNCTION static void multiplyAdd(T, T, T (&)[2]) {}
+};
+#if defined(KOKKOS_ARCH_AMPERE80) || defined(KOKKOS_ARCH_HOPPER90)
+template <>
+struct MatrixUnit<double> {
+  static constexpr bool exists = true;
+  KOKKOS_INLINE_FUNCTION static void multiplyAdd([[maybe_unused]] double a,
+                                                 [[maybe_unused]] double b,
+                                                 [[maybe_unused]] double (&c)[2]) {
+#if defined(__CUDA_ARCH__)
+    asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+                 : "+d"(c[0]), "+d"(c[1])
+                 : "d"(a), "d"(b));
+#endif
+  }
+};
+#endif
+
+/// Bytes of fast scratch memory that a team of `team_size` threads may ask for, `teams` of which
+/// share a multiprocessor. Kokkos itself tells what the largest team there is leaves.
+template <class Policy>
+int teamScratchBytes([[maybe_unused]] int team_size, [[maybe_unused]] int teams) {
+#if defined(KOKKOS_ENABLE_CUDA)
+  if constexpr (std::is_same<typename Policy::execution_space, Kokkos::Cuda>::value) {
+    const auto& device = Kokkos::Cuda().cuda_device_prop();
+    const int taken = (team_size + 4) * int(sizeof(double)), taken_by_system = 1024;
+    return std::min(int(device.sharedMemPerBlock),
+                    int(device.sharedMemPerMultiprocessor) / teams - taken_by_system) -
+           taken;
+  }
+#endif
+  return Policy::scratch_size_max(0);
+}
 
 /// A name for reports: the device's own where the backend tells it, else empty.
 template <class Exec>
