@@ -96,10 +96,10 @@ Problem makeCircuit(const Grid& grid) {
   return problem;
 }
 
-// Graph Laplacian of a plane grid whose edges have weights u^-1.5, u uniform in (0, 1]: a power law
-// without mean, so that a few edges are very stiff. A leak of 1e-3 at every node makes it SPD.
+// Graph Laplacian of a plane grid whose edges have weights u^-0.6, u uniform in (0, 1]: a power law
+// without variance, so that a few edges are very stiff. A leak of 0.01 at every node makes it SPD.
 Problem makeNetwork(const Grid& grid) {
-  constexpr double leak = 1e-3, exponent = -1.5;
+  constexpr double leak = 0.01, exponent = -0.6;
   const std::vector<Point> steps = starStencil();
   const auto weight = [=](Point p, Point s) {
     const Point low = s.x + s.y > 0 ? p : p + s;

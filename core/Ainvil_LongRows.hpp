@@ -24,7 +24,7 @@ public:
   /// Finds the rows longer than 64 blocks and 4 times the mean. Waits for the instance; O(n).
   LongRows(const execution_space& exec, const Graph<Device>& graph, int block_size);
 
-  static constexpr int segment_length = 1024; ///< blocks
+  static constexpr int segment_length = 256; ///< blocks
   static constexpr int column_tile = 4;       ///< columns of a product there is workspace for
 
   /// Rows with more blocks than this are long.

@@ -25,15 +25,20 @@ KOKKOS_INLINE_FUNCTION double blockNorm(const BsrMatrix<Scalar, Device>& a, Offs
 
 /// ||A_ii||_F, 0 where it is missing.
 template <class Scalar, class Device>
+KOKKOS_INLINE_FUNCTION double diagonalNorm(const BsrMatrix<Scalar, Device>& a, Offset i) {
+  const Offset at = findEntry(a.graph.entries, a.graph.row_map(i), a.graph.row_map(i + 1),
+                              static_cast<Ordinal>(i));
+  return at < 0 ? 0.0 : blockNorm(a, at);
+}
+
+template <class Scalar, class Device>
 Kokkos::View<double*, Device> diagonalNorms(const typename Device::execution_space& exec,
                                             const BsrMatrix<Scalar, Device>& a) {
   using Exec = typename Device::execution_space;
   const auto norms = allocate<double, Device>(exec, "Ainvil::diagonal_norms", a.numRows());
   Kokkos::parallel_for(
       "Ainvil::diagonalNorms", Range<Exec>(exec, 0, a.numRows()), KOKKOS_LAMBDA(const Offset i) {
-        const Offset at = findEntry(a.graph.entries, a.graph.row_map(i), a.graph.row_map(i + 1),
-                                    static_cast<Ordinal>(i));
-        norms(i) = at < 0 ? 0.0 : blockNorm(a, at);
+        norms(i) = diagonalNorm(a, i);
       });
   return norms;
 }
@@ -128,7 +133,6 @@ Offset detail::countUnsymmetric(const typename Device::execution_space& exec,
                                 const BsrMatrix<Scalar, Device>& a, Ordinal& first_row) {
   using Exec = typename Device::execution_space;
   constexpr double accepted = 1e-8;
-  const auto norms = diagonalNorms(exec, a);
   const int bs = a.block_size, bs2 = bs * bs;
   Offset found = 0;
   Ordinal first = INT_MAX;
@@ -146,7 +150,8 @@ Offset detail::countUnsymmetric(const typename Device::execution_space& exec,
             const double d = compat::math::fabs(double(a.values(e * bs2 + k)) - other);
             difference = d > difference ? d : difference;
           }
-          if (difference > accepted * compat::math::sqrt(norms(i)) * compat::math::sqrt(norms(j))) {
+          if (difference > 0 && difference > accepted * compat::math::sqrt(diagonalNorm(a, i)) *
+                                                  compat::math::sqrt(diagonalNorm(a, j))) {
             ++sum;
             smallest = i < smallest ? static_cast<Ordinal>(i) : smallest;
           }

@@ -37,10 +37,10 @@ struct ScaleRow {
   }
 };
 
-/// Row i in place: y_i = (1 - omega) y_i + omega (c_i - sum over k of M_ik y_k), with the y_k that
-/// are there. The lanes share the scalars of one point row.
+/// In place, y_i = (1 - omega) y_i + omega (c_i - sum over k of M_ik y_k), with the y_k that are
+/// there; one thread a row of a block, block rows in the order of the launch.
 template <class Storage, class Scalar, class Device>
-struct AsyncRow {
+struct AsyncSweep {
   BsrMatrix<Storage, Device> m;
   MultiVectorArg<const Scalar, Device> c;
   MultiVectorArg<Scalar, Device> y;
@@ -48,34 +48,28 @@ struct AsyncRow {
   bool ascending;
   Offset longest; ///< rows with more blocks are left to another kernel
 
-  template <class Member>
-  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal index, void*) const {
+  KOKKOS_FUNCTION void operator()(const Offset item) const {
     const int bs = m.block_size;
-    const Ordinal row = ascending ? index : m.graph.num_rows - 1 - index;
-    const Offset begin = m.graph.row_map(row);
-    const Offset length = m.graph.row_map(row + 1) - begin;
-    if (length > longest)
+    const Offset index = item / bs;
+    const int r = static_cast<int>(item - index * bs);
+    const Offset row = ascending ? index : m.graph.num_rows - 1 - index;
+    const Offset begin = m.graph.row_map(row), end = m.graph.row_map(row + 1);
+    if (end - begin > longest)
       return;
-    for (Offset j = 0; j < Offset(y.extent(1)); ++j)
-      for (int r = 0; r < bs; ++r) {
-        Scalar sum = 0;
-        Kokkos::parallel_reduce(
-            ThreadVectorRange(member, static_cast<int>(length) * bs),
-            [&](const int item, Scalar& partial) {
-              const int k = item / bs, column = item - k * bs;
-              const Offset at = begin + k;
-              partial += Scalar(m.values((at * bs + r) * bs + column)) *
-                         compat::volatileLoad(&y(Offset(m.graph.entries(at)) * bs + column, j));
-            },
-            sum);
-        Kokkos::single(Kokkos::PerThread(member), [&]() {
-          const Offset i = Offset(row) * bs + r;
-          Scalar next = omega * (c(i, j) - sum);
-          if (omega != Scalar(1))
-            next += (Scalar(1) - omega) * y(i, j);
-          compat::volatileStore(&y(i, j), next);
-        });
+    const Offset i = row * bs + r;
+    for (Offset j = 0; j < Offset(y.extent(1)); ++j) {
+      Scalar sum = 0;
+      for (Offset k = begin; k < end; ++k) {
+        const Offset y_row = Offset(m.graph.entries(k)) * bs;
+        for (int column = 0; column < bs; ++column)
+          sum += Scalar(m.values((k * bs + r) * bs + column)) *
+                 compat::volatileLoad(&y(y_row + column, j));
       }
+      Scalar next = omega * (c(i, j) - sum);
+      if (omega != Scalar(1))
+        next += (Scalar(1) - omega) * y(i, j);
+      compat::volatileStore(&y(i, j), next);
+    }
   }
 };
 
@@ -242,8 +236,6 @@ void SweepTriangularSolver<Storage, Scalar, Device>::async(const execution_space
                                                            Out y) const {
   const Scalar omega(parameters_.damping);
   const bool ascending = (uplo_ == Uplo::Lower) == (parameters_.order == SweepOrder::Along);
-  const double work = m_.numRows() > 0 ? double(m_.numEntries()) / m_.numRows() : 0.0;
-  const auto shape = detail::RowTeams::forWork<execution_space>(work * m_.block_size);
   axpby<Scalar, Device>(exec, startFactor(), c, Scalar(0), y);
   for (int k = 0; k < steps(); ++k) {
     detail::forEachRow(

@@ -47,7 +47,8 @@ std::string describe(const SweepParameters& parameters);
 /// balanced.
 ///
 /// Asynchronous sweeps work in place: one launch a sweep, rows started in the order of their
-/// dependencies, so that most of them see values of their own sweep. The result depends on the
+/// dependencies. On hosts most rows see values of their own sweep; on a GPU that holds most rows at
+/// a time few do, and a sweep is worth about as much as a Jacobi sweep. The result depends on the
 /// schedule: the operator is not fixed. The transposed solve takes Jacobi sweeps in either mode.
 ///
 /// Sources: Anzt, Chow, Dongarra, Iterative sparse triangular solves for preconditioning (2015);
