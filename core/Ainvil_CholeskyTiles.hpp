@@ -20,7 +20,9 @@ constexpr int panel_width = 32;
 constexpr int tile_size = 4;
 
 /// Rows of X that a team of as many lanes has in hand.
-constexpr int tileRows(int lanes) { return lanes * tile_size * tile_size / panel_width; }
+constexpr int tileRows(int lanes) {
+  return lanes * tile_size * tile_size / panel_width;
+}
 
 /// A lane holds every `row_step`-th row and every `column_step`-th column.
 template <int Lanes, class Scalar>

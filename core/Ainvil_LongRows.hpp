@@ -25,7 +25,7 @@ public:
   LongRows(const execution_space& exec, const Graph<Device>& graph, int block_size);
 
   static constexpr int segment_length = 256; ///< blocks
-  static constexpr int column_tile = 4;       ///< columns of a product there is workspace for
+  static constexpr int column_tile = 4;      ///< columns of a product there is workspace for
 
   /// Rows with more blocks than this are long.
   Offset limit() const { return limit_; }

@@ -228,7 +228,15 @@ template <class Scalar, class Device>
 PreconditionerPtr<Scalar, Device> makeFsai(Options& options) {
   FsaiParameters<Device> parameters;
   parameters.tau = options.nonNegative("tau", parameters.tau);
-  parameters.power = options.integer("power", parameters.power, 0);
+  FsaiAdaptive& adaptive = parameters.adaptive;
+  adaptive.steps = options.integer("adaptive", adaptive.steps, 0);
+  if (adaptive.steps > 0) {
+    adaptive.power = options.integer("power", adaptive.power, 0);
+    adaptive.per_step = options.integer("per-step", adaptive.per_step, 1);
+    adaptive.tolerance = options.nonNegative("tolerance", adaptive.tolerance);
+  } else {
+    parameters.power = options.integer("power", parameters.power, 0);
+  }
   parameters.max_row = options.integer("max-row", parameters.max_row, 0);
   parameters.filter = options.nonNegative("filter", parameters.filter);
   parameters.storage = storage<Scalar>(options);
@@ -276,8 +284,12 @@ const std::vector<MethodHelp>& preconditionerHelp() {
       {"fsai", "factored sparse approximate inverse, for SPD matrices",
        withBreakdown(
            {{"tau", "0.01", "pattern: entries of A above tau sqrt(a_ii a_jj)"},
-            {"power", "2", "pattern: steps of B <- Low(B A)"},
+            {"power", "2",
+             "pattern: steps of B <- Low(B A); adaptive: what it grows from, default 0"},
             {"max-row", "0|n", "pattern: most blocks a row, 0 for any number"},
+            {"adaptive", "0|n", "steps in which rows take the blocks that gain most, 0 for none"},
+            {"per-step", "4", "adaptive: blocks a row takes in a step"},
+            {"tolerance", "0.01", "adaptive: rows whose psi falls by less in a step stop"},
             {"filter", "0.05", "drop blocks of G below this part of their row's norm"},
             {"storage", "double|float", "precision in which G is stored"},
             {"chunk-mib", "256", "memory for local systems that do not fit fast memory, MiB"}})}};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Ainvil_Fsai.hpp"
 
+#include "Ainvil_FsaiAdaptive.hpp"
 #include "Ainvil_FsaiPattern.hpp"
 #include "Ainvil_FsaiRows.hpp"
 #include "Ainvil_PivotInverter.hpp"
@@ -68,21 +69,6 @@ Offset countFailed(const typename Device::execution_space& exec,
   return failed;
 }
 
-/// Scalars in each row's local system.
-template <class Device>
-Kokkos::View<Ordinal*, Device> systemSizes(const typename Device::execution_space& exec,
-                                           const Graph<Device>& pattern, int block_size) {
-  using Exec = typename Device::execution_space;
-  const auto sizes = allocate<Ordinal, Device>(exec, "Ainvil::Fsai::sizes", pattern.num_rows);
-  Kokkos::parallel_for(
-      "Ainvil::Fsai[sizes]", Range<Exec>(exec, 0, pattern.num_rows),
-      KOKKOS_LAMBDA(const Offset row) {
-        sizes(row) =
-            static_cast<Ordinal>(pattern.row_map(row + 1) - pattern.row_map(row)) * block_size;
-      });
-  return sizes;
-}
-
 /// The lower triangle of a user's pattern, the diagonal added.
 template <class Device>
 Graph<Device> userPattern(const typename Device::execution_space& exec, const Graph<Device>& user,
@@ -122,6 +108,16 @@ Fsai<Scalar, Device>::Fsai(const FsaiParameters<Device>& parameters) : parameter
   require(parameters_.max_row >= 0,
           "the limit of blocks a row must not be negative (0: no limit), but it is ",
           parameters_.max_row);
+  const FsaiAdaptive& adaptive = parameters_.adaptive;
+  require(adaptive.steps >= 0,
+          "the adaptive steps must not be negative (0: static pattern), but there are ",
+          adaptive.steps);
+  require(adaptive.per_step >= 1, "an adaptive step must add at least 1 block, but it adds ",
+          adaptive.per_step);
+  require(adaptive.tolerance >= 0 && adaptive.tolerance < 1,
+          "the adaptive tolerance must lie in [0, 1), but it is ", adaptive.tolerance);
+  require(adaptive.power >= 0, "the power of the starting pattern must not be negative, but it is ",
+          adaptive.power);
   require(parameters_.filter >= 0 && parameters_.filter < 1,
           "the post-filter must lie in [0, 1), but it is ", parameters_.filter);
   require(parameters_.shift > 0, "the shift must be positive, but it is ", parameters_.shift);
@@ -131,14 +127,18 @@ Fsai<Scalar, Device>::Fsai(const FsaiParameters<Device>& parameters) : parameter
 
 template <class Scalar, class Device>
 std::string Fsai<Scalar, Device>::description() const {
-  std::string text = "fsai: {";
-  if (parameters_.pattern.row_map.extent(0) > 0) {
-    text += "pattern: user";
-  } else {
-    text += message("tau: ", parameters_.tau, ", power: ", parameters_.power);
-    if (parameters_.max_row > 0)
-      text += message(", max-row: ", parameters_.max_row);
-  }
+  const FsaiAdaptive& adaptive = parameters_.adaptive;
+  const bool from_user = parameters_.pattern.row_map.extent(0) > 0;
+  std::string text = from_user ? "fsai: {pattern: user" : message("fsai: {tau: ", parameters_.tau);
+  if (from_user && adaptive.steps > 0)
+    text += message(", tau: ", parameters_.tau);
+  if (!from_user)
+    text += message(", power: ", adaptive.steps > 0 ? adaptive.power : parameters_.power);
+  if (adaptive.steps > 0)
+    text += message(", adaptive: ", adaptive.steps, ", per-step: ", adaptive.per_step,
+                    ", tolerance: ", adaptive.tolerance);
+  if (parameters_.max_row > 0 && (adaptive.steps > 0 || !from_user))
+    text += message(", max-row: ", parameters_.max_row);
   const bool in_float = parameters_.storage == Storage::Float || std::is_same<Scalar, float>::value;
   return text + message(", filter: ", parameters_.filter,
                         in_float ? ", storage: float}" : ", storage: double}");
@@ -160,7 +160,9 @@ void Fsai<Scalar, Device>::doInitialize(const execution_space& exec, const Matri
     if (parameters_.filter > 0)
       kept_ = allocate<char, Device>(exec, "Ainvil::Fsai::kept", pattern_.numEntries());
     g_arrays_ = gt_arrays_ = {};
-    planChunks(exec);
+    solver_ = {}; // frees the memory of its chunks
+    solver_ =
+        detail::FsaiRowSolver<Scalar, Device>(exec, pattern_, block_size_, parameters_.chunk_bytes);
     detail::workspaceOf(exec, intermediate_, a.numPointRows(), 1);
   });
 }
@@ -168,54 +170,21 @@ void Fsai<Scalar, Device>::doInitialize(const execution_space& exec, const Matri
 template <class Scalar, class Device>
 Graph<Device> Fsai<Scalar, Device>::makePattern(const execution_space& exec,
                                                 const Matrix& a) const {
-  if (parameters_.pattern.row_map.extent(0) > 0)
-    return userPattern(exec, parameters_.pattern, a.numRows());
-  const Graph<Device> sparse =
-      parameters_.tau > 0 ? detail::sparsified(exec, a, parameters_.tau) : a.graph;
-  return detail::lowerPower(exec, sparse, parameters_.power, parameters_.max_row);
-}
-
-/// Systems beyond scratch memory get places in the chunk's memory, one after the other; where they
-/// exceed it, a new chunk begins.
-template <class Scalar, class Device>
-void Fsai<Scalar, Device>::planChunks(const execution_space& exec) {
-  const Ordinal n = pattern_.num_rows;
-  const auto sizes = systemSizes(exec, pattern_, block_size_);
-  chunks_.assign(1, {0, BatchedCholesky<Scalar, Device>(exec, sizes)});
-  homes_ = {};
-  chunk_memory_ = {};
-  const Offset largest_inside = chunks_[0].cholesky.largestInScratch();
-  if (Offset(detail::longestRow(exec, pattern_)) * block_size_ <= largest_inside)
-    return;
-
-  const auto host_sizes = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), sizes);
-  homes_ = allocate<Offset, Device>(exec, "Ainvil::Fsai::homes", n);
-  const auto host_homes = Kokkos::create_mirror_view(homes_);
-  const Offset limit = parameters_.chunk_bytes / Offset(sizeof(Scalar));
-  Offset used = 0, most = 0;
-  std::vector<Ordinal> firsts = {0};
-  for (Ordinal row = 0; row < n; ++row) {
-    const Offset size = host_sizes(row);
-    const Offset scalars = size > largest_inside ? size * (size + 1) / 2 + size : 0;
-    if (used > 0 && used + scalars > limit) {
-      firsts.push_back(row);
-      used = 0;
-    }
-    host_homes(row) = used;
-    used += scalars;
-    most = std::max(most, used);
-  }
-  Kokkos::deep_copy(exec, homes_, host_homes);
-  chunk_memory_ = allocate<Scalar, Device>(exec, "Ainvil::Fsai::chunk", most);
-  if (firsts.size() == 1)
-    return;
-  chunks_.clear();
-  for (size_t k = 0; k < firsts.size(); ++k) {
-    const Ordinal end = k + 1 < firsts.size() ? firsts[k + 1] : n;
-    chunks_.push_back(
-        {firsts[k], BatchedCholesky<Scalar, Device>(
-                        exec, Kokkos::subview(sizes, std::make_pair(firsts[k], end)))});
-  }
+  const FsaiAdaptive& adaptive = parameters_.adaptive;
+  const bool from_user = parameters_.pattern.row_map.extent(0) > 0;
+  const Graph<Device> sparse = parameters_.tau > 0 && (adaptive.steps > 0 || !from_user)
+                                   ? detail::sparsified(exec, a, parameters_.tau)
+                                   : a.graph;
+  const int power = adaptive.steps > 0 ? adaptive.power : parameters_.power;
+  const Graph<Device> start = from_user
+                                  ? userPattern(exec, parameters_.pattern, a.numRows())
+                                  : detail::lowerPower(exec, sparse, power, parameters_.max_row);
+  if (adaptive.steps == 0)
+    return start;
+  return detail::adaptivePattern(exec, a,
+                                 detail::AdaptiveParameters<Device>{start, sparse, adaptive,
+                                                                    parameters_.max_row,
+                                                                    parameters_.chunk_bytes});
 }
 
 template <class Scalar, class Device>
@@ -250,14 +219,7 @@ void Fsai<Scalar, Device>::doCompute(const execution_space& exec, const Matrix& 
 
 template <class Scalar, class Device>
 void Fsai<Scalar, Device>::solveRows(const execution_space& exec, const Matrix& a) {
-  const auto run = [&](double shift) {
-    for (const Chunk& chunk : chunks_)
-      chunk.cholesky.run(exec, "Ainvil::Fsai[cholesky]",
-                         detail::FsaiSystems<Scalar, Device>{a, pattern_, values_, info_,
-                                                             chunk.first, Scalar(shift),
-                                                             chunk_memory_, homes_});
-  };
-  run(0);
+  solver_.run(exec, a, values_, info_);
   Ordinal first = -1;
   const Offset failed = countFailed(exec, info_, first);
   if (failed == 0)
@@ -268,7 +230,7 @@ void Fsai<Scalar, Device>::solveRows(const execution_space& exec, const Matrix& 
                 ": the matrix is not SPD, or needs scaling, or the breakdown policy 'shift' or "
                 "'replace'"));
   if (parameters_.breakdown == BreakdownPolicy::Shift)
-    run(parameters_.shift);
+    solver_.run(exec, a, values_, info_, parameters_.shift);
   report_.breakdowns = failed;
   report_.first_breakdown = first;
 }

@@ -3,12 +3,22 @@
 /// \file
 /// Factored sparse approximate inverses of symmetric positive definite matrices.
 
-#include "Ainvil_BatchedCholesky.hpp"
+#include "Ainvil_FsaiRowSolver.hpp"
 #include "Ainvil_GraphAlgebra.hpp"
 #include "Ainvil_Preconditioner.hpp"
 #include "Ainvil_StoredMatrix.hpp"
 
 namespace ainvil {
+
+/// Growth of the pattern of G, row by row, by the gradient of the Kaporin conditioning number.
+struct FsaiAdaptive {
+  int steps = 0;    ///< at most so many; 0: the pattern is static
+  int per_step = 4; ///< blocks a row takes in a step
+  /// A row stops after a step that left more than (1 - tolerance) of its psi_i, see Fsai; 0: none
+  /// stops for that.
+  double tolerance = 0.01;
+  int power = 0; ///< rows start from this power of A~ in place of FsaiParameters::power
+};
 
 template <class Device>
 struct FsaiParameters {
@@ -20,6 +30,9 @@ struct FsaiParameters {
   /// Pattern given by the user instead, in block rows. Must be lower triangular; the diagonal may
   /// be present or not.
   Graph<Device> pattern;
+  /// With steps > 0 rows start from the power of A~ that it names, or from the user's pattern, and
+  /// grow up to max_row blocks.
+  FsaiAdaptive adaptive;
   /// Post-filter: blocks of G with ||G_ij|| < filter ||G_i|| are dropped and the row is scaled so
   /// that diag(G A G^T) = I holds again. 0: none.
   double filter = 0.05;
@@ -39,6 +52,15 @@ struct FsaiParameters {
 /// factors them. For block size 1 this is FSAI; for larger blocks, block FSAI with lower triangular
 /// diagonal blocks. CG with it cannot break down if A is SPD: G^T G is SPD whatever was dropped.
 ///
+/// Adaptive patterns: the Kaporin number of G A G^T, mean eigenvalue to its power over determinant,
+/// is the product of all psi_i^b over det(A), where
+///   psi_i^b = det(G~_i A G~_i^T) = det(G_ii)^-2,  G~_i = G_ii^-1 G_i.
+/// Each step gives block row i the k < i outside of P that promise the largest relative decrease,
+///   || (G A)_ik C_k^-T ||_F^2,  C_k C_k^T = A_kk,
+/// among the neighbours in A~ of P, and the row is solved again. For block size 1 that is
+/// (d psi_i / d g~_ik)^2 / (4 a_kk psi_i), exactly what the best g~_ik alone brings. No block
+/// diagonal scaling of A alters the choice.
+///
 /// The pattern is that of the values initialize() sees. compute() solves for G, drops its small
 /// blocks anew, and forms G^T, which follows the transposed pattern found once. It allocates memory
 /// only when more blocks survive the filter than before, by at least a tenth.
@@ -47,13 +69,14 @@ struct FsaiParameters {
 /// `shift` tries again with (1 + shift) times its diagonal; `replace`, or if that fails too, takes
 /// the pivot block of the row alone, or the identity.
 ///
-/// Cost: sum over rows of (|P| b)^3 / 3. Memory: the pattern twice and values once before the
-/// filter, G and G^T after it, chunk_bytes.
+/// Cost: sum over rows of (|P| b)^3 / 3, in every adaptive step too. Memory: the pattern twice and
+/// values once before the filter, G and G^T after it, chunk_bytes.
 ///
 /// Sources: Kolotilina, Yeremin, Factorized sparse approximate inverse preconditionings I (1993);
 /// Janna, Ferronato, Gambolati, The use of supernodes in factored sparse approximate inverse
 /// preconditioning (2015); pattern, filter and GPU setting: Bernaschi, Bisson, Fantozzi, Janna
-/// (2016).
+/// (2016); adaptive patterns: Janna, Ferronato, Adaptive pattern research for block FSAI
+/// preconditioning (2011); Janna, Ferronato, Sartoretto, Gambolati, FSAIPACK (2015).
 template <class Scalar, class Device>
 class Fsai final : public Preconditioner<Scalar, Device> {
 public:
@@ -80,12 +103,6 @@ protected:
 private:
   using Base::report_;
 
-  /// Rows whose local systems share the memory of a chunk.
-  struct Chunk {
-    Ordinal first = 0;
-    BatchedCholesky<Scalar, Device> cholesky; ///< of the rows from `first` on
-  };
-
   /// Values and graph of G or G^T; the arrays are kept, and enlarged where they are too short.
   struct Factor {
     Kokkos::View<Offset*, Device> row_map;
@@ -95,9 +112,7 @@ private:
   };
 
   Graph<Device> makePattern(const execution_space& exec, const Matrix& a) const;
-  void planChunks(const execution_space& exec);
   void solveRows(const execution_space& exec, const Matrix& a);
-  Offset runChunks(const execution_space& exec, const Matrix& a, bool again);
   void filterRows(const execution_space& exec, const Matrix& a);
   StoredMatrix<Scalar, Device> assemble(const execution_space& exec, Factor& factor,
                                         const Graph<Device>& graph, Trans trans) const;
@@ -108,9 +123,7 @@ private:
   PermutedGraph<Device> transposed_; ///< of G^T before the filter
   Kokkos::View<Scalar*, Device> values_;
   Kokkos::View<char*, Device> kept_; ///< what the filter left of the pattern; empty without filter
-  std::vector<Chunk> chunks_;
-  Kokkos::View<Scalar*, Device> chunk_memory_;
-  Kokkos::View<Offset*, Device> homes_; ///< of each row in it
+  detail::FsaiRowSolver<Scalar, Device> solver_;
   Kokkos::View<int*, Device> info_;
   Factor g_arrays_, gt_arrays_;
   StoredMatrix<Scalar, Device> g_, gt_;

@@ -37,9 +37,8 @@ Kokkos::View<double*, Device> diagonalNorms(const typename Device::execution_spa
   using Exec = typename Device::execution_space;
   const auto norms = allocate<double, Device>(exec, "Ainvil::diagonal_norms", a.numRows());
   Kokkos::parallel_for(
-      "Ainvil::diagonalNorms", Range<Exec>(exec, 0, a.numRows()), KOKKOS_LAMBDA(const Offset i) {
-        norms(i) = diagonalNorm(a, i);
-      });
+      "Ainvil::diagonalNorms", Range<Exec>(exec, 0, a.numRows()),
+      KOKKOS_LAMBDA(const Offset i) { norms(i) = diagonalNorm(a, i); });
   return norms;
 }
 
@@ -151,7 +150,7 @@ Offset detail::countUnsymmetric(const typename Device::execution_space& exec,
             difference = d > difference ? d : difference;
           }
           if (difference > 0 && difference > accepted * compat::math::sqrt(diagonalNorm(a, i)) *
-                                                  compat::math::sqrt(diagonalNorm(a, j))) {
+                                                 compat::math::sqrt(diagonalNorm(a, j))) {
             ++sum;
             smallest = i < smallest ? static_cast<Ordinal>(i) : smallest;
           }

@@ -151,8 +151,8 @@ TEST(Gallery, PatternsAreStructurallySymmetric) {
 }
 
 TEST(Gallery, SpdMeansSymmetricPositiveDefinite) {
-  const std::set<std::string> spd_names{"laplace7", "laplace27",  "poisson5",
-                                        "jump",     "elasticity", "shell", "network"};
+  const std::set<std::string> spd_names{"laplace7",   "laplace27", "poisson5", "jump",
+                                        "elasticity", "shell",     "network"};
   for (const char* spec : small_problems) {
     const Problem p = makeProblem(spec);
     const std::string name = p.name.substr(0, p.name.find(':'));

@@ -17,6 +17,13 @@ TEST(Factory, UnderstandsEveryKey) {
   EXPECT_EQ(describe("ilu:level=2,solve=isai,power=3,side=columns,relax=auto,relax-threshold=1e-3,"
                      "relax-limit=5,storage=float,breakdown=shift,shift=0.5"),
             "ilu: {level: 2, solve: isai, power: 3, side: columns, relax: auto, storage: float}");
+  EXPECT_EQ(describe("fsai"), "fsai: {tau: 0.01, power: 2, filter: 0.05, storage: double}");
+  EXPECT_EQ(describe("fsai:adaptive=3"), "fsai: {tau: 0.01, power: 0, adaptive: 3, per-step: 4, "
+                                         "tolerance: 0.01, filter: 0.05, storage: double}");
+  EXPECT_EQ(describe("fsai:adaptive=5,per-step=2,tolerance=0,tau=0,power=1,max-row=9,filter=0,"
+                     "storage=float,breakdown=shift,shift=0.5,chunk-mib=1"),
+            "fsai: {tau: 0, power: 1, adaptive: 5, per-step: 2, tolerance: 0, max-row: 9, "
+            "filter: 0, storage: float}");
 }
 
 TEST(Factory, RefusesWithASentenceThatNamesTheCulprit) {
@@ -54,6 +61,11 @@ TEST(Factory, RefusesWithASentenceThatNamesTheCulprit) {
       {"ilu:solve=isai,relax=auto,relax-threshold=nan", "must be a positive number"},
       {"ilu:breakdown=ignore", "'breakdown' must be one of fail, shift, replace"},
       {"ilu:storage=half", "'storage' must be one of"},
+      {"fsai:adaptive=-1", "'adaptive' must be an integer of at least 0"},
+      {"fsai:adaptive=2,per-step=0", "'per-step' must be an integer of at least 1"},
+      {"fsai:adaptive=2,tolerance=1", "the adaptive tolerance must lie in [0, 1)"},
+      {"fsai:per-step=2", "key 'per-step' has no effect"},
+      {"fsai:adaptive=0,tolerance=0.1", "key 'tolerance' has no effect"},
       {"jacobi:variant=line", "'variant' must be one of block, point"},
   };
   for (const auto& c : cases)

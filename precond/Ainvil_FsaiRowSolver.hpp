@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// Internal to Fsai: the rows of G from their local systems.
+
+#include "Ainvil_BatchedCholesky.hpp"
+#include "Ainvil_BsrMatrix.hpp"
+
+#include <vector>
+
+namespace ainvil {
+namespace detail {
+
+/// Computes G on one pattern for matrices with one graph, see Fsai. Local systems beyond scratch
+/// memory get places in the memory of a chunk; chunks are worked on one after the other.
+template <class Scalar, class Device>
+class FsaiRowSolver {
+public:
+  using execution_space = typename Device::execution_space;
+
+  FsaiRowSolver() = default;
+  /// Plans for a lower triangular pattern with its diagonal. Rows with active(i) == 0 are left out;
+  /// none is if `active` is empty. Waits.
+  FsaiRowSolver(const execution_space& exec, const Graph<Device>& pattern, int block_size,
+                Offset chunk_bytes, const Kokkos::View<const char*, Device>& active = {});
+
+  /// values <- G, info(i) <- 0, or the pivot of a local system at which its factorisation failed:
+  /// such a row is that of its pivot block alone. With shift > 0 the systems that info counts as
+  /// failed get (1 + shift) times their diagonal. Of rows left out only info is written, as 0.
+  void run(const execution_space& exec, const BsrMatrix<Scalar, Device>& a,
+           const Kokkos::View<Scalar*, Device>& values, const Kokkos::View<int*, Device>& info,
+           double shift = 0) const;
+
+private:
+  struct Chunk {
+    Ordinal first = 0;
+    BatchedCholesky<Scalar, Device> cholesky; ///< of the rows from `first` on
+  };
+
+  void plan(const execution_space& exec, const Kokkos::View<Ordinal*, Device>& sizes,
+            Offset chunk_bytes);
+
+  Graph<Device> pattern_;
+  std::vector<Chunk> chunks_;
+  Kokkos::View<Scalar*, Device> memory_; ///< of a chunk
+  Kokkos::View<Offset*, Device> homes_;  ///< of each row in it
+};
+
+} // namespace detail
+} // namespace ainvil
