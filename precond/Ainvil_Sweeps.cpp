@@ -238,9 +238,9 @@ void SweepTriangularSolver<Storage, Scalar, Device>::async(const execution_space
   const bool ascending = (uplo_ == Uplo::Lower) == (parameters_.order == SweepOrder::Along);
   axpby<Scalar, Device>(exec, startFactor(), c, Scalar(0), y);
   for (int k = 0; k < steps(); ++k) {
-    detail::forEachRow(
-        exec, "Ainvil::Sweeps[async]", m_.numRows(), shape,
-        AsyncRow<Storage, Scalar, Device>{m_, c, y, omega, ascending, long_rows_.limit()});
+    Kokkos::parallel_for(
+        "Ainvil::Sweeps[async]", detail::Range<execution_space>(exec, 0, m_.numPointRows()),
+        AsyncSweep<Storage, Scalar, Device>{m_, c, y, omega, ascending, long_rows_.limit()});
     spmvAddLongRows<Storage, Scalar, Device>(exec, -omega, m_, y, omega, c, Scalar(1) - omega, y, y,
                                              long_rows_);
   }
