@@ -137,9 +137,9 @@ TEST_F(SweepsPaper, IterationsApproachThoseOfExactSolves) {
     if (sweeps > 1) {
       EXPECT_LE(jacobi, before + 2);
     }
-    // The schedule may cost an iteration or two where most rows run at the same time.
-    if (sweeps <= 3) {
-      EXPECT_LE(iterations("ilu:solve=async" + text), jacobi + 2) << sweeps;
+    // A single sweep varies too much from one application to the next.
+    if (sweeps == 2 || sweeps == 3) {
+      EXPECT_LE(iterations("ilu:solve=async" + text), jacobi + 1) << sweeps;
     }
     before = jacobi;
   }
