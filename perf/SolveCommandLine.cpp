@@ -66,7 +66,7 @@ std::string footer() {
           "  apply30   30 applications of it, timed together after one more that is not\n"
           "  residual  ||b - A x|| / ||b||, recomputed in double on the host\n"
           "  total     setup + solve\n"
-          "  peak MiB  most memory held during the run, system and solver included\n"
+          "  MiB       most memory held during the run, system and solver included\n"
           "\nOptions --kokkos-... are passed on to Kokkos, --kokkos-help lists them.\n"
           "Exit codes: 0 all runs converged, 3 some did not, 2 bad input, 1 anything else.\n";
   return text;

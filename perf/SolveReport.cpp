@@ -40,7 +40,7 @@ struct Column {
   size_t width;
 };
 constexpr Column columns[] = {{"setup s", 9},  {"apply30 s", 9}, {"iters", 6},   {"status", 14},
-                              {"residual", 8}, {"solve s", 9},   {"total s", 9}, {"peak MiB", 8}};
+                              {"residual", 8}, {"solve s", 9},   {"total s", 9}, {"MiB", 7}};
 
 } // namespace
 

@@ -124,7 +124,8 @@ class CommandLineTest(unittest.TestCase):
     def test_cg_compares_symmetric_preconditioners(self):
         lines = self.succeed("--problem", "poisson5:20", "--solver", "cg", "--json", "-", "--quiet")
         runs = [json.loads(line) for line in lines.splitlines()]
-        self.assertEqual([run["precond"] for run in runs], ["none", "jacobi", "ilu:solve=exact"])
+        self.assertEqual([run["precond"] for run in runs], ["jacobi", "ilu:solve=exact", "fsai:power=1", "fsai:power=2",
+                          "fsai:power=3"])
         self.assertEqual({run["solver"] for run in runs}, {"cg"})
 
     def test_all_solvers_solve_the_same_system(self):
@@ -173,7 +174,7 @@ class CommandLineTest(unittest.TestCase):
     def test_json_to_stdout_is_pure(self):
         result = self.run_solve("--problem", "poisson5:10", "--json", "-")
         self.assertEqual(result.returncode, 0)
-        self.assertEqual(len([json.loads(line) for line in result.stdout.splitlines()]), 6)
+        self.assertEqual(len([json.loads(line) for line in result.stdout.splitlines()]), 7)
         self.assertIn("Fastest in total", result.stderr)
 
     def test_history_and_solution(self):
