@@ -124,7 +124,8 @@ class CommandLineTest(unittest.TestCase):
     def test_cg_compares_symmetric_preconditioners(self):
         lines = self.succeed("--problem", "poisson5:20", "--solver", "cg", "--json", "-", "--quiet")
         runs = [json.loads(line) for line in lines.splitlines()]
-        self.assertEqual([run["precond"] for run in runs], ["jacobi", "ilu:solve=exact", "fsai:power=1", "fsai:power=2",
+        self.assertEqual([run["precond"] for run in runs],
+                         ["jacobi", "ilu:solve=exact", "fsai:power=1", "fsai:power=2",
                           "fsai:power=3"])
         self.assertEqual({run["solver"] for run in runs}, {"cg"})
 
