@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Ainvil_BatchedCholesky.hpp"
 
-#include "Ainvil_RowTeams.hpp"
+#include "Ainvil_SizeClasses.hpp"
 
 #include <climits>
 
@@ -9,7 +9,6 @@ namespace ainvil {
 namespace {
 
 using detail::packedRow;
-using detail::Range;
 
 /// Matrices and vectors that lie in the caller's arrays and stay there.
 template <bool Solves, class Scalar, class Device>
@@ -49,43 +48,6 @@ struct InPlace {
       copyEntries(group, n, g, vectorHome(b));
   }
 };
-
-/// Indices b with smallest < sizes(b) <= largest into members(begin), ..., in ascending order;
-/// returns the end of them. Waits.
-template <class Device>
-Ordinal selectSizes(const typename Device::execution_space& exec,
-                    const Kokkos::View<const Ordinal*, Device>& sizes, int smallest, int largest,
-                    Ordinal begin, const Kokkos::View<Ordinal*, Device>& members) {
-  using Exec = typename Device::execution_space;
-  Ordinal found = 0;
-  Kokkos::parallel_scan(
-      "Ainvil::BatchedCholesky[classes]", Range<Exec>(exec, 0, sizes.extent(0)),
-      KOKKOS_LAMBDA(const Offset b, Ordinal& position, const bool final) {
-        if (sizes(b) > smallest && sizes(b) <= largest) {
-          if (final)
-            members(begin + position) = static_cast<Ordinal>(b);
-          ++position;
-        }
-      },
-      found);
-  return begin + found;
-}
-
-template <class Device>
-int largestSize(const typename Device::execution_space& exec,
-                const Kokkos::View<const Ordinal*, Device>& sizes,
-                const Kokkos::View<const Ordinal*, Device>& members, Ordinal begin, Ordinal end) {
-  using Exec = typename Device::execution_space;
-  Ordinal largest = 0;
-  Kokkos::parallel_reduce(
-      "Ainvil::BatchedCholesky[largest]", Range<Exec>(exec, begin, end),
-      KOKKOS_LAMBDA(const Offset index, Ordinal& most) {
-        const Ordinal n = sizes(members(index));
-        most = n > most ? n : most;
-      },
-      Kokkos::Max<Ordinal>(largest));
-  return largest;
-}
 
 /// The largest matrix for which scratch memory suffices; those of 32 rows need very little.
 template <class InScratch>
@@ -128,9 +90,9 @@ BatchedCholesky<Scalar, Device>::BatchedCholesky(const execution_space& exec, co
   Ordinal end = 0;
   const auto add = [&](Kind kind, int smallest, int largest) {
     const Ordinal begin = end;
-    end = selectSizes<Device>(exec, sizes, smallest, largest, begin, members);
+    end = detail::selectSizes(exec, numMatrices(), sizes, smallest, largest, begin, members);
     classes_[kind] = {sizes, members, begin, end,
-                      largestSize<Device>(exec, sizes, members, begin, end)};
+                      static_cast<int>(detail::largestSize(exec, numMatrices(), sizes, largest))};
   };
   if (numMatrices() == 0)
     return;

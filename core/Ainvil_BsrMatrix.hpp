@@ -35,6 +35,7 @@ struct Graph {
   }
 
   Offset numEntries() const { return static_cast<Offset>(entries.extent(0)); }
+  double meanRowLength() const { return num_rows > 0 ? double(numEntries()) / num_rows : 0.0; }
 };
 
 /// Block sparse row matrix: the pattern `graph` in units of dense square blocks, block e of the

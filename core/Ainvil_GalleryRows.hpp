@@ -4,6 +4,7 @@
 /// Internal to the gallery: grids, and the assembly of a matrix by a function of its rows.
 
 #include "Ainvil_Gallery.hpp"
+#include "Ainvil_Hash.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -11,6 +12,7 @@
 namespace ainvil {
 namespace gallery_detail {
 
+using detail::hash;
 using Matrix = BsrMatrix<double, HostDevice>;
 
 /// A point of a grid, or the step from one point to another.
@@ -57,14 +59,6 @@ std::vector<Point> stencil(const Predicate& keep) {
 /// Five points on a plane, seven in space.
 inline std::vector<Point> starStencil() {
   return stencil([](Point s) { return s.x * s.x + s.y * s.y + s.z * s.z <= 1; });
-}
-
-/// Scrambles a counter (splitmix64; Steele, Lea and Flood 2014): the same bits on every platform.
-inline std::uint64_t hash(std::uint64_t counter) {
-  std::uint64_t z = (counter + 1) * 0x9e3779b97f4a7c15u;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
 }
 
 /// Uniform in [0, 1).

@@ -11,12 +11,8 @@ using detail::countsToOffsets;
 using detail::findEntry;
 using detail::list_end;
 using detail::lowerBound;
+using detail::nextInRow;
 using detail::Range;
-
-template <class Device>
-double meanRowLength(const Graph<Device>& graph) {
-  return graph.num_rows > 0 ? double(graph.numEntries()) / graph.num_rows : 0.0;
-}
 
 template <class Device>
 void requireSquare(const Graph<Device>& graph, const char* what) {
@@ -75,12 +71,8 @@ struct PowerLists {
     return static_cast<Ordinal>(power.row_map(row + 1) - power.row_map(row)) + 1;
   }
   KOKKOS_FUNCTION Ordinal next(Ordinal row, Ordinal k, Ordinal last) const {
-    const bool own = k == 0;
-    const Graph<Device>& graph = own ? power : factor;
-    const Ordinal source = own ? row : power.entries(power.row_map(row) + k - 1);
-    const Offset end = graph.row_map(source + 1);
-    const Offset at = lowerBound(graph.entries, graph.row_map(source), end, last + 1);
-    return at < end ? graph.entries(at) : list_end;
+    return k == 0 ? nextInRow(power, row, last)
+                  : nextInRow(factor, power.entries(power.row_map(row) + k - 1), last);
   }
 };
 
@@ -100,11 +92,8 @@ struct FillLists {
   KOKKOS_FUNCTION Ordinal next(Ordinal row, Ordinal k, Ordinal last) const {
     if (k == 0)
       return row > last ? row : list_end;
-    if (k == 1) {
-      const Offset end = graph.row_map(row + 1);
-      const Offset at = lowerBound(graph.entries, graph.row_map(row), end, last + 1);
-      return at < end ? graph.entries(at) : list_end;
-    }
+    if (k == 1)
+      return nextInRow(graph, row, last);
     const Offset through = graph.row_map(row) + k - 2;
     const Ordinal h = graph.entries(through);
     const Offset end = graph.row_map(h + 1);
@@ -283,6 +272,24 @@ Graph<Device> triangle(const typename Device::execution_space& exec, const Graph
 }
 
 template <class Device>
+Graph<Device> triangularPattern(const typename Device::execution_space& exec, const char* name,
+                                const Graph<Device>& given, Ordinal num_rows, Uplo uplo,
+                                Diagonal diagonal) {
+  if (given.num_rows != num_rows || given.num_cols != num_rows)
+    throw InvalidArgument(message("the pattern given for ", name, " is ", given.num_rows, " x ",
+                                  given.num_cols, ", but the matrix has ", num_rows,
+                                  " block rows"));
+  validate(exec, given);
+  const Graph<Device> sorted = isSorted(exec, given) ? given : sortRows(exec, given).graph;
+  const bool lower = uplo == Uplo::Lower;
+  const Uplo other = lower ? Uplo::Upper : Uplo::Lower;
+  if (const Offset outside = triangle(exec, sorted, other, Diagonal::Drop).numEntries())
+    throw InvalidArgument(message("the pattern given for ", name, " has ", outside, " entries ",
+                                  lower ? "above" : "below", " the diagonal"));
+  return triangle(exec, sorted, uplo, diagonal);
+}
+
+template <class Device>
 Ordinal countMissingDiagonals(const typename Device::execution_space& exec,
                               const Graph<Device>& graph, Ordinal& first_row) {
   using Exec = typename Device::execution_space;
@@ -322,7 +329,7 @@ Graph<Device> patternPower(const typename Device::execution_space& exec, const G
   for (int p = 2; p <= power; ++p)
     result =
         detail::unionGraph<Device>(exec, graph.num_rows, graph.num_cols,
-                                   PowerLists<Device>{result, graph}, meanRowLength(result) + 1);
+                                   PowerLists<Device>{result, graph}, result.meanRowLength() + 1);
   return result;
 }
 
@@ -342,7 +349,7 @@ Graph<Device> fillPattern(const typename Device::execution_space& exec, const Gr
     const auto old_levels = levels;
     const Graph<Device> after = detail::unionGraph<Device>(
         exec, graph.num_rows, graph.num_cols, FillLists<Device>{before, old_levels, step},
-        meanRowLength(before) / 2 + 2);
+        before.meanRowLength() / 2 + 2);
     const auto new_levels = allocate<int, Device>(exec, "Ainvil::level", after.numEntries());
     Kokkos::parallel_for(
         "Ainvil::fillPattern[levels]", Range<Exec>(exec, 0, graph.num_rows),
@@ -372,6 +379,9 @@ Graph<Device> fillPattern(const typename Device::execution_space& exec, const Gr
                                                    const Graph<DEVICE>&);                          \
   template Graph<DEVICE> triangle<DEVICE>(const typename DEVICE::execution_space&,                 \
                                           const Graph<DEVICE>&, Uplo, Diagonal);                   \
+  template Graph<DEVICE> triangularPattern<DEVICE>(const typename DEVICE::execution_space&,        \
+                                                   const char*, const Graph<DEVICE>&, Ordinal,     \
+                                                   Uplo, Diagonal);                                \
   template Ordinal countMissingDiagonals<DEVICE>(const typename DEVICE::execution_space&,          \
                                                  const Graph<DEVICE>&, Ordinal&);                  \
   template Graph<DEVICE> patternPower<DEVICE>(const typename DEVICE::execution_space&,             \

@@ -48,6 +48,14 @@ template <class Device>
 Graph<Device> triangle(const typename Device::execution_space& exec, const Graph<Device>& graph,
                        Uplo uplo, Diagonal diagonal);
 
+/// The pattern that a user gave for a triangular matrix of num_rows rows, which messages call
+/// `name`: sorted, and with or without all diagonal entries. \throws InvalidArgument if it is not a
+/// graph of that size, holds an entry twice or has one beyond the diagonal.
+template <class Device>
+Graph<Device> triangularPattern(const typename Device::execution_space& exec, const char* name,
+                                const Graph<Device>& given, Ordinal num_rows, Uplo uplo,
+                                Diagonal diagonal);
+
 /// Number of rows of a sorted square graph that lack their diagonal entry; `first_row` receives the
 /// first of them, or -1.
 template <class Device>

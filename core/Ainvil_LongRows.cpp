@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Ainvil_LongRows.hpp"
 
-#include "Ainvil_RowTeams.hpp"
+#include "Ainvil_SizeClasses.hpp"
 
 namespace ainvil {
 
@@ -10,40 +10,17 @@ using detail::Range;
 template <class Device>
 Ordinal detail::longestRow(const typename Device::execution_space& exec,
                            const Graph<Device>& graph) {
-  using Exec = typename Device::execution_space;
-  const auto row_map = graph.row_map;
-  Ordinal longest = 0;
-  Kokkos::parallel_reduce(
-      "Ainvil::longestRow", Range<Exec>(exec, 0, graph.num_rows),
-      KOKKOS_LAMBDA(const Offset row, Ordinal& largest) {
-        const Ordinal length = static_cast<Ordinal>(row_map(row + 1) - row_map(row));
-        if (length > largest)
-          largest = length;
-      },
-      Kokkos::Max<Ordinal>(longest));
-  return graph.num_rows > 0 ? longest : 0;
+  return static_cast<Ordinal>(
+      largestSize(exec, graph.num_rows, RowLength<Device>{graph.row_map}, LLONG_MAX));
 }
 
 template <class Device>
 Kokkos::View<const Ordinal*, Device>
 detail::rowsOfLength(const typename Device::execution_space& exec, const Graph<Device>& graph,
                      Offset smallest, Offset largest) {
-  using Exec = typename Device::execution_space;
-  const Ordinal n = graph.num_rows;
-  const auto row_map = graph.row_map;
-  const auto rows = allocate<Ordinal, Device>(exec, "Ainvil::rowsOfLength", n);
-  Ordinal found = 0;
-  Kokkos::parallel_scan(
-      "Ainvil::rowsOfLength", Range<Exec>(exec, 0, n),
-      KOKKOS_LAMBDA(const Offset row, Ordinal& position, const bool final) {
-        const Offset length = row_map(row + 1) - row_map(row);
-        if (length > smallest && length <= largest) {
-          if (final)
-            rows(position) = static_cast<Ordinal>(row);
-          ++position;
-        }
-      },
-      found);
+  const auto rows = allocate<Ordinal, Device>(exec, "Ainvil::rowsOfLength", graph.num_rows);
+  const Ordinal found = selectSizes(exec, graph.num_rows, RowLength<Device>{graph.row_map},
+                                    smallest, largest, 0, rows);
   return Kokkos::subview(rows, std::make_pair(Ordinal(0), found));
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Ainvil_Probes.hpp"
 
+#include "Ainvil_Hash.hpp"
 #include "Ainvil_RowTeams.hpp"
 
 #include <cmath>
@@ -17,11 +18,9 @@ void detail::fillProbes(const typename Device::execution_space& exec,
   Kokkos::parallel_for(
       "Ainvil::fillProbes", Range<Exec>(exec, 0, z.extent(0)), KOKKOS_LAMBDA(const Offset i) {
         for (Offset j = 0; j < columns; ++j) {
-          std::uint64_t h = (std::uint64_t(i) * std::uint64_t(columns) + std::uint64_t(j) + 1) *
-                            0x9E3779B97F4A7C15ull;
-          h = (h ^ (h >> 30)) * 0xBF58476D1CE4E5B9ull;
-          h = (h ^ (h >> 27)) * 0x94D049BB133111EBull;
-          z(i, j) = ((h ^ (h >> 31)) & 1) != 0 ? Scalar(1) : Scalar(-1);
+          const std::uint64_t counter =
+              std::uint64_t(i) * std::uint64_t(columns) + std::uint64_t(j);
+          z(i, j) = (detail::hash(counter) & 1) != 0 ? Scalar(1) : Scalar(-1);
         }
       });
 }

@@ -36,6 +36,14 @@ KOKKOS_INLINE_FUNCTION Offset findEntry(const Entries& entries, Offset begin, Of
 /// What `next` of a list returns past its last element.
 constexpr Ordinal list_end = INT_MAX;
 
+/// The smallest column above `last` in a row of a sorted graph, or list_end.
+template <class Device>
+KOKKOS_INLINE_FUNCTION Ordinal nextInRow(const Graph<Device>& graph, Ordinal row, Ordinal last) {
+  const Offset end = graph.row_map(row + 1);
+  const Offset at = lowerBound(graph.entries, graph.row_map(row), end, last + 1);
+  return at < end ? graph.entries(at) : list_end;
+}
+
 /// Enumerates the sorted union of lists(row, 0), lists(row, 1), ...: one reduction over the lanes
 /// finds the smallest element above the last one. Stateless, so any number of lists of any length
 /// needs no memory.

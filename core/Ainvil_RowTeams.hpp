@@ -4,7 +4,7 @@
 /// Launching one thread of a team per matrix row, the row's work spread over the vector lanes: a
 /// warp or a part of a warp on GPUs, a single core on hosts.
 
-#include "Ainvil_Types.hpp"
+#include "Ainvil_BsrMatrix.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -36,6 +36,12 @@ struct RowTeams {
 
   static constexpr int threads_per_team = 128;
 };
+
+/// For the rows of a graph, with `items` independent items an entry.
+template <class Device>
+RowTeams teamsForRowsOf(const Graph<Device>& graph, int items = 1) {
+  return RowTeams::forWork<typename Device::execution_space>(graph.meanRowLength() * items);
+}
 
 template <class Exec, class Body>
 struct RowKernel {

@@ -51,12 +51,6 @@ struct WriteSelected {
   }
 };
 
-template <class Device>
-RowTeams teamsForRowsOf(const Graph<Device>& graph) {
-  return RowTeams::forWork<typename Device::execution_space>(
-      graph.num_rows > 0 ? double(graph.numEntries()) / graph.num_rows : 0.0);
-}
-
 /// row_map becomes that of the entries of `graph` with keep(row, e). Returns how many; waits.
 template <class Device, class Keep>
 Offset countSelected(const typename Device::execution_space& exec, const Graph<Device>& graph,

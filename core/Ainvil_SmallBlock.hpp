@@ -82,5 +82,38 @@ KOKKOS_INLINE_FUNCTION bool invertBlock(Scalar* a, int* pivots, Scalar* scales, 
   return true;
 }
 
+/// a <- L^-1 with zeros above its diagonal for an n x n row-major SPD block a = L L^T, of which the
+/// lower part is read; the identity if the block is not SPD.
+template <class Scalar>
+KOKKOS_INLINE_FUNCTION void invertCholeskyFactor(Scalar* a, int n) {
+  bool good = true;
+  for (int k = 0; k < n && good; ++k) {
+    for (int j = 0; j < k; ++j) {
+      for (int l = 0; l < j; ++l)
+        a[k * n + j] -= a[k * n + l] * a[j * n + l];
+      a[k * n + j] /= a[j * n + j];
+    }
+    for (int l = 0; l < k; ++l)
+      a[k * n + k] -= a[k * n + l] * a[k * n + l];
+    good = a[k * n + k] > Scalar(0) && a[k * n + k] * Scalar(0) == Scalar(0);
+    if (good)
+      a[k * n + k] = compat::math::sqrt(a[k * n + k]);
+  }
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < n; ++j)
+      if (!good || j > i)
+        a[i * n + j] = i == j ? Scalar(1) : Scalar(0);
+  // Column j of the inverse, from the diagonal down; what is above is no longer needed.
+  for (int j = 0; j < n && good; ++j) {
+    a[j * n + j] = Scalar(1) / a[j * n + j];
+    for (int i = j + 1; i < n; ++i) {
+      Scalar sum = a[i * n + j] * a[j * n + j];
+      for (int l = j + 1; l < i; ++l)
+        sum += a[i * n + l] * a[l * n + j];
+      a[i * n + j] = -sum / a[i * n + i];
+    }
+  }
+}
+
 } // namespace detail
 } // namespace ainvil

@@ -22,11 +22,8 @@ struct AdjacencyLists {
   KOKKOS_FUNCTION Ordinal count(Ordinal) const { return 2; }
   KOKKOS_FUNCTION Ordinal next(Ordinal row, Ordinal k, Ordinal last) const {
     const HostGraph& list = k == 0 ? graph : transposed;
-    const Offset end = list.row_map(row + 1);
-    Offset at = detail::lowerBound(list.entries, list.row_map(row), end, last + 1);
-    while (at < end && list.entries(at) == row)
-      ++at;
-    return at < end ? list.entries(at) : detail::list_end;
+    const Ordinal column = detail::nextInRow(list, row, last);
+    return column == row ? detail::nextInRow(list, row, row) : column;
   }
 };
 

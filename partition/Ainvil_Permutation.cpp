@@ -101,7 +101,7 @@ PermutedGraph<Device> permuted(const typename Device::execution_space& exec,
       });
   const Offset nnz = detail::countsToOffsets(exec, row_map);
   const auto columns = allocate<Ordinal, Device>(exec, "Ainvil::entries", nnz);
-  const auto shape = detail::RowTeams::forWork<Exec>(n > 0 ? double(nnz) / n : 0.0);
+  const auto shape = detail::teamsForRowsOf(graph);
   detail::forEachRow(exec, "Ainvil::permuted[columns]", n, shape,
                      RenameColumns<Device>{graph, perm, row_map, columns});
   const PermutedGraph<Device> sorted = sortRows(exec, Graph<Device>(n, n, row_map, columns));

@@ -27,10 +27,6 @@ Arguments sorted(int argc, char** argv) {
 
 } // namespace
 
-bool Arguments::wantKokkosHelp() const {
-  return std::find(kokkos.begin(), kokkos.end(), prefix + "help") != kokkos.end();
-}
-
 int runProgram(const std::string& program, int argc, char** argv,
                const std::function<ExitCode(const Arguments&)>& run) {
   const auto fail = [&](std::string reason, ExitCode code) {
@@ -39,7 +35,13 @@ int runProgram(const std::string& program, int argc, char** argv,
     return code;
   };
   try {
-    return run(sorted(argc, argv));
+    const Arguments arguments = sorted(argc, argv);
+    const auto& kokkos = arguments.kokkos;
+    if (std::find(kokkos.begin(), kokkos.end(), prefix + "help") != kokkos.end()) {
+      const KokkosScope scope(arguments); // shows it
+      return success;
+    }
+    return run(arguments);
   } catch (const Error& error) {
     return fail(error.what(), bad_input);
   } catch (const std::bad_alloc&) {

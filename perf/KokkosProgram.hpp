@@ -18,11 +18,10 @@ enum ExitCode { success = 0, other_error = 1, bad_input = 2, not_converged = 3 }
 struct Arguments {
   std::vector<std::string> own;
   std::vector<std::string> kokkos; ///< those that begin with --kokkos-
-
-  bool wantKokkosHelp() const;
 };
 
-/// Calls `run` with the arguments; an exception becomes one sentence on stderr and an exit code.
+/// Calls `run` with the arguments, unless they ask for the help of Kokkos; an exception becomes one
+/// sentence on stderr and an exit code.
 int runProgram(const std::string& program, int argc, char** argv,
                const std::function<ExitCode(const Arguments&)>& run);
 

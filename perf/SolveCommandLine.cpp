@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "SolveCommandLine.hpp"
 
+#include "CommandLineOptions.hpp"
+
 #include "Ainvil_Factory.hpp"
 #include "Ainvil_Gallery.hpp"
 
-#include <CLI/CLI.hpp>
-
-#include <algorithm>
 #include <charconv>
-#include <cmath>
-#include <filesystem>
 #include <utility>
 
 namespace ainvil {
@@ -100,11 +97,6 @@ void readRhs(const std::string& text, CommandLine& command) {
   }
 }
 
-void requireAtLeast(const char* option, int value, int lowest) {
-  if (value < lowest)
-    throw InvalidArgument(message(option, " must be at least ", lowest, ", but it is ", value));
-}
-
 void check(const CommandLine& command, bool block_size_given) {
   if (command.matrix.empty() == command.problem.empty())
     throw InvalidArgument("give either --matrix FILE or --problem SPEC; --help lists the problems");
@@ -113,22 +105,16 @@ void check(const CommandLine& command, bool block_size_given) {
   requireAtLeast("--restart", command.restart, 1);
   requireAtLeast("--max-iters", command.max_iterations, 0);
   requireAtLeast("--repeat", command.repeat, 1);
-  if (!(command.tolerance >= 0) || !std::isfinite(command.tolerance))
-    throw InvalidArgument(
-        message("--tol must be a finite number >= 0, but it is ", command.tolerance));
+  requireTolerance(command.tolerance);
 
-  const auto same = [](const std::string& a, const std::string& b) {
-    std::error_code ignored; // of files that do not exist
-    return !a.empty() && (a == b || std::filesystem::equivalent(a, b, ignored));
-  };
   const std::pair<const char*, const std::string*> outputs[] = {{"--json", &command.json},
                                                                 {"--history", &command.history},
                                                                 {"--solution", &command.solution}};
   for (const auto& [option, path] : outputs) {
-    if (same(*path, command.matrix) || same(*path, command.rhs_file))
+    if (sameFile(*path, command.matrix) || sameFile(*path, command.rhs_file))
       throw InvalidArgument(message(option, " would overwrite the input file '", *path, "'"));
     for (const auto& [other, other_path] : outputs) // each pair once
-      if (path < other_path && same(*path, *other_path))
+      if (path < other_path && sameFile(*path, *other_path))
         throw InvalidArgument(message(option, " and ", other, " name the same file '", *path, "'"));
   }
 }
@@ -149,22 +135,6 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments) {
                         const char* meaning) {
     return app.add_option(option, value, meaning)->check(not_empty)->type_name(type);
   };
-  const auto choice = [&](const char* option, std::string& value, const char* meaning,
-                          const std::vector<std::string>& words) {
-    std::string list;
-    for (const std::string& word : words)
-      list += (list.empty() ? "" : "|") + word;
-    const auto known = [words, list](const std::string& given) {
-      return std::find(words.begin(), words.end(), given) != words.end()
-                 ? std::string()
-                 : message("must be one of ", list, ", but it is '", given, "'");
-    };
-    app.add_option(option, value, meaning)->check(known)->type_name(list);
-  };
-
-  const auto number = [&](const char* option, auto& value, const char* type, const char* meaning) {
-    app.add_option(option, value, message(meaning, "; default ", value))->type_name(type);
-  };
   text("--matrix", command.matrix, "FILE.mtx[.gz]", "Matrix Market file");
   text("--problem", command.problem, "SPEC", "problem of the gallery, as cavity:300; see below");
   text("--rhs", rhs, "RHS",
@@ -177,38 +147,37 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments) {
       app.add_option("--block-size", command.block_size,
                      "regroup in blocks of this size; default: the problem's, 1 for files")
           ->type_name("B");
-  choice("--scale", command.scale,
-         "solve with S A S, S = diag(d_i^-1/2), d_i = |a_ii| or the norm of\n"
-         "column i; the solution is scaled back; default none",
-         {"none", "diagonal", "norm"});
-  choice("--reorder", command.reorder,
-         "order of the block rows and columns: reverse Cuthill-McKee or\n"
-         "nested dissection; rows in files and messages of bad input keep\n"
-         "their numbers; default none",
-         {"none", "rcm", "nd"});
-  choice("--solver", command.solver,
-         "Krylov method: cg for SPD matrices, fgmres for preconditioners that\n"
-         "vary between applications; default gmres",
-         solvers);
+  addChoice(app, "--scale", command.scale,
+            "solve with S A S, S = diag(d_i^-1/2), d_i = |a_ii| or the norm of\n"
+            "column i; the solution is scaled back; default none",
+            {"none", "diagonal", "norm"});
+  addChoice(app, "--reorder", command.reorder,
+            "order of the block rows and columns: reverse Cuthill-McKee or\n"
+            "nested dissection; rows in files and messages of bad input keep\n"
+            "their numbers; default none",
+            {"none", "rcm", "nd"});
+  addChoice(app, "--solver", command.solver,
+            "Krylov method: cg for SPD matrices, fgmres for preconditioners that\n"
+            "vary between applications; default gmres",
+            solvers);
   app.add_flag("--allow-varying", command.allow_varying,
                "run cg and gmres even with a preconditioner that varies between\n"
                "applications");
-  number("--restart", command.restart, "M", "restart length of gmres and fgmres");
-  number("--tol", command.tolerance, "T", "stop at ||b - A x|| <= T ||b||");
-  number("--max-iters", command.max_iterations, "N", "most iterations of a solve");
-  app.add_option("--precond", command.preconds, "preconditioner, see below; repeatable")
-      ->allow_extra_args(false)
-      ->type_name("SPEC")
-      ->type_size(1);
-  number("--repeat", command.repeat, "R",
-         "do all R times and report the fastest setup, apply30 and solve;\n"
-         "the JSON also has the first setup and, if R > 1, the fastest\n"
-         "compute on the same graph");
-  choice("--exec", exec, "Kokkos' default execution space or its host space", {"default", "host"});
-  choice("--precision", precision,
-         "of matrix, vectors and preconditioner; default double;\n"
-         "float reaches residuals of about 1e-6",
-         {"double", "float"});
+  addNumber(app, "--restart", command.restart, "M", "restart length of gmres and fgmres");
+  addNumber(app, "--tol", command.tolerance, "T", "stop at ||b - A x|| <= T ||b||");
+  addNumber(app, "--max-iters", command.max_iterations, "N", "most iterations of a solve");
+  addRepeatable(app, "--precond", command.preconds, "SPEC",
+                "preconditioner, see below; repeatable");
+  addNumber(app, "--repeat", command.repeat, "R",
+            "do all R times and report the fastest setup, apply30 and solve;\n"
+            "the JSON also has the first setup and, if R > 1, the fastest\n"
+            "compute on the same graph");
+  addChoice(app, "--exec", exec, "Kokkos' default execution space or its host space",
+            {"default", "host"});
+  addChoice(app, "--precision", precision,
+            "of matrix, vectors and preconditioner; default double;\n"
+            "float reaches residuals of about 1e-6",
+            {"double", "float"});
   text("--json", command.json, "FILE|-",
        "results as JSON, one object a run, one line each;\n"
        "-: to stdout, and the table to stderr");
@@ -218,14 +187,10 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments) {
        "of the one with the smallest residual");
   app.add_flag("--quiet", command.quiet, "no table, no progress line");
 
-  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
-  try {
-    app.parse(reversed);
-  } catch (const CLI::CallForHelp&) {
-    command.help = app.help() + footer();
+  command.help = parse(app, arguments);
+  if (!command.help.empty()) {
+    command.help += footer();
     return command;
-  } catch (const CLI::ParseError& error) {
-    throw InvalidArgument(message(error.what(), " (--help lists all options)"));
   }
   if (!rhs.empty())
     readRhs(rhs, command);

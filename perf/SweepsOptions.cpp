@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "SweepsOptions.hpp"
 
-#include "Ainvil_Error.hpp"
+#include "CommandLineOptions.hpp"
+
 #include "Ainvil_Gallery.hpp"
-
-#include <CLI/CLI.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <filesystem>
 
 namespace ainvil {
 namespace perf {
@@ -33,11 +28,6 @@ std::string footer() {
   return text;
 }
 
-void requireAtLeast(const char* option, int value, int lowest) {
-  if (value < lowest)
-    throw InvalidArgument(message(option, " must be at least ", lowest, ", but it is ", value));
-}
-
 void check(const SweepsOptions& options) {
   if (options.study.empty())
     throw InvalidArgument("give one of the subcommands residuals, cost, solve, factor");
@@ -47,14 +37,10 @@ void check(const SweepsOptions& options) {
   requireAtLeast("--factor-sweeps", options.factor_sweeps, 0);
   requireAtLeast("--restart", options.restart, 1);
   requireAtLeast("--max-iters", options.max_iterations, 0);
-  if (!(options.tolerance >= 0) || !std::isfinite(options.tolerance))
-    throw InvalidArgument(
-        message("--tol must be a finite number >= 0, but it is ", options.tolerance));
-  for (const std::string& matrix : options.matrices) {
-    std::error_code ignored; // of files that do not exist
-    if (options.csv == matrix || std::filesystem::equivalent(options.csv, matrix, ignored))
+  requireTolerance(options.tolerance);
+  for (const std::string& matrix : options.matrices)
+    if (sameFile(options.csv, matrix))
       throw InvalidArgument(message("--csv would overwrite the input file '", matrix, "'"));
-  }
 }
 
 } // namespace
@@ -65,26 +51,6 @@ SweepsOptions parseSweepsOptions(const std::vector<std::string>& arguments) {
 
   CLI::App app(description, "ainvil-triangular-sweeps");
   app.require_subcommand(0, 1);
-  const auto choice = [&](const char* option, std::string& value, const char* meaning,
-                          const std::vector<std::string>& words) {
-    std::string list;
-    for (const std::string& word : words)
-      list += (list.empty() ? "" : "|") + word;
-    const auto known = [words, list](const std::string& given) {
-      return std::find(words.begin(), words.end(), given) != words.end()
-                 ? std::string()
-                 : message("must be one of ", list, ", but it is '", given, "'");
-    };
-    app.add_option(option, value, meaning)->check(known)->type_name(list);
-  };
-  const auto names = [&](const char* option, std::vector<std::string>& values, const char* type,
-                         const char* meaning) {
-    app.add_option(option, values, meaning)->allow_extra_args(false)->type_name(type)->type_size(1);
-  };
-  const auto number = [](CLI::App* where, const char* option, auto& value, const char* type,
-                         const char* meaning) {
-    where->add_option(option, value, message(meaning, "; default ", value))->type_name(type);
-  };
   const auto study = [&](const char* name, const char* meaning) {
     CLI::App* const sub = app.add_subcommand(name, meaning);
     sub->fallthrough(); // the options above may follow the subcommand
@@ -92,40 +58,40 @@ SweepsOptions parseSweepsOptions(const std::vector<std::string>& arguments) {
     return sub;
   };
 
-  names("--problem", options.problems, "SPEC", "problem of the gallery, see below; repeatable");
-  names("--matrix", options.matrices, "FILE.mtx[.gz]", "Matrix Market file; repeatable");
-  choice("--reorder", options.reorder, "order of the rows; default none", {"none", "rcm"});
-  choice("--exec", exec, "Kokkos' default execution space or its host space", {"default", "host"});
+  addRepeatable(app, "--problem", options.problems, "SPEC",
+                "problem of the gallery, see below; repeatable");
+  addRepeatable(app, "--matrix", options.matrices, "FILE.mtx[.gz]",
+                "Matrix Market file; repeatable");
+  addChoice(app, "--reorder", options.reorder, "order of the rows; default none", {"none", "rcm"});
+  addChoice(app, "--exec", exec, "Kokkos' default execution space or its host space",
+            {"default", "host"});
   app.add_option("--csv", options.csv, "all results; -: to stdout, and the table to stderr")
       ->type_name("FILE|-");
-  number(&app, "--repeat", options.repeat, "R", "times are medians of R measurements");
+  addNumber(app, "--repeat", options.repeat, "R", "times are medians of R measurements");
 
   CLI::App* const residuals =
       study("residuals", "what sweeps on L x = 1 and U x = 1 of ILU(0) leave, one after the other");
-  number(residuals, "--sweeps", options.sweeps, "N", "most sweeps");
-  number(residuals, "--runs", options.runs, "R", "runs of the asynchronous sweeps");
+  addNumber(*residuals, "--sweeps", options.sweeps, "N", "most sweeps");
+  addNumber(*residuals, "--runs", options.runs, "R", "runs of the asynchronous sweeps");
 
   study("cost", "time of a sweep against exact solves and products, ours and others'");
 
   CLI::App* const solve = study("solve", "FGMRES with ILU(0) against the number of sweeps");
   int solve_sweeps = 10;
-  number(solve, "--sweeps", solve_sweeps, "N", "most sweeps of a triangular solve");
-  number(solve, "--factor-sweeps", options.factor_sweeps, "N", "most sweeps of the factorisation");
-  number(solve, "--restart", options.restart, "M", "restart length");
-  number(solve, "--tol", options.tolerance, "T", "stop at ||b - A x|| <= T ||b||");
-  number(solve, "--max-iters", options.max_iterations, "N", "most iterations");
+  addNumber(*solve, "--sweeps", solve_sweeps, "N", "most sweeps of a triangular solve");
+  addNumber(*solve, "--factor-sweeps", options.factor_sweeps, "N",
+            "most sweeps of the factorisation");
+  addNumber(*solve, "--restart", options.restart, "M", "restart length");
+  addNumber(*solve, "--tol", options.tolerance, "T", "stop at ||b - A x|| <= T ||b||");
+  addNumber(*solve, "--max-iters", options.max_iterations, "N", "most iterations");
 
   CLI::App* const factor = study("factor", "time of ILU(0) level by level and by sweeps");
-  number(factor, "--factor-sweeps", options.factor_sweeps, "N", "most sweeps");
+  addNumber(*factor, "--factor-sweeps", options.factor_sweeps, "N", "most sweeps");
 
-  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
-  try {
-    app.parse(reversed);
-  } catch (const CLI::CallForHelp&) {
-    options.help = app.help() + footer();
+  options.help = parse(app, arguments);
+  if (!options.help.empty()) {
+    options.help += footer();
     return options;
-  } catch (const CLI::ParseError& error) {
-    throw InvalidArgument(message(error.what(), " (--help lists all options)"));
   }
   if (options.study == "solve")
     options.sweeps = solve_sweeps;

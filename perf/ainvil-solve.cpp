@@ -88,11 +88,6 @@ ExitCode solveOn(const CommandLine& command) {
 }
 
 ExitCode run(const Arguments& arguments) {
-  if (arguments.wantKokkosHelp()) {
-    const KokkosScope scope(arguments);
-    return success;
-  }
-
   const CommandLine command = parseCommandLine(arguments.own);
   if (!command.help.empty()) {
     std::cout << command.help;

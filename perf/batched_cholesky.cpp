@@ -4,11 +4,11 @@
 /// paper on FSAI for GPUs (Bernaschi, Carrozzo, Franceschini and Janna 2019), and of mixed sizes.
 
 #include "BatchedCholeskyPeer.hpp"
+#include "CommandLineOptions.hpp"
+#include "KokkosProgram.hpp"
 #include "SolveOutput.hpp"
 
 #include "Ainvil_BatchedCholesky.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -24,6 +24,8 @@ using Exec = Device::execution_space;
 using detail::packedRow;
 
 struct Options {
+  std::string help; ///< not empty: print it and stop
+
   std::vector<int> sizes = {8, 16, 32, 64, 96, 128, 160, 192, 224, 256};
   int count = 13000;
   int repeat = 5;
@@ -155,8 +157,9 @@ int countBad(const Kokkos::View<int*, Device>& info) {
 class Report {
 public:
   explicit Report(const Options& options) : options_(options) {
-    std::printf("%d systems a batch on %s %s; GFLOP/s count n^3 / 3\n", options.count, Exec::name(),
-                compat::deviceName(Exec()).c_str());
+    const Environment where = describe(Exec());
+    std::printf("%d systems a batch on %s, %s; GFLOP/s count n^3 / 3\n", options.count,
+                where.exec_space.c_str(), where.device.c_str());
     std::printf("%-7s %-9s %10s %9s %7s %7s  %10s %9s  %10s %9s %6s\n", "", "size", "factor s",
                 "GFLOP/s", "GB/s", "% copy", "+solve s", "GFLOP/s", "peer s", "GFLOP/s", "ratio");
     csv_ = "precision,size,count,factor_seconds,factor_gflops,factor_gbytes_per_second,"
@@ -221,7 +224,8 @@ void measure(const std::string& precision, const std::string& name,
                                [&] { cholesky.factorSolveLast(Exec(), a, g, batch.info); });
     const int bad = countBad(batch.info);
     if (bad > 0)
-      throw Error(message(bad, " matrices of size ", name, " are said to be indefinite"));
+      throw std::runtime_error(
+          message(bad, " matrices of size ", name, " are said to be indefinite"));
   }
   const int n = sizes.front();
   if (std::all_of(sizes.begin(), sizes.end(), [n](Ordinal size) { return size == n; })) {
@@ -251,21 +255,7 @@ void measureAll(const std::string& precision, const Options& options, Report& re
   }
 }
 
-void run(const Options& options) {
-  if (!options.csv.empty())
-    checkWritable(options.csv);
-  Report report(options);
-  if (options.precision != "float")
-    measureAll<double>("double", options, report);
-  if (options.precision != "double")
-    measureAll<float>("float", options, report);
-  if (!options.csv.empty())
-    writeFile(options.csv, report.csv());
-}
-
-} // namespace
-
-int main(int argc, char** argv) {
+Options parseOptions(const std::vector<std::string>& arguments) {
   Options options;
   CLI::App app("Times batched Cholesky factorisations of packed matrices",
                "ainvil-batched-cholesky");
@@ -273,19 +263,37 @@ int main(int argc, char** argv) {
       ->delimiter(',')
       ->check(CLI::Range(1, 8000));
   app.add_option("--count", options.count, "matrices a batch")->check(CLI::Range(1, 100000000));
-  app.add_option("--precision", options.precision)
-      ->check(CLI::IsMember({"double", "float", "both"}));
+  addChoice(app, "--precision", options.precision, "of the matrices; default both",
+            {"double", "float", "both"});
   app.add_option("--repeat", options.repeat, "the median of as many measurements is reported")
       ->check(CLI::Range(1, 1000));
   app.add_flag("!--no-mixed", options.mixed, "without the batch in which all sizes occur");
   app.add_option("--csv", options.csv, "results as CSV")->type_name("FILE");
-  CLI11_PARSE(app, argc, argv);
-  try {
-    const Kokkos::ScopeGuard kokkos(argc, argv);
-    run(options);
-  } catch (const std::exception& error) {
-    std::cerr << "ainvil-batched-cholesky: " << error.what() << std::endl;
-    return 1;
+  options.help = parse(app, arguments);
+  return options;
+}
+
+ExitCode run(const Arguments& arguments) {
+  const Options options = parseOptions(arguments.own);
+  if (!options.help.empty()) {
+    std::cout << options.help;
+    return success;
   }
-  return 0;
+  if (!options.csv.empty())
+    checkWritable(options.csv);
+  const KokkosScope scope(arguments);
+  Report report(options);
+  if (options.precision != "float")
+    measureAll<double>("double", options, report);
+  if (options.precision != "double")
+    measureAll<float>("float", options, report);
+  if (!options.csv.empty())
+    writeFile(options.csv, report.csv());
+  return success;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  return ainvil::perf::runProgram("ainvil-batched-cholesky", argc, argv, run);
 }

@@ -47,10 +47,6 @@ void measure(const SweepsOptions& options) {
 }
 
 ExitCode run(const Arguments& arguments) {
-  if (arguments.wantKokkosHelp()) {
-    const KokkosScope scope(arguments);
-    return success;
-  }
   const SweepsOptions options = parseSweepsOptions(arguments.own);
   if (!options.help.empty()) {
     std::cout << options.help;

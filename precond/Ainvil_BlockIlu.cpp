@@ -207,9 +207,9 @@ Ordinal detail::checkDiagonal(const typename Device::execution_space& exec,
   Ordinal first = -1;
   const Ordinal missing = countMissingDiagonals(exec, graph, first);
   if (missing > 0 && policy == BreakdownPolicy::Fail)
-    throw InvalidArgument(message(
-        "the diagonal block of ", missing, " block rows is missing, first in block row ", first,
-        ": reorder the matrix, or choose the breakdown policy 'shift' or 'replace'"));
+    throw InvalidArgument(
+        message("the diagonal block of ", missing, " block rows is missing, first in block row ",
+                first, ": exchange rows, or choose the breakdown policy 'shift' or 'replace'"));
   return missing;
 }
 
@@ -294,8 +294,7 @@ void BlockIlu<Scalar, Device>::compute(const execution_space& exec, const Matrix
 /// Only the pivots of the last sweep count.
 template <class Scalar, class Device>
 void BlockIlu<Scalar, Device>::sweep(const execution_space& exec, const Matrix& a) {
-  const double blocks = double(a.numScalars()) / std::max<Ordinal>(1, a.numRows());
-  const auto shape = detail::RowTeams::forWork<execution_space>(blocks);
+  const auto shape = detail::teamsForRowsOf(a.graph, a.block_size * a.block_size);
   Kokkos::View<const Scalar*, Device> read;
   for (int s = 0; s <= parameters_.sweeps; ++s) {
     const auto write = (parameters_.sweeps - s) % 2 == 0 ? upper_.matrix.values : other_upper_;
@@ -323,9 +322,8 @@ void BlockIlu<Scalar, Device>::sweep(const execution_space& exec, const Matrix& 
 template <class Scalar, class Device>
 double BlockIlu<Scalar, Device>::measureResidual(const execution_space& exec,
                                                  const Matrix& a) const {
-  const double blocks = double(a.numScalars()) / std::max<Ordinal>(1, a.numRows());
   detail::forEachRow(exec, "Ainvil::BlockIlu[residual]", a.numRows(),
-                     detail::RowTeams::forWork<execution_space>(blocks),
+                     detail::teamsForRowsOf(a.graph, a.block_size * a.block_size),
                      ResidualRow<Scalar, Device>{a, lower_.matrix, upper_.matrix, row_residuals_});
   const double sum = detail::norm<double, Device>(exec, asColumn(row_residuals_));
   const double size = detail::norm<Scalar, Device>(exec, asColumn(a.values));

@@ -69,20 +69,6 @@ Offset countFailed(const typename Device::execution_space& exec,
   return failed;
 }
 
-/// The lower triangle of a user's pattern, the diagonal added.
-template <class Device>
-Graph<Device> userPattern(const typename Device::execution_space& exec, const Graph<Device>& user,
-                          Ordinal n) {
-  if (user.num_rows != n || user.num_cols != n)
-    throw InvalidArgument(message("the pattern given for G is ", user.num_rows, " x ",
-                                  user.num_cols, ", but the matrix has ", n, " block rows"));
-  validate(exec, user);
-  const Graph<Device> sorted = isSorted(exec, user) ? user : sortRows(exec, user).graph;
-  if (triangle(exec, sorted, Uplo::Upper, Diagonal::Drop).numEntries() > 0)
-    throw InvalidArgument("the pattern given for G has entries above the diagonal");
-  return triangle(exec, sorted, Uplo::Lower, Diagonal::Keep);
-}
-
 /// Room for n elements, a tenth more where that takes a new array.
 template <class T, class Device>
 void reserve(const typename Device::execution_space& exec, const char* label,
@@ -177,7 +163,8 @@ Graph<Device> Fsai<Scalar, Device>::makePattern(const execution_space& exec,
                                    : a.graph;
   const int power = adaptive.steps > 0 ? adaptive.power : parameters_.power;
   const Graph<Device> start = from_user
-                                  ? userPattern(exec, parameters_.pattern, a.numRows())
+                                  ? triangularPattern(exec, "G", parameters_.pattern, a.numRows(),
+                                                      Uplo::Lower, Diagonal::Keep)
                                   : detail::lowerPower(exec, sparse, power, parameters_.max_row);
   if (adaptive.steps == 0)
     return start;

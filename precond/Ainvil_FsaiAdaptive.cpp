@@ -3,7 +3,8 @@
 
 #include "Ainvil_FsaiRows.hpp"
 #include "Ainvil_LaneGroups.hpp"
-#include "Ainvil_SelectEntries.hpp"
+#include "Ainvil_RowSearch.hpp"
+#include "Ainvil_SmallBlock.hpp"
 
 #include <cmath>
 #include <cstring>
@@ -267,13 +268,10 @@ struct GrownLists {
 
   KOKKOS_FUNCTION Ordinal count(Ordinal) const { return 1 + per_step; }
   KOKKOS_FUNCTION Ordinal next(Ordinal row, Ordinal k, Ordinal last) const {
-    if (k > 0) {
-      const Ordinal column = chosen(Offset(row) * per_step + k - 1);
-      return column > last ? column : detail::list_end;
-    }
-    const Offset end = pattern.row_map(row + 1);
-    const Offset at = detail::lowerBound(pattern.entries, pattern.row_map(row), end, last + 1);
-    return at < end ? pattern.entries(at) : detail::list_end;
+    if (k == 0)
+      return detail::nextInRow(pattern, row, last);
+    const Ordinal column = chosen(Offset(row) * per_step + k - 1);
+    return column > last ? column : detail::list_end;
   }
 };
 

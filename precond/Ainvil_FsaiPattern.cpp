@@ -65,9 +65,8 @@ struct LowerProductLists {
   }
   KOKKOS_FUNCTION Ordinal next(Ordinal row, Ordinal k, Ordinal last) const {
     const Ordinal j = b.entries(b.row_map(row) + k);
-    const Offset end = a.row_map(j + 1);
-    const Offset at = detail::lowerBound(a.entries, a.row_map(j), end, last + 1);
-    return at < end && a.entries(at) <= row ? a.entries(at) : detail::list_end;
+    const Ordinal column = detail::nextInRow(a, j, last);
+    return column <= row ? column : detail::list_end;
   }
 };
 
@@ -102,12 +101,7 @@ struct LimitedProductLists {
   KOKKOS_FUNCTION bool full(Ordinal row) const { return lists.count(row) >= max_row; }
   KOKKOS_FUNCTION Ordinal count(Ordinal row) const { return full(row) ? 1 : lists.count(row); }
   KOKKOS_FUNCTION Ordinal next(Ordinal row, Ordinal k, Ordinal last) const {
-    if (!full(row))
-      return lists.next(row, k, last);
-    const auto& b = lists.b;
-    const Offset end = b.row_map(row + 1);
-    const Offset at = detail::lowerBound(b.entries, b.row_map(row), end, last + 1);
-    return at < end ? b.entries(at) : detail::list_end;
+    return full(row) ? detail::nextInRow(lists.b, row, last) : lists.next(row, k, last);
   }
 };
 
@@ -173,7 +167,7 @@ Graph<Device> detail::lowerPower(const typename Device::execution_space& exec,
                                  const Graph<Device>& a, int power, Ordinal max_row) {
   Graph<Device> b = identity<Device>(exec, a.num_rows);
   for (int k = 0; k < power; ++k) {
-    const double lists = b.num_rows > 0 ? double(b.numEntries()) / b.num_rows : 0.0;
+    const double lists = b.meanRowLength();
     const LowerProductLists<Device> product{b, a};
     if (max_row == 0) {
       b = unionGraph<Device>(exec, b.num_rows, b.num_cols, product, lists);

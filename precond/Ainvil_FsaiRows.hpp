@@ -4,42 +4,10 @@
 /// Internal to Fsai: the kernels that work on its rows.
 
 #include "Ainvil_RowSearch.hpp"
+#include "Ainvil_SmallBlock.hpp"
 
 namespace ainvil {
 namespace detail {
-
-/// L <- L^-1 for the Cholesky factor L of an n x n row-major SPD matrix, in place, upper part 0;
-/// the identity if the matrix is not SPD. One lane.
-template <class Scalar>
-KOKKOS_INLINE_FUNCTION void invertCholeskyFactor(Scalar* a, int n) {
-  bool good = true;
-  for (int k = 0; k < n && good; ++k) {
-    for (int j = 0; j < k; ++j) {
-      for (int l = 0; l < j; ++l)
-        a[k * n + j] -= a[k * n + l] * a[j * n + l];
-      a[k * n + j] /= a[j * n + j];
-    }
-    for (int l = 0; l < k; ++l)
-      a[k * n + k] -= a[k * n + l] * a[k * n + l];
-    good = a[k * n + k] > Scalar(0) && a[k * n + k] * Scalar(0) == Scalar(0);
-    if (good)
-      a[k * n + k] = compat::math::sqrt(a[k * n + k]);
-  }
-  for (int i = 0; i < n; ++i)
-    for (int j = 0; j < n; ++j)
-      if (!good || j > i)
-        a[i * n + j] = i == j ? Scalar(1) : Scalar(0);
-  // Column j of the inverse, from the diagonal down; what is above is no longer needed.
-  for (int j = 0; j < n && good; ++j) {
-    a[j * n + j] = Scalar(1) / a[j * n + j];
-    for (int i = j + 1; i < n; ++i) {
-      Scalar sum = a[i * n + j] * a[j * n + j];
-      for (int l = j + 1; l < i; ++l)
-        sum += a[i * n + l] * a[l * n + j];
-      a[i * n + j] = -sum / a[i * n + i];
-    }
-  }
-}
 
 /// The local systems of FSAI as BatchedCholesky wants them: A[P, P] packed, P the pattern of a
 /// block row, goes in; the last rows of its inverse Cholesky factor come out as block row of G.

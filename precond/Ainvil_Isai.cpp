@@ -12,7 +12,6 @@ namespace {
 
 using detail::findEntry;
 using detail::num_probes;
-using detail::Range;
 using Kokkos::ThreadVectorRange;
 
 /// Row i of M on the pattern J (without the diagonal if T is unit), T lower say:
@@ -113,42 +112,6 @@ struct IsaiRow {
   }
 };
 
-/// Lists for a user's pattern in its triangle: the row itself, without its diagonal if Drop, and
-/// the diagonal if not. Entries outside the triangle have been refused before.
-template <class Device>
-struct TriangleLists {
-  Graph<Device> graph;
-  bool unit;
-
-  KOKKOS_FUNCTION Ordinal count(Ordinal) const { return unit ? 1 : 2; }
-  KOKKOS_FUNCTION Ordinal next(Ordinal row, Ordinal k, Ordinal last) const {
-    if (k == 1)
-      return row > last ? row : detail::list_end;
-    const Offset end = graph.row_map(row + 1);
-    Offset at = detail::lowerBound(graph.entries, graph.row_map(row), end, last + 1);
-    if (unit && at < end && graph.entries(at) == row)
-      ++at;
-    return at < end ? graph.entries(at) : detail::list_end;
-  }
-};
-
-template <class Device>
-Offset countOutside(const typename Device::execution_space& exec, const Graph<Device>& graph,
-                    Uplo uplo) {
-  using Exec = typename Device::execution_space;
-  const bool lower = uplo == Uplo::Lower;
-  Offset outside = 0;
-  Kokkos::parallel_reduce(
-      "Ainvil::countOutside", Range<Exec>(exec, 0, graph.num_rows),
-      KOKKOS_LAMBDA(const Offset row, Offset& sum) {
-        for (Offset e = graph.row_map(row); e < graph.row_map(row + 1); ++e)
-          if (lower ? graph.entries(e) > row : graph.entries(e) < row)
-            ++sum;
-      },
-      outside);
-  return outside;
-}
-
 /// Rows that need up to first_class bytes of accumulators share a launch, those that need up to
 /// class_growth times as much the next one, and so on: no row pays for one much longer than itself.
 constexpr std::size_t first_class = 1024;
@@ -194,17 +157,9 @@ IsaiTriangularSolver<Storage, Scalar, Device>::inversePattern(const execution_sp
       factor.uplo == Uplo::Lower ? parameters_.lower_pattern : parameters_.upper_pattern;
   if (user.row_map.extent(0) == 0)
     return patternPower(exec, factor.matrix.graph, parameters_.power);
-  const Ordinal n = factor.matrix.numRows();
-  const char* which = factor.uplo == Uplo::Lower ? "lower" : "upper";
-  if (user.num_rows != n || user.num_cols != n)
-    throw InvalidArgument(message("the ", which, " pattern is ", user.num_rows, " x ",
-                                  user.num_cols, ", but the factor has ", n, " block rows"));
-  validate(exec, user);
-  const Graph<Device> sorted = isSorted(exec, user) ? user : sortRows(exec, user).graph;
-  if (const Offset outside = countOutside(exec, sorted, factor.uplo))
-    throw InvalidArgument(message(outside, " entries of the ", which, " pattern lie outside the ",
-                                  which, " triangle"));
-  return detail::unionGraph<Device>(exec, n, n, TriangleLists<Device>{sorted, factor.unit}, 2.0);
+  return triangularPattern(exec, factor.uplo == Uplo::Lower ? "L^-1" : "U^-1", user,
+                           factor.matrix.numRows(), factor.uplo,
+                           factor.unit ? Diagonal::Drop : Diagonal::Keep);
 }
 
 template <class Storage, class Scalar, class Device>
@@ -277,9 +232,7 @@ void IsaiTriangularSolver<Storage, Scalar, Device>::solveRows(
     const execution_space& exec, const Factor& factor,
     const Kokkos::View<Storage*, Device>& values) const {
   const int bs = factor.matrix.block_size;
-  const Ordinal n = factor.matrix.numRows();
-  const double work = n > 0 ? double(factor.matrix.numScalars()) / n : 0.0;
-  const auto shape = detail::RowTeams::forWork<execution_space>(work);
+  const auto shape = detail::teamsForRowsOf(factor.matrix.graph, bs * bs);
   for (const SizeClass& size_class : classes_)
     detail::dispatchBlockSize(bs, [&](auto size) {
       using Row = IsaiRow<decltype(size)::value, Storage, Scalar, Device>;

@@ -91,10 +91,11 @@ struct PivotInverter {
     if (counters[0] == 0)
       return;
     if (policy == BreakdownPolicy::Fail)
-      throw BreakdownError(message(
-          counters[0], " pivot blocks are singular or not finite, the first in block row ",
-          counters[1],
-          ": scale or reorder the matrix, or choose the breakdown policy 'shift' or 'replace'"));
+      throw BreakdownError(
+          message(counters[0], " pivot blocks are singular or not finite, the first in block row ",
+                  counters[1],
+                  ": scale or reorder the matrix, exchange rows, or choose the breakdown policy "
+                  "'shift' or 'replace'"));
     report.breakdowns = counters[0];
     report.first_breakdown = counters[1];
   }

@@ -138,12 +138,10 @@ void SweepTriangularSolver<Storage, Scalar, Device>::compute(const execution_spa
                                                              const std::string& prefix,
                                                              Report& report) {
   report.phases.time(exec, "Sweeps", prefix + "sweep_scale", [&] {
-    if (!unit_) {
-      const double work = m_.numRows() > 0 ? double(m_.numEntries()) / m_.numRows() : 0.0;
+    if (!unit_)
       detail::forEachRow(exec, "Ainvil::Sweeps[scale]", m_.numRows(),
-                         detail::RowTeams::forWork<execution_space>(work),
+                         detail::teamsForRowsOf(m_.graph),
                          ScaleRow<Storage, Scalar, Device>{factor, m_});
-    }
     if constexpr (rounded) {
       convert<Scalar, Storage, Device>(exec, factor.diagonal_inverse, diagonal_inverse_);
       if (unit_)

@@ -1,33 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "Ainvil_Gallery.hpp"
+#include "GallerySupport.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
 #include <array>
-#include <cmath>
 #include <set>
-#include <string>
-#include <vector>
 
 namespace {
 
 using namespace ainvil;
-using Matrix = BsrMatrix<double, HostDevice>;
-using Vec = std::vector<double>;
+using namespace ainvil::test;
 
 /// A 3 x 3 block, row by row.
 using Block3 = std::array<double, 9>;
-
-/// Block (i, j), or nullptr where none is stored.
-const double* findBlock(const Matrix& a, Ordinal i, Ordinal j) {
-  const Ordinal* columns = a.graph.entries.data();
-  const Ordinal* end = columns + a.graph.row_map(i + 1);
-  const Ordinal* entry = std::lower_bound(columns + a.graph.row_map(i), end, j);
-  if (entry == end || *entry != j)
-    return nullptr;
-  return a.values.data() + (entry - columns) * a.block_size * a.block_size;
-}
 
 /// Value of a matrix of block size 1, 0 where none is stored.
 double value(const Matrix& a, Ordinal i, Ordinal j) {
@@ -35,41 +18,8 @@ double value(const Matrix& a, Ordinal i, Ordinal j) {
   return block ? *block : 0;
 }
 
-Vec multiply(const Matrix& a, const Vec& x) {
-  const int bs = a.block_size;
-  Vec y(x.size());
-  for (Ordinal i = 0; i < a.numRows(); ++i)
-    for (Offset e = a.graph.row_map(i); e < a.graph.row_map(i + 1); ++e)
-      for (int r = 0; r < bs; ++r)
-        for (int c = 0; c < bs; ++c)
-          y[i * bs + r] += a.values((e * bs + r) * bs + c) * x[a.graph.entries(e) * bs + c];
-  return y;
-}
-
-/// x^T A x.
-double energy(const Matrix& a, const Vec& x) {
-  const Vec y = multiply(a, x);
-  double sum = 0;
-  for (size_t i = 0; i < x.size(); ++i)
-    sum += x[i] * y[i];
-  return sum;
-}
-
-/// All values, row by row.
-Vec dense(const Matrix& a) {
-  const size_t n = a.numPointRows();
-  const int bs = a.block_size;
-  Vec full(n * n);
-  for (Ordinal i = 0; i < a.numRows(); ++i)
-    for (Ordinal j = 0; j < a.numRows(); ++j)
-      if (const double* block = findBlock(a, i, j))
-        for (int r = 0; r < bs; ++r)
-          std::copy_n(block + r * bs, bs, &full[(i * bs + r) * n + j * bs]);
-  return full;
-}
-
 /// True if Cholesky's method finds only positive pivots.
-bool isPositiveDefinite(Vec a) {
+bool isPositiveDefinite(std::vector<double> a) {
   const size_t n = static_cast<size_t>(std::sqrt(double(a.size())) + 0.5);
   for (size_t k = 0; k < n; ++k) {
     if (!(a[k * n + k] > 0))
@@ -159,7 +109,7 @@ TEST(Gallery, SpdMeansSymmetricPositiveDefinite) {
     EXPECT_EQ(p.spd, spd_names.count(name) == 1) << spec;
     if (!p.spd)
       continue;
-    const Vec a = dense(p.matrix);
+    const std::vector<double> a = toDense(p.matrix);
     const size_t n = p.matrix.numPointRows();
     for (size_t i = 0; i < n; ++i)
       for (size_t j = 0; j < i; ++j)
@@ -328,177 +278,6 @@ TEST(Gallery, JumpTakesHarmonicMeans) {
   EXPECT_DOUBLE_EQ(value(a, 73, 73), 3 * 1 + 3 * mean);        // last cell of the first subcube
   EXPECT_DOUBLE_EQ(value(a, 74, 74), 3e4 + mean + 2 * mean);   // its neighbour
   EXPECT_DOUBLE_EQ(value(a, 511, 511), 3 * 2 * 1e4 + 3 * 1e4); // the opposite corner
-}
-
-TEST(Gallery, ElasticityIgnoresRigidMotionsAwayFromTheClamp) {
-  const Ordinal nx = 5, ny = 4, nz = 3;
-  const Matrix a = makeProblem("elasticity:5x4x3").matrix;
-  for (int motion = 0; motion < 6; ++motion) {
-    Vec u(a.numPointRows());
-    for (Ordinal i = 0; i < a.numRows(); ++i) {
-      const double p[3] = {double(i % nx), double(i / nx % ny), double(i / nx / ny)};
-      if (motion < 3) {
-        u[3 * i + motion] = 1;
-      } else { // a small rotation in the plane of two axes
-        const int first = motion - 3, second = (motion - 2) % 3;
-        u[3 * i + first] = -p[second];
-        u[3 * i + second] = p[first];
-      }
-    }
-    const Vec force = multiply(a, u);
-    double clamped = 0;
-    for (Ordinal i = 0; i < nx * ny * nz; ++i)
-      for (int c = 0; c < 3; ++c)
-        if (i % nx > 0)
-          EXPECT_NEAR(force[3 * i + c], 0, 1e-14) << "motion " << motion << " node " << i;
-        else
-          clamped = std::max(clamped, std::abs(force[3 * i + c]));
-    EXPECT_GT(clamped, 0.01) << "motion " << motion;
-  }
-}
-
-TEST(Gallery, ElasticityStoresTheEnergyOfUniformStrains) {
-  const Matrix a = makeProblem("elasticity:5x4x3").matrix;
-  const double young = 1, poisson = 0.3, volume = 5 * 3 * 2;
-  const double mu = young / (2 * (1 + poisson));
-  const double lambda = young * poisson / ((1 + poisson) * (1 - 2 * poisson));
-  for (int c = 0; c < 3; ++c) { // u_c = distance to the clamp: a tension, two shears
-    Vec u(a.numPointRows());
-    for (Ordinal i = 0; i < a.numRows(); ++i)
-      u[3 * i + c] = i % 5 + 1;
-    EXPECT_NEAR(energy(a, u), (c == 0 ? lambda + 2 * mu : mu) * volume, 1e-12);
-  }
-}
-
-TEST(Gallery, ShellStoresTheEnergyOfUniformMotions) {
-  const Matrix a = makeProblem("shell:6x5").matrix;
-  const double area = 5 * 4, kx = 0.05, ky = 0.02, kxy = 0.01, nu = 0.3, inertia = 0.07;
-  const double membrane = 1 / (1 - nu * nu), shear = 5.0 / 6 / (2 * (1 + nu));
-  const double expected[5] = {
-      shear * (kx * kx + kxy * kxy) + inertia, shear * (ky * ky + kxy * kxy) + inertia,
-      membrane * (kx * kx + ky * ky + 2 * nu * kx * ky + (1 - nu) / 2 * 4 * kxy * kxy) + inertia,
-      shear + inertia / 12, shear + inertia / 12};
-  for (int c = 0; c < 5; ++c) {
-    Vec u(a.numPointRows());
-    for (Ordinal i = 0; i < a.numRows(); ++i)
-      u[5 * i + c] = 1;
-    EXPECT_NEAR(energy(a, u), expected[c] * area, 1e-12) << c;
-  }
-}
-
-TEST(Gallery, ShellIsNotDiagonallyDominant) {
-  const Matrix a = makeProblem("shell:6x5").matrix;
-  const Vec full = dense(a);
-  const size_t n = a.numPointRows();
-  for (size_t i = 0; i < n; ++i) {
-    double sum = 0;
-    for (size_t j = 0; j < n; ++j)
-      sum += std::abs(full[i * n + j]);
-    EXPECT_GT(sum, 2 * full[i * n + i]) << i;
-  }
-}
-
-using Block4 = std::array<std::array<double, 4>, 4>;
-
-Block4 block4(const double* values) {
-  Block4 block;
-  for (int k = 0; k < 16; ++k)
-    block[k / 4][k % 4] = values[k];
-  return block;
-}
-
-// Blocks (i, j) and (j, i) are A- and -A+ of one face, so that their difference is the flux
-// Jacobian, whose first row is (0, n_x, n_y, 0) and last column 0.4 (0, n_x, n_y, q) + (0, 0, 0,
-// q), and their product vanishes.
-TEST(Gallery, EulerSplitsTheFluxJacobianOfEachFace) {
-  const Matrix a = makeProblem("euler:200").matrix;
-  for (Ordinal i = 0; i < a.numRows(); ++i)
-    for (Offset e = a.graph.row_map(i); e < a.graph.row_map(i + 1); ++e) {
-      const Ordinal j = a.graph.entries(e);
-      if (j == i)
-        continue;
-      const Block4 against = block4(&a.values(16 * e)), along = block4(findBlock(a, j, i));
-      const auto flux = [&](int r, int c) { return against[r][c] - along[r][c]; };
-      const double nx = flux(0, 1), ny = flux(0, 2), q = flux(3, 3) / 1.4;
-      EXPECT_NEAR(flux(0, 0), 0, 1e-14);
-      EXPECT_NEAR(flux(0, 3), 0, 1e-14);
-      EXPECT_NEAR(flux(1, 3), 0.4 * nx, 1e-14);
-      EXPECT_NEAR(flux(2, 3), 0.4 * ny, 1e-14);
-      EXPECT_NEAR(flux(0, 0) + flux(1, 1) + flux(2, 2) + flux(3, 3), 4 * q, 1e-14);
-      EXPECT_LE(std::abs(q), 0.5 * std::hypot(nx, ny) + 1e-14); // Mach 1/2
-      for (int r = 0; r < 4; ++r)
-        for (int c = 0; c < 4; ++c) {
-          double product = 0;
-          for (int k = 0; k < 4; ++k)
-            product += against[r][k] * along[k][c];
-          EXPECT_NEAR(product, 0, 1e-13);
-        }
-    }
-}
-
-// What leaves one control volume enters the others: a column of blocks sums to area / dt * I, but
-// on the boundary. The areas of the 14 x 14 nodes' control volumes add up to 13 x 13 meshes,
-// nearly.
-TEST(Gallery, EulerConservesAwayFromTheBoundary) {
-  const Matrix a = makeProblem("euler:196").matrix;
-  std::vector<Block4> sums(196, Block4{});
-  for (Offset e = 0; e < a.numEntries(); ++e)
-    for (int k = 0; k < 16; ++k)
-      sums[a.graph.entries(e)][k / 4][k % 4] += a.values(16 * e + k);
-  int conserved = 0;
-  double area = 0;
-  for (const Block4& sum : sums) {
-    double defect = 0;
-    for (int r = 0; r < 4; ++r)
-      for (int c = 0; c < 4; ++c)
-        defect = std::max(defect, std::abs(sum[r][c] - (r == c ? sum[0][0] : 0)));
-    if (defect < 1e-13) {
-      ++conserved;
-      area += 100 * sum[0][0];
-      EXPECT_NEAR(100 * sum[0][0], 1, 0.5);
-    }
-  }
-  EXPECT_EQ(conserved, 12 * 12);
-  EXPECT_NEAR(area, 12 * 12, 6);
-}
-
-TEST(Gallery, EulerIsUnstructured) {
-  const Matrix a = makeProblem("euler:200").matrix;
-  std::set<Offset> lengths;
-  for (Ordinal i = 0; i < a.numRows(); ++i)
-    lengths.insert(a.graph.row_map(i + 1) - a.graph.row_map(i));
-  EXPECT_LE(*lengths.rbegin(), 9);
-  EXPECT_GE(lengths.size(), 5u);
-}
-
-TEST(Gallery, CircuitHasThreeLongRowsAndConservesCurrent) {
-  const Matrix a = makeProblem("circuit:2000").matrix;
-  Ordinal hubs = 0;
-  for (Ordinal i = 0; i < a.numRows(); ++i) {
-    const Offset begin = a.graph.row_map(i), end = a.graph.row_map(i + 1);
-    double sum = 0;
-    for (Offset e = begin; e < end; ++e) {
-      if (e > begin) {
-        EXPECT_LT(a.graph.entries(e - 1), a.graph.entries(e));
-      }
-      EXPECT_EQ(a.values(e) > 0, a.graph.entries(e) == i);
-      sum += a.values(e);
-    }
-    EXPECT_NEAR(sum, 1e-3, 1e-10); // what leaks to the ground
-    if (end - begin > 1000)
-      ++hubs;
-    else
-      EXPECT_LE(end - begin, 5);
-  }
-  EXPECT_EQ(hubs, 3);
-}
-
-TEST(Gallery, ChainsAmplifyTenfold) {
-  const Matrix a = makeProblem("chain:20").matrix;
-  EXPECT_EQ(a.numEntries(), 20 + 17);
-  for (Ordinal i = 0; i < 20; ++i)
-    for (Offset e = a.graph.row_map(i); e < a.graph.row_map(i + 1); ++e)
-      EXPECT_EQ(a.values(e), a.graph.entries(e) == i ? 1 : -10);
 }
 
 TEST(Gallery, ListsProblemsThatExist) {

@@ -232,4 +232,77 @@ TEST(InvertBlock, RefusesWhatIsNotFinite) {
   checkNotFinite(-std::numeric_limits<float>::infinity(), "minus infinity");
 }
 
+template <class Scalar>
+struct InvertCholeskyKernel {
+  Kokkos::View<Scalar*, Device> blocks;
+  int n;
+
+  KOKKOS_FUNCTION void operator()(const int i) const {
+    ainvil::detail::invertCholeskyFactor(&blocks(i * n * n), n);
+  }
+};
+
+/// A batch of n x n blocks after invertCholeskyFactor on the device, one a thread.
+template <class Scalar>
+std::vector<Scalar> invertedFactors(const std::vector<Scalar>& in, int n) {
+  const Kokkos::View<Scalar*, Device> on_device = toDevice(in);
+  Kokkos::parallel_for("Ainvil::test",
+                       Kokkos::RangePolicy<Exec>(Exec(), 0, static_cast<int>(in.size()) / (n * n)),
+                       InvertCholeskyKernel<Scalar>{on_device, n});
+  return toHost(on_device);
+}
+
+/// The inverse factor X, lower with a positive diagonal, is the one with X A X^T = I. Nothing is
+/// read above the diagonal of A.
+template <class Scalar>
+void checkInverseFactors(int n, double tolerance) {
+  constexpr size_t count = 33;
+  Random random(n);
+  Doubles spd;
+  std::vector<Scalar> lower_parts;
+  for (size_t b = 0; b < count; ++b) {
+    const Doubles root = random.vector(n * n);
+    Doubles a = multiply(root, transposed(root, n), n);
+    for (int k = 0; k < n; ++k)
+      a[k * (n + 1)] += 1;
+    spd.insert(spd.end(), a.begin(), a.end());
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < n; ++j)
+        lower_parts.push_back(j <= i ? static_cast<Scalar>(a[i * n + j])
+                                     : std::numeric_limits<Scalar>::quiet_NaN());
+  }
+  const std::vector<Scalar> factors = invertedFactors(lower_parts, n);
+  for (size_t b = 0; b < count; ++b) {
+    SCOPED_TRACE(message("size ", n, ", block ", b));
+    const Doubles x = block(factors, n, b);
+    for (int i = 0; i < n; ++i) {
+      EXPECT_GT(x[i * n + i], 0);
+      for (int j = i + 1; j < n; ++j)
+        EXPECT_EQ(x[i * n + j], 0);
+    }
+    expectNear(multiply(multiply(x, block(spd, n, b), n), transposed(x, n), n), identity(n),
+               tolerance);
+  }
+}
+
+TEST(InvertCholeskyFactor, IsTheInverseOfTheFactor) {
+  for (int n = 1; n <= max_size; ++n) {
+    checkInverseFactors<double>(n, 1e-13);
+    checkInverseFactors<float>(n, 1e-4);
+  }
+}
+
+/// One bad pivot, early or late, spoils the whole block.
+TEST(InvertCholeskyFactor, GivesTheIdentityWhereTheBlockIsNotDefinite) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  for (int n = 1; n <= max_size; ++n)
+    for (int k = 0; k < n; ++k)
+      for (const double bad : {0.0, -1.0, infinity, std::numeric_limits<double>::quiet_NaN()}) {
+        Doubles a(n * n, 0.5);
+        for (int i = 0; i < n; ++i)
+          a[i * (n + 1)] = i == k ? bad : 2;
+        EXPECT_EQ(invertedFactors(a, n), identity(n)) << "size " << n << ", pivot " << k;
+      }
+}
+
 } // namespace

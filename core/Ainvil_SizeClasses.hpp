@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// Work of very different sizes, sorted into classes: rows by length, dense matrices by order.
+
+#include "Ainvil_RowTeams.hpp"
+
+namespace ainvil {
+namespace detail {
+
+/// The length of a row.
+template <class Device>
+struct RowLength {
+  Kokkos::View<const Offset*, Device> row_map;
+
+  KOKKOS_FUNCTION Offset operator()(Offset row) const { return row_map(row + 1) - row_map(row); }
+};
+
+/// The largest size(i) <= limit with i in [0, n), 0 if there is none. Waits.
+template <class Exec, class Size>
+Offset largestSize(const Exec& exec, Offset n, const Size& size, Offset limit) {
+  Offset largest = 0;
+  Kokkos::parallel_reduce(
+      "Ainvil::largestSize", Range<Exec>(exec, 0, n),
+      KOKKOS_LAMBDA(const Offset i, Offset& most) {
+        const Offset own = size(i);
+        most = own > most && own <= limit ? own : most;
+      },
+      Kokkos::Max<Offset>(largest));
+  return std::max<Offset>(largest, 0); // the maximum of nothing is negative
+}
+
+/// The i in [0, n) with smallest < size(i) <= largest into members(begin), ..., in ascending order.
+/// Returns the end of them; waits.
+template <class Exec, class Size, class Device>
+Ordinal selectSizes(const Exec& exec, Offset n, const Size& size, Offset smallest, Offset largest,
+                    Ordinal begin, const Kokkos::View<Ordinal*, Device>& members) {
+  Ordinal found = 0;
+  Kokkos::parallel_scan(
+      "Ainvil::selectSizes", Range<Exec>(exec, 0, n),
+      KOKKOS_LAMBDA(const Offset i, Ordinal& position, const bool final) {
+        const Offset own = size(i);
+        if (own > smallest && own <= largest) {
+          if (final)
+            members(begin + position) = static_cast<Ordinal>(i);
+          ++position;
+        }
+      },
+      found);
+  return begin + found;
+}
+
+} // namespace detail
+} // namespace ainvil

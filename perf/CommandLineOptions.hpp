@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// What the command lines of the executables have in common.
+
+#include "Ainvil_Error.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace ainvil {
+namespace perf {
+
+/// A word out of several.
+inline void addChoice(CLI::App& app, const char* option, std::string& value, const char* meaning,
+                      const std::vector<std::string>& words) {
+  std::string list;
+  for (const std::string& word : words)
+    list += (list.empty() ? "" : "|") + word;
+  const auto known = [words, list](const std::string& given) {
+    return std::find(words.begin(), words.end(), given) != words.end()
+               ? std::string()
+               : message("must be one of ", list, ", but it is '", given, "'");
+  };
+  app.add_option(option, value, meaning)->check(known)->type_name(list);
+}
+
+/// One value an occurrence.
+inline void addRepeatable(CLI::App& app, const char* option, std::vector<std::string>& values,
+                          const char* type, const char* meaning) {
+  app.add_option(option, values, meaning)->allow_extra_args(false)->type_name(type)->type_size(1);
+}
+
+/// The help names the default, which `value` holds.
+template <class T>
+void addNumber(CLI::App& app, const char* option, T& value, const char* type, const char* meaning) {
+  app.add_option(option, value, message(meaning, "; default ", value))->type_name(type);
+}
+
+/// Parses the arguments behind the name of the program. Returns the help if they ask for it, else
+/// nothing. \throws InvalidArgument
+inline std::string parse(CLI::App& app, const std::vector<std::string>& arguments) {
+  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+  try {
+    app.parse(reversed);
+  } catch (const CLI::CallForHelp&) {
+    return app.help();
+  } catch (const CLI::ParseError& error) {
+    throw InvalidArgument(message(error.what(), " (--help lists all options)"));
+  }
+  return {};
+}
+
+inline void requireAtLeast(const char* option, int value, int lowest) {
+  if (value < lowest)
+    throw InvalidArgument(message(option, " must be at least ", lowest, ", but it is ", value));
+}
+
+inline void requireTolerance(double tolerance) {
+  if (!(tolerance >= 0) || !std::isfinite(tolerance))
+    throw InvalidArgument(message("--tol must be a finite number >= 0, but it is ", tolerance));
+}
+
+/// False for an output that is not wanted and for files that do not exist.
+inline bool sameFile(const std::string& output, const std::string& other) {
+  std::error_code ignored;
+  return !output.empty() &&
+         (output == other || std::filesystem::equivalent(output, other, ignored));
+}
+
+} // namespace perf
+} // namespace ainvil
