@@ -48,6 +48,15 @@ public:
       spmv<Scalar, Scalar, Device>(exec, Trans::No, alpha, native_, x, beta, y, long_rows_);
   }
 
+  /// y = A^T x, by atomics.
+  void multiplyTransposed(const execution_space& exec, MultiVectorArg<const Scalar, Device> x,
+                          MultiVectorArg<Scalar, Device> y) const {
+    if (storage_ == Storage::Float)
+      spmv<float, Scalar, Device>(exec, Trans::Yes, Scalar(1), single_, x, Scalar(0), y);
+    else
+      spmv<Scalar, Scalar, Device>(exec, Trans::Yes, Scalar(1), native_, x, Scalar(0), y);
+  }
+
   Offset numScalars() const {
     return storage_ == Storage::Float ? single_.numScalars() : native_.numScalars();
   }

@@ -93,8 +93,9 @@ private:
 
 void requireGraph(const HostGraph& graph) {
   if (graph.num_rows != graph.num_cols)
-    throw InvalidArgument(message("an ordering needs a square matrix, but this one has ",
-                                  graph.num_rows, " rows and ", graph.num_cols, " columns"));
+    throw InvalidArgument(
+        message("an ordering or a partition needs a square matrix, but this one has ",
+                graph.num_rows, " rows and ", graph.num_cols, " columns"));
   validate(Exec(), graph);
 }
 

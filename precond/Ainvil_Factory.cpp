@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Ainvil_Factory.hpp"
 
+#include "Ainvil_Ainv.hpp"
 #include "Ainvil_Fsai.hpp"
 #include "Ainvil_Ilu.hpp"
 #include "Ainvil_Jacobi.hpp"
@@ -248,6 +249,33 @@ PreconditionerPtr<Scalar, Device> makeFsai(Options& options) {
 }
 
 template <class Scalar, class Device>
+PreconditionerPtr<Scalar, Device> makeAinv(Options& options) {
+  AinvParameters parameters;
+  enum class Variant { Plain, Stabilized, Blocks };
+  const Variant variant = options.choice(
+      "variant", Variant::Stabilized,
+      {{"ainv", Variant::Plain}, {"sainv", Variant::Stabilized}, {"bainv", Variant::Blocks}});
+  parameters.stabilized = variant != Variant::Plain;
+  if (variant == Variant::Blocks && !options.has("parts"))
+    options.fail("variant=bainv needs parts=, the number of parts");
+  parameters.parts = options.integer("parts", parameters.parts, 1);
+  parameters.symmetric = options.choice<bool>("symmetric", true, {{"yes", true}, {"no", false}});
+  parameters.drop = options.nonNegative("drop", parameters.drop);
+  parameters.drop_rule =
+      options.choice("drop-rule", parameters.drop_rule,
+                     {{"absolute", DropRule::Absolute}, {"relative", DropRule::Relative}});
+  parameters.max_column = options.integer("max-col", parameters.max_column, 0);
+  parameters.order = options.choice(
+      "order", parameters.order,
+      {{"natural", Ordering::Natural}, {"rcm", Ordering::Rcm}, {"nd", Ordering::NestedDissection}});
+  parameters.storage = storage<Scalar>(options);
+  parameters.breakdown = breakdownPolicy(options);
+  parameters.shift = breakdownShift(options, parameters.breakdown);
+  options.finish();
+  return std::make_unique<Ainv<Scalar, Device>>(parameters);
+}
+
+template <class Scalar, class Device>
 PreconditionerPtr<Scalar, Device> makeJacobi(Options& options) {
   JacobiParameters parameters;
   parameters.point = options.choice<bool>("variant", false, {{"block", false}, {"point", true}});
@@ -292,7 +320,18 @@ const std::vector<MethodHelp>& preconditionerHelp() {
             {"tolerance", "0.01", "adaptive: rows whose psi falls by less in a step stop"},
             {"filter", "0.05", "drop blocks of G below this part of their row's norm"},
             {"storage", "double|float", "precision in which G is stored"},
-            {"chunk-mib", "256", "memory for local systems that do not fit fast memory, MiB"}})}};
+            {"chunk-mib", "256", "memory for local systems that do not fit fast memory, MiB"}})},
+      {"ainv", "factored approximate inverse by incomplete conjugation",
+       withBreakdown(
+           {{"variant", "sainv|ainv|bainv",
+             "stabilised; plain; stabilised, without the entries between parts"},
+            {"drop", "0.1", "drop tolerance for the entries of Z, 0 for none"},
+            {"drop-rule", "absolute|relative", "of Z, or of Z for A scaled to a unit diagonal"},
+            {"max-col", "0|n", "most entries a column of Z, 0 for any number"},
+            {"parts", "1|n", "leave out the entries of A between n parts; bainv needs it"},
+            {"order", "nd|rcm|natural", "elimination order"},
+            {"symmetric", "yes|no", "one factor Z, or Z and W for any matrix"},
+            {"storage", "double|float", "precision in which the factors are stored"}})}};
   return help;
 }
 
@@ -311,6 +350,8 @@ PreconditionerPtr<Scalar, Device> createPreconditioner(const std::string& specif
     return makeIlu<Scalar, Device>(options);
   if (options.method() == "fsai")
     return makeFsai<Scalar, Device>(options);
+  if (options.method() == "ainv")
+    return makeAinv<Scalar, Device>(options);
   std::string known;
   for (const MethodHelp& method : preconditionerHelp())
     known += known.empty() ? method.name : ", " + method.name;

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Ainvil_Ainv.hpp"
+
+#include "Ainvil_BlockArrays.hpp"
+#include "Ainvil_Convert.hpp"
+#include "Ainvil_FsaiPattern.hpp"
+#include "Ainvil_Partition.hpp"
+#include "Ainvil_PivotInverter.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ainvil {
+namespace {
+
+using detail::Range;
+
+/// source_b[source_a]: where the entries of a permuted permuted graph come from.
+template <class Device>
+Kokkos::View<const Offset*, Device> composed(const typename Device::execution_space& exec,
+                                             const Kokkos::View<const Offset*, Device>& a,
+                                             const Kokkos::View<const Offset*, Device>& b) {
+  const auto result = allocate<Offset, Device>(exec, "Ainvil::source", a.extent(0));
+  Kokkos::parallel_for(
+      "Ainvil::Ainv[source]", Range<typename Device::execution_space>(exec, 0, a.extent(0)),
+      KOKKOS_LAMBDA(const Offset e) { result(e) = b(a(e)); });
+  return result;
+}
+
+/// The transposed factor in the numbering of A: column j of the factor, times d_j^exponent, is row
+/// order(j).
+template <class Scalar, class Device>
+BsrMatrix<Scalar, Device> rowsOf(const typename Device::execution_space& exec,
+                                 const detail::FactorColumns<Scalar, Device>& columns,
+                                 const detail::FactorState<Scalar, Device>& state,
+                                 const Kokkos::View<const Ordinal*, Device>& order,
+                                 double exponent) {
+  using Exec = typename Device::execution_space;
+  const Ordinal n = columns.num_columns;
+  const auto row_map = allocate<Offset, Device>(exec, "Ainvil::row_map", size_t(n) + 1);
+  Kokkos::parallel_for(
+      "Ainvil::Ainv[count]", Range<Exec>(exec, 0, n), KOKKOS_LAMBDA(const Offset j) {
+        row_map(order(j)) = columns.count(static_cast<Ordinal>(j), state.current(j));
+      });
+  const Offset total = detail::countsToOffsets(exec, row_map);
+  const auto entries = allocate<Ordinal, Device>(exec, "Ainvil::entries", total);
+  const auto values = allocate<Scalar, Device>(exec, "Ainvil::values", total);
+  Kokkos::parallel_for(
+      "Ainvil::Ainv[fill]", Range<Exec>(exec, 0, n), KOKKOS_LAMBDA(const Offset j) {
+        const int version = state.current(j);
+        const Offset from = columns.begin(static_cast<Ordinal>(j), version);
+        const Ordinal count = columns.count(static_cast<Ordinal>(j), version);
+        const Offset to = row_map(order(j));
+        const Scalar d = state.pivots(j + Offset(version) * n);
+        const Scalar factor = exponent == -0.5  ? Scalar(1) / compat::math::sqrt(d)
+                              : exponent == -1. ? Scalar(1) / d
+                                                : Scalar(1);
+        for (Ordinal e = 0; e < count; ++e) {
+          entries(to + e) = order(columns.rows(from + e));
+          values(to + e) = factor * columns.values(from + e);
+        }
+      });
+  const PermutedGraph<Device> sorted = sortRows(exec, Graph<Device>(n, n, row_map, entries));
+  const auto sorted_values = allocate<Scalar, Device>(exec, "Ainvil::values", total);
+  gatherBlocks<Scalar, Device>(exec, Trans::No, sorted.source, 1, values, sorted_values);
+  return {sorted.graph, sorted_values, 1};
+}
+
+template <class Scalar, class Device>
+BsrMatrix<Scalar, Device> transposeOf(const typename Device::execution_space& exec,
+                                      const BsrMatrix<Scalar, Device>& a) {
+  const PermutedGraph<Device> transposed = transpose(exec, a.graph);
+  const auto values = allocate<Scalar, Device>(exec, "Ainvil::values", a.numEntries());
+  gatherBlocks<Scalar, Device>(exec, Trans::No, transposed.source, 1, a.values, values);
+  return {transposed.graph, values, 1};
+}
+
+template <class Scalar, class Device>
+StoredMatrix<Scalar, Device> stored(const typename Device::execution_space& exec, Storage storage,
+                                    const BsrMatrix<Scalar, Device>& a) {
+  if (storage == Storage::Native)
+    return {exec, storage, a.graph, 1, a.values, {}};
+  Kokkos::View<float*, Device> single;
+  if constexpr (std::is_same<Scalar, float>::value) {
+    single = a.values;
+  } else {
+    single = allocate<float, Device>(exec, "Ainvil::values", a.numEntries());
+    convert<Scalar, float, Device>(exec, a.values, single);
+  }
+  detail::checkStorage(exec, BsrMatrix<float, Device>(a.graph, single, 1), true);
+  return {exec, storage, a.graph, 1, {}, single};
+}
+
+} // namespace
+
+template <class Scalar, class Device>
+Ainv<Scalar, Device>::Ainv(const AinvParameters& parameters) : parameters_(parameters) {
+  const auto require = [](bool good, const auto&... text) {
+    if (!good)
+      throw InvalidArgument(message(text...));
+  };
+  require(parameters_.drop >= 0 && std::isfinite(parameters_.drop),
+          "the drop tolerance must be a number of at least 0, but it is ", parameters_.drop);
+  require(parameters_.max_column >= 0,
+          "the limit of entries a column must not be negative (0: no limit), but it is ",
+          parameters_.max_column);
+  require(parameters_.parts >= 1, "there must be at least 1 part, but there are ",
+          parameters_.parts);
+  require(parameters_.shift > 0, "the shift must be positive, but it is ", parameters_.shift);
+}
+
+template <class Scalar, class Device>
+std::string Ainv<Scalar, Device>::description() const {
+  const char* orders[] = {"natural", "rcm", "nd"};
+  std::string text = message("ainv: {variant: ", parameters_.stabilized ? "sainv" : "ainv",
+                             ", drop: ", parameters_.drop);
+  if (parameters_.drop_rule == DropRule::Relative)
+    text += " relative";
+  if (parameters_.max_column > 0)
+    text += message(", max-col: ", parameters_.max_column);
+  if (parameters_.parts > 1)
+    text += message(", parts: ", parameters_.parts);
+  if (!parameters_.symmetric)
+    text += ", symmetric: no";
+  const bool in_float = parameters_.storage == Storage::Float || std::is_same<Scalar, float>::value;
+  return text + message(", order: ", orders[static_cast<int>(parameters_.order)],
+                        in_float ? ", storage: float}" : ", storage: double}");
+}
+
+template <class Scalar, class Device>
+void Ainv<Scalar, Device>::doInitialize(const execution_space& exec, const Matrix& a) {
+  detail::checkDiagonal(exec, a.graph, parameters_.breakdown);
+  const Graph<Device> points = a.block_size == 1 ? a.graph : toPoints(exec, a).graph;
+  PermutedGraph<Device> kept{points, {}};
+  if (parameters_.parts > 1)
+    report_.phases.time(exec, "Ainv", "partition", [&] {
+      const Partition partition_of =
+          partition(copyTo<HostDevice>(points), static_cast<Ordinal>(parameters_.parts));
+      edge_cut_ = partition_of.edge_cut;
+      largest_part_ = partition_of.largest;
+      kept = entriesWithinParts(
+          exec, points,
+          Kokkos::View<const Ordinal*, Device>(Kokkos::create_mirror_view_and_copy(
+              typename Device::memory_space(), partition_of.part_of, "Ainvil::part_of")));
+    });
+  report_.phases.time(exec, "Ainv", "order", [&] {
+    order_ = copyTo<Device>(ordering(parameters_.order, copyTo<HostDevice>(kept.graph)));
+  });
+  report_.phases.time(exec, "Ainv", "plan", [&] {
+    const PermutedGraph<Device> ordered = permuted(exec, order_, kept.graph);
+    graph_ = ordered.graph;
+    source_ = kept.source.data() == nullptr ? ordered.source
+                                            : composed<Device>(exec, ordered.source, kept.source);
+    const Offset nnz = graph_.numEntries();
+    values_ = allocate<Scalar, Device>(exec, "Ainvil::values", nnz);
+    transposed_ = {};
+    transposed_values_ = {};
+    if (!parameters_.symmetric) {
+      transposed_ = transpose(exec, graph_);
+      transposed_values_ = allocate<Scalar, Device>(exec, "Ainvil::values", nnz);
+    }
+    factors_ = {};
+    left_ = right_ = {};
+    detail::workspaceOf(exec, intermediate_, a.numPointRows(), 1);
+  });
+}
+
+template <class Scalar, class Device>
+void Ainv<Scalar, Device>::doCompute(const execution_space& exec, const Matrix& a) {
+  report_.notes.clear();
+  if (parameters_.symmetric)
+    report_.phases.time(exec, "Ainv", "check", [&] {
+      Ordinal first = -1;
+      if (const Offset bad = detail::countUnsymmetric(exec, a, first))
+        throw InvalidArgument(message("ainv with one factor needs a symmetric matrix, but ", bad,
+                                      " entries differ from their mirror image, the first in "
+                                      "block row ",
+                                      first, ": use symmetric=no"));
+    });
+  report_.phases.time(exec, "Ainv", "columns", [&] {
+    const Kokkos::View<Scalar*, Device> points =
+        a.block_size == 1 ? a.values : toPoints(exec, a).values;
+    gatherBlocks<Scalar, Device>(exec, Trans::No, source_, 1, points, values_);
+    const Matrix ordered(graph_, values_, 1);
+    Matrix transposed = ordered;
+    if (!parameters_.symmetric) {
+      gatherBlocks<Scalar, Device>(exec, Trans::No, transposed_.source, 1, values_,
+                                   transposed_values_);
+      transposed = Matrix(transposed_.graph, transposed_values_, 1);
+    }
+    if (factors_.numColumns() != graph_.num_rows)
+      factors_ = detail::InverseFactors<Scalar, Device>(
+          exec,
+          {parameters_.stabilized, parameters_.symmetric, parameters_.drop_rule, parameters_.drop,
+           parameters_.max_column, parameters_.breakdown, parameters_.shift},
+          graph_.num_rows);
+    factors_.compute(exec, ordered, transposed);
+  });
+  report_.breakdowns = factors_.breakdowns();
+  report_.first_breakdown =
+      report_.breakdowns == 0
+          ? -1
+          : detail::readBack(exec, order_.new_to_old, factors_.firstBreakdown()) / a.block_size;
+  if (report_.breakdowns > 0 && parameters_.breakdown == BreakdownPolicy::Fail) {
+    factors_ = {}; // columns of a failure are a bad start
+    throw BreakdownError(message(
+        report_.breakdowns, " pivots are ", parameters_.symmetric ? "not positive" : "zero",
+        " or not finite, the first in block row ", report_.first_breakdown,
+        parameters_.stabilized ? ": is the matrix positive definite? Scale it, " : ": use sainv, ",
+        "drop less, or choose the breakdown policy 'shift' or 'replace'"));
+  }
+  report_.phases.time(exec, "Ainv", "assemble", [&] { assemble(exec); });
+  report_.note(message("rounds=", factors_.rounds()));
+  report_.note(message("columns=", double(factors_.columnsComputed()) /
+                                       std::max<double>(1, double(graph_.num_rows))));
+  if (parameters_.parts > 1) {
+    report_.note(message("cut=", edge_cut_));
+    report_.note(message("largest-part=", largest_part_));
+  }
+}
+
+/// The factors that apply() multiplies with.
+template <class Scalar, class Device>
+void Ainv<Scalar, Device>::assemble(const execution_space& exec) {
+  const bool symmetric = parameters_.symmetric;
+  const Kokkos::View<const Ordinal*, Device> order = order_.new_to_old;
+  left_ = right_ = {}; // frees memory first
+  const Matrix right =
+      rowsOf<Scalar, Device>(exec, factors_.w(), factors_.state(), order, symmetric ? -0.5 : -1.);
+  right_ = stored<Scalar, Device>(exec, parameters_.storage, right);
+  const Matrix z =
+      symmetric ? right : rowsOf<Scalar, Device>(exec, factors_.z(), factors_.state(), order, 0.);
+  left_ = stored<Scalar, Device>(exec, parameters_.storage, transposeOf<Scalar, Device>(exec, z));
+  report_.factor_entries = right_.numScalars() + (symmetric ? 0 : left_.numScalars());
+  report_.factor_bytes = left_.bytes() + right_.bytes();
+}
+
+template <class Scalar, class Device>
+void Ainv<Scalar, Device>::doApply(const execution_space& exec,
+                                   MultiVectorArg<const Scalar, Device> x,
+                                   MultiVectorArg<Scalar, Device> y, Trans trans) const {
+  const auto t = detail::workspaceOf(exec, intermediate_, x.extent(0), x.extent(1));
+  if (trans == Trans::No || parameters_.symmetric) {
+    right_.multiply(exec, Scalar(1), x, Scalar(0), t);
+    left_.multiply(exec, Scalar(1), t, Scalar(0), y);
+  } else {
+    left_.multiplyTransposed(exec, x, t);
+    right_.multiplyTransposed(exec, t, y);
+  }
+}
+
+#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
+  template class Ainv<double, DEVICE>;                                                             \
+  template class Ainv<float, DEVICE>;
+AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+
+} // namespace ainvil

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// Factored approximate inverses by incomplete (bi)conjugation: AINV, SAINV and BAINV.
+
+#include "Ainvil_InverseFactors.hpp"
+#include "Ainvil_Ordering.hpp"
+#include "Ainvil_Preconditioner.hpp"
+#include "Ainvil_StoredMatrix.hpp"
+
+namespace ainvil {
+
+struct AinvParameters {
+  bool stabilized = true; ///< SAINV, which cannot break down on SPD matrices, or AINV
+  /// One factor Z for a symmetric matrix. Without, Z and W by biconjugation, for any matrix.
+  bool symmetric = true;
+  DropRule drop_rule = DropRule::Absolute;
+  double drop = 0.1;  ///< drop tolerance; 0: nothing is dropped
+  int max_column = 0; ///< at most so many entries a column, the diagonal included; 0: any number
+  Ordering order = Ordering::NestedDissection;
+  /// BAINV: METIS divides the graph into so many parts, and entries of A between parts are left
+  /// out. 1: none are.
+  int parts = 1;
+  Storage storage = Storage::Native;
+  BreakdownPolicy breakdown = BreakdownPolicy::Fail;
+  double shift = 1e-3; ///< pivot that BreakdownPolicy::Shift takes, relative to |a_jj|
+};
+
+/// M^-1 = Z D^-1 W^T with Z and W unit upper triangular (in the elimination order) and
+/// W^T A Z = D + what was dropped; W = Z if A is symmetric. The columns follow
+///   z_j = e_j;  for i = 1 .. j - 1:  z_j -= (p_ij / d_i) z_i,  then entries |z_kj| < drop, k != j,
+///                                    are dropped,
+/// where p_ij = w_i^T A z_j and d_i = w_i^T A z_i in SAINV, p_ij = a_i^T z_j and d_i = a_i^T z_i,
+/// a_i^T being row i of A, in AINV; likewise w_j with A^T. The factor is that of the sequential
+/// algorithm in the elimination order, to the last dropped entry, however many columns are worked
+/// on at a time: see detail::InverseFactors. It is stored in the numbering of A.
+///
+/// Breakdown: a pivot d_j that is not positive (zero, if not symmetric) or not finite is counted.
+/// `fail` throws, `shift` takes shift |a_jj| in its place, `replace` |a_jj|, or 1 where that is 0.
+/// Blocks are taken apart: the algorithm works on scalar entries.
+///
+/// The elimination order and the parts are found on the host by initialize(). compute() starts from
+/// the columns it found last; it allocates memory only where columns outgrow what they had.
+///
+/// Sources: Benzi, Meyer, Tuma (1996), AINV; Benzi, Tuma (1998), the nonsymmetric case; Benzi,
+/// Cullum, Tuma (2000), SAINV; orderings: Benzi, Tuma (2000).
+template <class Scalar, class Device>
+class Ainv final : public Preconditioner<Scalar, Device> {
+public:
+  using Base = Preconditioner<Scalar, Device>;
+  using typename Base::execution_space;
+  using typename Base::Matrix;
+
+  /// \throws InvalidArgument for parameters out of range.
+  explicit Ainv(const AinvParameters& parameters);
+
+  std::string description() const override;
+
+  /// The columns z_j, w_j and pivots d_j, in the elimination order.
+  const detail::InverseFactors<Scalar, Device>& factors() const { return factors_; }
+  /// Elimination order of the point rows.
+  const Permutation<Device>& order() const { return order_; }
+  Offset edgeCut() const { return edge_cut_; }          ///< pairs of rows that BAINV separates
+  Ordinal largestPart() const { return largest_part_; } ///< rows in BAINV's largest part
+
+protected:
+  void doInitialize(const execution_space& exec, const Matrix& a) override;
+  void doCompute(const execution_space& exec, const Matrix& a) override;
+  void doApply(const execution_space& exec, MultiVectorArg<const Scalar, Device> x,
+               MultiVectorArg<Scalar, Device> y, Trans trans) const override;
+
+private:
+  using Base::report_;
+
+  void assemble(const execution_space& exec);
+
+  AinvParameters parameters_;
+  Permutation<Device> order_;
+  Graph<Device> graph_; ///< of A in the elimination order, without what BAINV leaves out
+  Kokkos::View<const Offset*, Device> source_; ///< of its entries in A
+  PermutedGraph<Device> transposed_;           ///< of it; empty if symmetric
+  Kokkos::View<Scalar*, Device> values_, transposed_values_;
+  detail::InverseFactors<Scalar, Device> factors_;
+  StoredMatrix<Scalar, Device> left_;  ///< Z D^-1/2, or Z
+  StoredMatrix<Scalar, Device> right_; ///< D^-1/2 Z^T, or D^-1 W^T
+  Offset edge_cut_ = 0;
+  Ordinal largest_part_ = 0;
+  mutable MultiVector<Scalar, Device> intermediate_;
+};
+
+} // namespace ainvil

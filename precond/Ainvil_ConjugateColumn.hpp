@@ -1,0 +1,502 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// One column of an inverse factor from the columns before it: the kernel of AINV and SAINV.
+
+#include "Ainvil_FactorColumns.hpp"
+
+namespace ainvil {
+namespace detail {
+
+/// Fibonacci hashing (Knuth, The Art of Computer Programming 3, section 6.4).
+KOKKOS_INLINE_FUNCTION Ordinal hashOf(Ordinal key) {
+  return static_cast<Ordinal>((static_cast<unsigned>(key) * 2654435769u) >> 7);
+}
+
+/// Integers in open addressing with room for `size`, a power of two, and the order in which they
+/// came (on GPUs in any). Shared by the lanes of a thread.
+template <bool Concurrent>
+struct IndexTable {
+  Ordinal* keys;  ///< -1: free
+  Ordinal* slots; ///< a list for whoever uses the table, `count` long
+  Ordinal* count;
+  Ordinal* used; ///< number of keys
+  Ordinal size;
+
+  KOKKOS_INLINE_FUNCTION Ordinal hash(Ordinal key) const { return hashOf(key) & (size - 1); }
+  /// Slot of the key or -1.
+  KOKKOS_INLINE_FUNCTION Ordinal find(Ordinal key) const {
+    Ordinal slot = hash(key);
+    for (Ordinal probe = 0; probe < size; ++probe, slot = (slot + 1) & (size - 1)) {
+      if (keys[slot] == key)
+        return slot;
+      if (keys[slot] < 0)
+        return -1;
+    }
+    return -1;
+  }
+  /// Slot of the key, which is added if it is new; -1 if that would fill more than a half, so that
+  /// searching for keys that are not there stays short.
+  KOKKOS_INLINE_FUNCTION Ordinal insert(Ordinal key, bool& added) const {
+    added = false;
+    Ordinal slot = hash(key);
+    for (Ordinal probe = 0; probe < size; ++probe, slot = (slot + 1) & (size - 1)) {
+      Ordinal found = keys[slot];
+      if (found < 0) {
+        if constexpr (Concurrent) {
+          found = Kokkos::atomic_compare_exchange(keys + slot, Ordinal(-1), key);
+        } else {
+          keys[slot] = key;
+        }
+        if (found < 0) {
+          added = true;
+          return next(used) < size / 2 ? slot : -1;
+        }
+      }
+      if (found == key)
+        return slot;
+    }
+    return -1;
+  }
+  /// Adds one to a counter and returns what it was.
+  KOKKOS_INLINE_FUNCTION static Ordinal next(Ordinal* counter) {
+    if constexpr (Concurrent) {
+      return Kokkos::atomic_fetch_add(counter, Ordinal(1));
+    } else {
+      return (*counter)++;
+    }
+  }
+};
+
+/// What one factor, X, is computed from: the columns of the other, Y, and B = A for X = Z, Y = W,
+/// or B = A^T for X = W, Y = Z.
+template <class Scalar, class Device>
+struct ConjugateSide {
+  FactorColumns<Scalar, Device> own, other; ///< X and Y
+  BsrMatrix<Scalar, Device> product;        ///< B
+  Graph<Device> transposed;                 ///< of B
+  ColumnsOfRows<Device> own_of_rows, other_of_rows;
+  IndexLists<Device> touched;
+};
+
+/// Columns x_j of one or two factors from the columns i < j:
+///   x_j = e_j;  for i = 1 .. j - 1:  p = y_i^T B x_j  (AINV: row i of B times x_j),
+///                                    x_j -= (p / d_i) x_i,  |x_kj| < drop: x_kj = 0,
+/// and d_j = y_j^T B x_j (AINV: row j of A times z_j). Only i that can have p != 0 are visited, in
+/// ascending order: they are gathered when an x_kj becomes nonzero, as the columns of Y that have
+/// an entry in a row l of B with b_lk != 0 (AINV: as l). A thread works through a chunk of columns,
+/// its lanes over the entries of x_i, over those of the rows of B, and over the candidates i. x_j
+/// and the candidates live in hash tables in scratch memory. Sums run over stored columns, so that
+/// no result depends on the order of the lanes.
+template <class Scalar, class Device>
+struct ConjugateColumns {
+  using execution_space = typename Device::execution_space;
+  static constexpr bool concurrent = compat::IsGpu<execution_space>::value;
+  static constexpr Ordinal seen_per_slot = 4;
+  using Table = IndexTable<concurrent>;
+  using Side = ConjugateSide<Scalar, Device>;
+
+  Kokkos::View<const Ordinal*, Device> members; ///< the columns to compute, ascending
+  Ordinal first_member, end_member;
+  Ordinal per_chunk; ///< members a thread works through
+  Ordinal max_room;  ///< of hash tables: a power of two
+
+  int num_sides;
+  Side sides[2];
+  FactorState<Scalar, Device> state;
+  bool stabilized, symmetric;
+  Scalar drop;
+  Kokkos::View<const Scalar*, Device> scales; ///< empty: the drop tolerance is absolute
+  Ordinal max_column;
+  BreakdownPolicy policy;
+  Scalar shift;
+  int row_step; ///< lanes that share a row of B
+
+  /// Scratch memory of a thread, in bytes.
+  static std::size_t scratchBytes(Ordinal room) {
+    return std::size_t(room) * (sizeof(Scalar) + (5 + seen_per_slot) * sizeof(Ordinal) + 1) +
+           8 * sizeof(Ordinal);
+  }
+
+  /// Scratch memory, laid out.
+  struct Work {
+    Scalar* values; ///< of x_j, by slot
+    Table rows;     ///< of x_j; `slots` holds those that ever had a nonzero value
+    Table met;      ///< candidates; `slots` holds the candidates themselves
+    Ordinal* seen;  ///< some of the rows l that have been visited, by their hash
+    Ordinal* fresh; ///< slots that have become nonzero since the last gathering
+    Ordinal* num_fresh;
+    Ordinal* full; ///< nonzero: a table was too small
+    char* opened;  ///< slot is among rows.slots
+
+    KOKKOS_INLINE_FUNCTION Work(void* scratch, Ordinal size) {
+      values = static_cast<Scalar*>(scratch);
+      Ordinal* next = reinterpret_cast<Ordinal*>(values + size);
+      Ordinal* counters = next + (5 + seen_per_slot) * Offset(size);
+      rows = {next, next + size, counters, counters + 4, size};
+      met = {next + 2 * Offset(size), next + 3 * Offset(size), counters + 1, counters + 5, size};
+      fresh = next + 4 * Offset(size);
+      seen = next + 5 * Offset(size);
+      num_fresh = counters + 2;
+      full = counters + 3;
+      opened = reinterpret_cast<char*>(counters + 8);
+    }
+  };
+
+  /// The column at hand.
+  struct Column {
+    Ordinal j;
+    Ordinal chunk; ///< first column of the chunk
+  };
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal chunk, void* scratch) const {
+    const Ordinal begin = first_member + chunk * per_chunk;
+    const Ordinal end = end_member - begin < per_chunk ? end_member : begin + per_chunk;
+    for (Ordinal m = begin; m < end; ++m) {
+      const Column column{members(m), members(begin)};
+      // The columns after one that cannot be computed yet would only start from an old one.
+      if (!compute(member, column, scratch))
+        return;
+    }
+  }
+
+  /// The version of column i that column j is computed with.
+  KOKKOS_INLINE_FUNCTION int version(const Column& column, Ordinal i) const {
+    const int current = state.current(i);
+    return i >= column.chunk && state.changed(i) != 0 ? 1 - current : current;
+  }
+  KOKKOS_INLINE_FUNCTION Scalar& pivot(Ordinal i, int version) const {
+    return state.pivots(i + Offset(version) * sides[0].own.num_columns);
+  }
+
+  /// False if the tables or the pools are too small for it; the column stays dirty then.
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION bool compute(const Member& member, const Column& column,
+                                      void* scratch) const {
+    const Ordinal j = column.j;
+    Ordinal room = state.rooms(j);
+    const int next = 1 - state.current(j);
+    Scalar d = 0;
+    bool different = false;
+    for (int s = 0; s < num_sides; ++s) {
+      const Side& side = sides[s];
+      while (room <= max_room && !conjugate(member, side, column, Work(scratch, room)))
+        room *= 4;
+      if (room > max_room) {
+        Kokkos::single(Kokkos::PerThread(member),
+                       [&]() { state.rooms(j) = state.dirty(j) = room; });
+        return false;
+      }
+      const Work work(scratch, room);
+      if (!store(member, side, column, work, different))
+        return false;
+      if (s == (stabilized ? num_sides - 1 : 0))
+        d = coefficient(member, side, work, j, next);
+    }
+    Kokkos::single(Kokkos::PerThread(member), [&]() {
+      const bool finite = d * Scalar(0) == Scalar(0);
+      const bool good = finite && (symmetric ? d > Scalar(0) : d != Scalar(0));
+      const Scalar used = good ? d : substitute(j);
+      pivot(j, next) = used;
+      state.broken(j) = good ? 0 : 1;
+      state.changed(j) = different || !same(used, pivot(j, 1 - next)) ? 1 : 0;
+      state.base(j) = column.chunk;
+      state.rooms(j) = room;
+      state.dirty(j) = 0;
+    });
+    return true;
+  }
+
+  /// What the breakdown policy puts in place of a bad pivot.
+  KOKKOS_INLINE_FUNCTION Scalar substitute(Ordinal j) const {
+    const BsrMatrix<Scalar, Device>& a = sides[0].product;
+    const Offset at = findEntry(a.graph.entries, a.graph.row_map(j), a.graph.row_map(j + 1), j);
+    const Scalar size = at < 0 ? Scalar(0) : compat::math::fabs(a.values(at));
+    const Scalar base = size > Scalar(0) ? size : Scalar(1);
+    return policy == BreakdownPolicy::Shift ? shift * base : base;
+  }
+
+  /// x_j in scratch memory; false if the tables are too small.
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION bool conjugate(const Member& member, const Side& side,
+                                        const Column& column, const Work& work) const {
+    clear(member, work);
+    Kokkos::single(Kokkos::PerThread(member), [&]() {
+      bool added;
+      const Ordinal slot = work.rows.insert(column.j, added);
+      work.values[slot] = Scalar(1);
+      open(work, slot);
+    });
+    Ordinal last = -1;
+    while (true) {
+      gather(member, side, work, column.j, last);
+      const Ordinal i = nextCandidate(member, work, last);
+      const bool full = *work.full != 0;
+      if (full || i == list_end)
+        return !full;
+      last = i;
+      const int version_i = version(column, i);
+      const Scalar p = coefficient(member, side, work, i, version_i);
+      if (p != Scalar(0))
+        subtract(member, side, work, column.j, i, version_i, p / pivot(i, version_i));
+    }
+  }
+
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void clear(const Member& member, const Work& work) const {
+    const Ordinal size = work.rows.size;
+    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, seen_per_slot * size),
+                         [&](const Ordinal t) {
+                           work.seen[t] = -1;
+                           if (t < size) {
+                             work.rows.keys[t] = -1;
+                             work.met.keys[t] = -1;
+                             work.opened[t] = 0;
+                           }
+                           if (t < 8)
+                             work.rows.count[t] = 0; // all counters
+                         });
+  }
+
+  /// The value in this slot is no longer zero.
+  KOKKOS_INLINE_FUNCTION void open(const Work& work, Ordinal slot) const {
+    work.fresh[Table::next(work.num_fresh)] = slot;
+    if (work.opened[slot] == 0) {
+      work.opened[slot] = 1;
+      work.rows.slots[Table::next(work.rows.count)] = slot;
+    }
+  }
+
+  /// Adds to the candidates what the fresh entries of x_j bring.
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void gather(const Member& member, const Side& side, const Work& work,
+                                     Ordinal j, Ordinal last) const {
+    const Graph<Device>& transposed = side.transposed;
+    const Ordinal num_fresh = *work.num_fresh;
+    Kokkos::parallel_for(
+        Kokkos::ThreadVectorRange(member, num_fresh * row_step), [&](const Ordinal item) {
+          const Ordinal k = work.rows.keys[work.fresh[item / row_step]];
+          const Offset end = transposed.row_map(k + 1);
+          for (Offset e = transposed.row_map(k) + item % row_step; e < end; e += row_step) {
+            const Ordinal l = transposed.entries(e);
+            if (!stabilized) {
+              meet(work, l, j, last);
+              continue;
+            }
+            // What is forgotten here is visited again, to no effect.
+            Ordinal& seen = work.seen[hashOf(l) & (seen_per_slot * work.rows.size - 1)];
+            if (seen == l)
+              continue;
+            seen = l;
+            side.other_of_rows.forEach(l, [&](const Ordinal i) { meet(work, i, j, last); });
+          }
+        });
+    Kokkos::single(Kokkos::PerThread(member), [&]() { *work.num_fresh = 0; });
+  }
+
+  KOKKOS_INLINE_FUNCTION void meet(const Work& work, Ordinal i, Ordinal j, Ordinal last) const {
+    if (i <= last || i >= j)
+      return;
+    bool added;
+    if (work.met.insert(i, added) < 0)
+      *work.full = 1;
+    else if (added)
+      work.met.slots[Table::next(work.met.count)] = i;
+  }
+
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION Ordinal nextCandidate(const Member& member, const Work& work,
+                                               Ordinal last) const {
+    Ordinal next = list_end;
+    Kokkos::parallel_reduce(
+        Kokkos::ThreadVectorRange(member, *work.met.count),
+        [&](const Ordinal c, Ordinal& smallest) {
+          const Ordinal i = work.met.slots[c];
+          smallest = i > last && i < smallest ? i : smallest;
+        },
+        Kokkos::Min<Ordinal>(next));
+    return next;
+  }
+
+  /// p = y_i^T B x_j or row i of B times x_j.
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION Scalar coefficient(const Member& member, const Side& side,
+                                            const Work& work, Ordinal i, int version_i) const {
+    const FactorColumns<Scalar, Device>& y = side.other;
+    const BsrMatrix<Scalar, Device>& b = side.product;
+    const Offset begin = y.begin(i, version_i);
+    const Ordinal length = stabilized ? y.count(i, version_i) : 1;
+    Scalar p = 0;
+    Kokkos::parallel_reduce(
+        Kokkos::ThreadVectorRange(member, length * row_step),
+        [&](const Ordinal item, Scalar& sum) {
+          const Offset at = begin + item / row_step;
+          const Ordinal row = stabilized ? y.rows(at) : i;
+          const Offset end = b.graph.row_map(row + 1);
+          Scalar part = 0;
+          for (Offset e = b.graph.row_map(row) + item % row_step; e < end; e += row_step) {
+            const Ordinal slot = work.rows.find(b.graph.entries(e));
+            if (slot >= 0)
+              part += b.values(e) * work.values[slot];
+          }
+          sum += stabilized ? y.values(at) * part : part;
+        },
+        p);
+    return p;
+  }
+
+  /// x_j -= factor x_i, with dropping.
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void subtract(const Member& member, const Side& side, const Work& work,
+                                       Ordinal j, Ordinal i, int version_i, Scalar factor) const {
+    const FactorColumns<Scalar, Device>& x = side.own;
+    const Offset begin = x.begin(i, version_i);
+    Kokkos::parallel_for(
+        Kokkos::ThreadVectorRange(member, x.count(i, version_i)), [&](const Ordinal e) {
+          const Ordinal k = x.rows(begin + e);
+          bool added;
+          const Ordinal slot = work.rows.insert(k, added);
+          if (slot < 0) {
+            *work.full = 1;
+            return;
+          }
+          const Scalar before = added ? Scalar(0) : work.values[slot];
+          Scalar after = before - factor * x.values(begin + e);
+          const Scalar limit = scales.data() != nullptr ? drop * scales(j) / scales(k) : drop;
+          if (compat::math::fabs(after) < limit)
+            after = 0;
+          work.values[slot] = after;
+          if (before == Scalar(0) && after != Scalar(0))
+            open(work, slot);
+        });
+  }
+
+  /// Writes x_j as the version that is not current. False if there is no place.
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION bool store(const Member& member, const Side& side, const Column& column,
+                                    const Work& work, bool& different) const {
+    const FactorColumns<Scalar, Device>& x = side.own;
+    const Ordinal j = column.j;
+    const int current = state.current(j), next = 1 - current;
+    const Ordinal opened = *work.rows.count;
+    Ordinal kept = collect(member, work);
+    if (max_column > 0 && kept > max_column) {
+      keepLargest(member, work, j, kept);
+      kept = collect(member, work);
+    }
+    int placed = 0;
+    Kokkos::single(
+        Kokkos::PerThread(member),
+        [&](int& good) {
+          good = x.pool.place(x.list(j, next), kept) && side.touched.pool.place(j, opened) ? 1 : 0;
+        },
+        placed);
+    if (placed == 0)
+      return false;
+    const Ordinal* sorted = sort(member, work, kept);
+    const Offset before = x.begin(j, current), after = x.begin(j, next);
+    const bool same_length = x.count(j, current) == kept;
+    Ordinal other_rows = 0, other_values = 0;
+    Kokkos::parallel_reduce(
+        Kokkos::ThreadVectorRange(member, kept),
+        [&](const Ordinal e, Ordinal& sum) {
+          const Ordinal row = work.rows.keys[sorted[e]];
+          sum += same_length && x.rows(before + e) != row ? 1 : 0;
+          x.rows(after + e) = row;
+        },
+        other_rows);
+    Kokkos::parallel_reduce(
+        Kokkos::ThreadVectorRange(member, kept),
+        [&](const Ordinal e, Ordinal& sum) {
+          const Scalar value = work.values[sorted[e]];
+          sum += same_length && !same(x.values(before + e), value) ? 1 : 0;
+          x.values(after + e) = value;
+        },
+        other_values);
+    const bool same_rows = same_length && other_rows == 0;
+    different = different || !same_rows || other_values > 0;
+    const Offset to = side.touched.pool.begin(j);
+    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, opened), [&](const Ordinal t) {
+      side.touched.indices(to + t) = work.rows.keys[work.rows.slots[t]];
+    });
+    Kokkos::single(
+        Kokkos::PerThread(member),
+        [&](int& good) {
+          x.count(j, next) = kept;
+          side.touched.count(j) = opened;
+          if (per_chunk > 1 && stabilized && !same_rows)
+            good = side.own_of_rows.add(j, x.rows.data() + after, kept) ? 1 : 0;
+        },
+        placed);
+    return placed != 0;
+  }
+
+  /// Not numbers are the same: a comparison that may come to rest.
+  KOKKOS_INLINE_FUNCTION static bool same(Scalar a, Scalar b) {
+    return a == b || (a != a && b != b);
+  }
+
+  /// The slots with nonzero values, in no order, into `fresh`; returns how many.
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION Ordinal collect(const Member& member, const Work& work) const {
+    Kokkos::single(Kokkos::PerThread(member), [&]() { *work.num_fresh = 0; });
+    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, *work.rows.count), [&](const Ordinal t) {
+      const Ordinal slot = work.rows.slots[t];
+      if (work.values[slot] != Scalar(0))
+        work.fresh[Table::next(work.num_fresh)] = slot;
+    });
+    return *work.num_fresh;
+  }
+
+  /// Zeros all but the diagonal and the max_column - 1 entries of largest magnitude.
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void keepLargest(const Member& member, const Work& work, Ordinal j,
+                                          Ordinal kept) const {
+    // Marks first: all lanes compare the values as they were.
+    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, kept), [&](const Ordinal e) {
+      const Ordinal slot = work.fresh[e], key = work.rows.keys[slot];
+      const Scalar size = compat::math::fabs(work.values[slot]);
+      Ordinal larger = 0;
+      for (Ordinal f = 0; f < kept; ++f) {
+        const Ordinal rival = work.fresh[f], rival_key = work.rows.keys[rival];
+        const Scalar rival_size = compat::math::fabs(work.values[rival]);
+        if (rival_key == j || rival_size > size || (rival_size == size && rival_key < key))
+          ++larger;
+      }
+      work.met.slots[e] = key != j && larger >= max_column ? 1 : 0;
+    });
+    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, kept), [&](const Ordinal e) {
+      if (work.met.slots[e] != 0)
+        work.values[work.fresh[e]] = 0;
+    });
+  }
+
+  /// The collected slots by ascending row.
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION const Ordinal* sort(const Member& member, const Work& work,
+                                             Ordinal kept) const {
+    if constexpr (!concurrent) {
+      for (Ordinal e = 1; e < kept; ++e) {
+        const Ordinal slot = work.fresh[e], key = work.rows.keys[slot];
+        Ordinal at = e;
+        for (; at > 0 && work.rows.keys[work.fresh[at - 1]] > key; --at)
+          work.fresh[at] = work.fresh[at - 1];
+        work.fresh[at] = slot;
+      }
+      return work.fresh;
+    } else {
+      Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, kept), [&](const Ordinal e) {
+        const Ordinal slot = work.fresh[e], key = work.rows.keys[slot];
+        Ordinal rank = 0;
+        for (Ordinal f = 0; f < kept; ++f)
+          rank += work.rows.keys[work.fresh[f]] < key ? 1 : 0;
+        work.met.slots[rank] = slot;
+      });
+      return work.met.slots;
+    }
+  }
+};
+
+} // namespace detail
+} // namespace ainvil

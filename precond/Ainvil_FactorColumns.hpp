@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// Sparse columns that change their length while they are computed.
+
+#include "Ainvil_RowSearch.hpp"
+
+#include <algorithm>
+
+namespace ainvil {
+namespace detail {
+
+/// Lists of changing length in one array: a list that outgrows its place moves to the end. When the
+/// end is reached, place() fails until grown() has made room.
+template <class Device>
+struct ListPool {
+  using execution_space = typename Device::execution_space;
+
+  Kokkos::View<Offset*, Device> begin;
+  Kokkos::View<Ordinal*, Device> capacity;
+  Kokkos::View<Offset*, Device> cursor; ///< end of what is taken; past `size` if place() failed
+  Offset size = 0;
+
+  ListPool() = default;
+  /// Every list has place for `each` elements, and there is as much left.
+  ListPool(const execution_space& exec, Offset num_lists, Ordinal each)
+      : begin(allocate<Offset, Device>(exec, "Ainvil::begin", num_lists + 1)),
+        capacity(allocate<Ordinal, Device>(exec, "Ainvil::capacity", num_lists)),
+        cursor(allocate<Offset, Device>(exec, "Ainvil::cursor", 1)), size(2 * num_lists * each) {
+    Kokkos::deep_copy(exec, capacity, each);
+    placeInOrder(exec, *this);
+  }
+
+  /// Makes sure that the list has place for so many elements; where it moves, they are lost.
+  KOKKOS_FUNCTION bool place(Offset list, Ordinal count) const {
+    if (count <= capacity(list))
+      return true;
+    const Ordinal room = count + count / 4 + 1;
+    const Offset at = Kokkos::atomic_fetch_add(&cursor(0), Offset(room));
+    if (at + room > size)
+      return false;
+    begin(list) = at;
+    capacity(list) = room;
+    return true;
+  }
+
+  /// Waits.
+  bool exhausted(const execution_space& exec) const { return readBack(exec, cursor, 0) > size; }
+
+  /// The same lists without gaps, and as much place again, or the size before twice.
+  ListPool grown(const execution_space& exec) const {
+    ListPool result;
+    result.begin = allocate<Offset, Device>(exec, "Ainvil::begin", begin.extent(0));
+    result.capacity = capacity;
+    result.cursor = cursor;
+    result.size = std::max(2 * size, 2 * placeInOrder(exec, result));
+    return result;
+  }
+
+  /// Lists one after the other, as long as their capacities; returns the sum of these.
+  static Offset placeInOrder(const execution_space& exec, const ListPool& pool) {
+    const Offset n = static_cast<Offset>(pool.capacity.extent(0));
+    Kokkos::parallel_for(
+        "Ainvil::ListPool[place]", Range<execution_space>(exec, 0, n),
+        KOKKOS_LAMBDA(const Offset list) { pool.begin(list) = pool.capacity(list); });
+    const Offset total = countsToOffsets(exec, pool.begin);
+    Kokkos::deep_copy(exec, pool.cursor, total);
+    return total;
+  }
+};
+
+/// n lists of indices.
+template <class Device>
+struct IndexLists {
+  using execution_space = typename Device::execution_space;
+
+  ListPool<Device> pool;
+  Kokkos::View<Ordinal*, Device> indices;
+  Kokkos::View<Ordinal*, Device> count;
+
+  IndexLists() = default;
+  /// Place for `each` in every list; all are empty.
+  IndexLists(const execution_space& exec, Ordinal n, Ordinal each)
+      : pool(exec, n, each), indices(allocate<Ordinal, Device>(exec, "Ainvil::indices", pool.size)),
+        count(allocateZeros<Ordinal, Device>(exec, "Ainvil::count", n)) {}
+
+  /// If there is no place left, makes some; what the lists hold stays. Waits.
+  void growIfExhausted(const execution_space& exec) {
+    if (!pool.exhausted(exec))
+      return;
+    const IndexLists from = *this;
+    pool = pool.grown(exec);
+    indices = allocate<Ordinal, Device>(exec, "Ainvil::indices", pool.size);
+    const IndexLists to = *this;
+    Kokkos::parallel_for(
+        "Ainvil::IndexLists[grow]", Range<execution_space>(exec, 0, count.extent(0)),
+        KOKKOS_LAMBDA(const Offset j) {
+          for (Ordinal k = 0; k < from.count(j); ++k)
+            to.indices(to.pool.begin(j) + k) = from.indices(from.pool.begin(j) + k);
+        });
+  }
+};
+
+/// n sparse columns, rows ascending, each in two versions, 0 and 1: kernels read one and write the
+/// other.
+template <class Scalar, class Device>
+struct FactorColumns {
+  using execution_space = typename Device::execution_space;
+
+  Ordinal num_columns = 0;
+  ListPool<Device> pool;
+  Kokkos::View<Ordinal*, Device> rows;
+  Kokkos::View<Scalar*, Device> values;
+  Kokkos::View<Ordinal*, Device> counts; ///< of version 0, then of version 1
+
+  FactorColumns() = default;
+  /// The columns of the identity as version 0, with place for `each` entries.
+  FactorColumns(const execution_space& exec, Ordinal n, Ordinal each)
+      : num_columns(n), pool(exec, 2 * Offset(n), each),
+        rows(allocate<Ordinal, Device>(exec, "Ainvil::rows", pool.size)),
+        values(allocate<Scalar, Device>(exec, "Ainvil::values", pool.size)),
+        counts(allocate<Ordinal, Device>(exec, "Ainvil::counts", 2 * size_t(n))) {
+    identity(exec, *this);
+  }
+
+  KOKKOS_FUNCTION Offset list(Ordinal j, int version) const {
+    return j + Offset(version) * num_columns;
+  }
+  /// Position of the first entry, and the number of entries.
+  KOKKOS_FUNCTION Offset begin(Ordinal j, int version) const {
+    return pool.begin(list(j, version));
+  }
+  KOKKOS_FUNCTION Ordinal& count(Ordinal j, int version) const { return counts(list(j, version)); }
+
+  /// If there is no place left, makes some; what the columns hold stays. Waits.
+  void growIfExhausted(const execution_space& exec) {
+    if (!pool.exhausted(exec))
+      return;
+    const FactorColumns from = *this;
+    pool = pool.grown(exec);
+    rows = allocate<Ordinal, Device>(exec, "Ainvil::rows", pool.size);
+    values = allocate<Scalar, Device>(exec, "Ainvil::values", pool.size);
+    const FactorColumns to = *this;
+    Kokkos::parallel_for(
+        "Ainvil::FactorColumns[grow]", Range<execution_space>(exec, 0, counts.extent(0)),
+        KOKKOS_LAMBDA(const Offset list) {
+          for (Ordinal k = 0; k < from.counts(list); ++k) {
+            to.rows(to.pool.begin(list) + k) = from.rows(from.pool.begin(list) + k);
+            to.values(to.pool.begin(list) + k) = from.values(from.pool.begin(list) + k);
+          }
+        });
+  }
+
+  static void identity(const execution_space& exec, const FactorColumns& columns) {
+    Kokkos::parallel_for(
+        "Ainvil::FactorColumns[identity]", Range<execution_space>(exec, 0, columns.num_columns),
+        KOKKOS_LAMBDA(const Offset column) {
+          const Ordinal j = static_cast<Ordinal>(column);
+          columns.rows(columns.begin(j, 0)) = j;
+          columns.values(columns.begin(j, 0)) = Scalar(1);
+          columns.count(j, 0) = 1;
+          columns.count(j, 1) = 0;
+        });
+  }
+};
+
+/// For every row l the columns that have an entry in it, in no order: those of the last listing in
+/// list l, and in a chain those that were added since. May hold more.
+template <class Device>
+struct ColumnsOfRows {
+  using execution_space = typename Device::execution_space;
+
+  Kokkos::View<Offset*, Device> row_map;
+  Kokkos::View<Ordinal*, Device> columns; ///< may be longer than needed
+  Kokkos::View<Ordinal*, Device> head;    ///< first link of the chain of each row, or -1
+  Kokkos::View<Ordinal*, Device> link_column, link_next;
+  Kokkos::View<Ordinal*, Device> num_links;
+
+  /// Adds column j to the chains of `count` rows. False if there is no room for so many.
+  KOKKOS_FUNCTION bool add(Ordinal j, const Ordinal* rows, Ordinal count) const {
+    const Ordinal limit = static_cast<Ordinal>(link_next.extent(0));
+    const Ordinal first = Kokkos::atomic_fetch_add(&num_links(0), count);
+    if (first > limit - count) // stays so: others find no room either
+      return false;
+    for (Ordinal e = 0; e < count; ++e) {
+      link_column(first + e) = j;
+      Ordinal before = compat::volatileLoad(&head(rows[e])), expected;
+      do {
+        expected = before;
+        link_next(first + e) = expected;
+        Kokkos::memory_fence();
+        before = Kokkos::atomic_compare_exchange(&head(rows[e]), expected, first + e);
+      } while (before != expected);
+    }
+    return true;
+  }
+
+  /// Calls f(column) for the columns of row l.
+  template <class F>
+  KOKKOS_INLINE_FUNCTION void forEach(Ordinal l, const F& f) const {
+    const Offset end = row_map(l + 1);
+    for (Offset e = row_map(l); e < end; ++e)
+      f(columns(e));
+    if (head.data() != nullptr)
+      for (Ordinal link = compat::volatileLoad(&head(l)); link >= 0; link = link_next(link))
+        f(link_column(link));
+  }
+};
+
+} // namespace detail
+} // namespace ainvil

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Ainvil_InverseFactors.hpp"
+
+#include "Ainvil_ConjugateColumn.hpp"
+#include "Ainvil_SizeClasses.hpp"
+
+#include <climits>
+
+namespace ainvil {
+namespace detail {
+namespace {
+
+constexpr Ordinal smallest_room = 32;       // of hash tables
+constexpr Ordinal first_column_place = 4;   // entries
+constexpr Ordinal first_touched_place = 8;  // rows
+constexpr Offset scratch_limit = 1ll << 30; // bytes of scratch memory in one launch
+
+template <class Device>
+struct Element {
+  Kokkos::View<const Ordinal*, Device> values;
+
+  KOKKOS_FUNCTION Offset operator()(Offset i) const { return values(i); }
+};
+
+/// Nothing is changed yet, and no column computed.
+template <class Scalar, class Device>
+void beginRound(const typename Device::execution_space& exec,
+                const FactorState<Scalar, Device>& state) {
+  Kokkos::parallel_for(
+      "Ainvil::InverseFactors[begin]",
+      Range<typename Device::execution_space>(exec, 0, state.base.extent(0)),
+      KOKKOS_LAMBDA(const Offset j) {
+        state.changed(j) = 0;
+        state.base(j) = -1;
+      });
+}
+
+/// New versions become current. Returns the number of columns that were computed; waits.
+template <class Scalar, class Device>
+Offset endRound(const typename Device::execution_space& exec,
+                const FactorState<Scalar, Device>& state) {
+  Offset computed = 0;
+  Kokkos::parallel_reduce(
+      "Ainvil::InverseFactors[end]",
+      Range<typename Device::execution_space>(exec, 0, state.base.extent(0)),
+      KOKKOS_LAMBDA(const Offset j, Offset& sum) {
+        if (state.changed(j) != 0)
+          state.current(j) = static_cast<char>(1 - state.current(j));
+        sum += state.base(j) >= 0 ? 1 : 0;
+      },
+      computed);
+  return computed;
+}
+
+/// Lists the current columns by rows; no chains.
+template <class Scalar, class Device>
+void listColumns(const typename Device::execution_space& exec,
+                 const FactorState<Scalar, Device>& state,
+                 const FactorColumns<Scalar, Device>& columns,
+                 const Kokkos::View<Ordinal*, Device>& cursor, ColumnsOfRows<Device>& of_rows) {
+  using Exec = typename Device::execution_space;
+  const auto map = of_rows.row_map;
+  Kokkos::deep_copy(exec, map, 0);
+  Kokkos::deep_copy(exec, cursor, 0);
+  Kokkos::parallel_for(
+      "Ainvil::InverseFactors[count lists]", Range<Exec>(exec, 0, columns.num_columns),
+      KOKKOS_LAMBDA(const Offset column) {
+        const Ordinal j = static_cast<Ordinal>(column), version = state.current(j);
+        const Offset begin = columns.begin(j, version), end = begin + columns.count(j, version);
+        for (Offset e = begin; e < end; ++e)
+          Kokkos::atomic_fetch_add(&map(columns.rows(e)), Offset(1));
+      });
+  const Offset total = countsToOffsets(exec, map);
+  if (Offset(of_rows.columns.extent(0)) < total)
+    of_rows.columns = allocate<Ordinal, Device>(exec, "Ainvil::columns", total + total / 4);
+  const auto list = of_rows.columns;
+  Kokkos::parallel_for(
+      "Ainvil::InverseFactors[fill lists]", Range<Exec>(exec, 0, columns.num_columns),
+      KOKKOS_LAMBDA(const Offset column) {
+        const Ordinal j = static_cast<Ordinal>(column), version = state.current(j);
+        const Offset begin = columns.begin(j, version), end = begin + columns.count(j, version);
+        for (Offset e = begin; e < end; ++e) {
+          const Ordinal row = columns.rows(e);
+          list(map(row) + Kokkos::atomic_fetch_add(&cursor(row), Ordinal(1))) = j;
+        }
+      });
+  if (of_rows.head.data() == nullptr)
+    return;
+  Kokkos::deep_copy(exec, of_rows.head, -1);
+  Kokkos::deep_copy(exec, of_rows.num_links, 0);
+  const Ordinal links =
+      static_cast<Ordinal>(std::min<Offset>(INT_MAX / 2, 2 * total + 16 * columns.num_columns));
+  if (Ordinal(of_rows.link_next.extent(0)) < links) {
+    of_rows.link_next = allocate<Ordinal, Device>(exec, "Ainvil::link_next", links);
+    of_rows.link_column = allocate<Ordinal, Device>(exec, "Ainvil::link_column", links);
+  }
+}
+
+/// first(k) becomes the smallest changed column i for which a column j > i that is not zero in row
+/// k may be another now: k is among the rows that B^T y_i reaches, before or after the change.
+template <class Scalar, class Device>
+struct SpreadChanges {
+  Graph<Device> product; ///< of B
+  FactorColumns<Scalar, Device> other;
+  bool stabilized;
+  FactorState<Scalar, Device> state;
+  Kokkos::View<Ordinal*, Device> first;
+
+  KOKKOS_FUNCTION void reach(Ordinal row, Ordinal i) const {
+    const Offset end = product.row_map(row + 1);
+    for (Offset e = product.row_map(row); e < end; ++e)
+      if (first(product.entries(e)) > i)
+        Kokkos::atomic_fetch_min(&first(product.entries(e)), i);
+  }
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal i, void*) const {
+    if (state.changed(i) == 0)
+      return;
+    if (!stabilized) {
+      Kokkos::single(Kokkos::PerThread(member), [&]() { reach(i, i); });
+      return;
+    }
+    for (int version = 0; version < 2; ++version) {
+      const Offset begin = other.begin(i, version);
+      Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, other.count(i, version)),
+                           [&](const Ordinal e) { reach(other.rows(begin + e), i); });
+    }
+  }
+};
+
+/// Columns that were not zero in a row that concerns them, because of a column whose new version
+/// they were not computed with, become dirty.
+template <class Scalar, class Device>
+struct MarkDirty {
+  IndexLists<Device> touched;
+  Kokkos::View<const Ordinal*, Device> first;
+  FactorState<Scalar, Device> state;
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal j, void*) const {
+    const Offset begin = touched.pool.begin(j);
+    const Ordinal base = state.base(j) >= 0 ? state.base(j) : j;
+    Ordinal reached = 0;
+    Kokkos::parallel_reduce(
+        Kokkos::ThreadVectorRange(member, touched.count(j)),
+        [&](const Ordinal t, Ordinal& sum) {
+          sum += first(touched.indices(begin + t)) < base ? 1 : 0;
+        },
+        reached);
+    if (reached > 0)
+      Kokkos::single(Kokkos::PerThread(member), [&]() { state.dirty(j) = state.rooms(j); });
+  }
+};
+
+/// sqrt |a_kk|, 1 where that is 0.
+template <class Scalar, class Device>
+void diagonalRoots(const typename Device::execution_space& exec, const BsrMatrix<Scalar, Device>& a,
+                   const Kokkos::View<Scalar*, Device>& roots) {
+  const Graph<Device> graph = a.graph;
+  const auto values = a.values;
+  Kokkos::parallel_for(
+      "Ainvil::InverseFactors[diagonal]",
+      Range<typename Device::execution_space>(exec, 0, graph.num_rows),
+      KOKKOS_LAMBDA(const Offset row) {
+        const Offset at = findEntry(graph.entries, graph.row_map(row), graph.row_map(row + 1),
+                                    static_cast<Ordinal>(row));
+        const Scalar size = at < 0 ? Scalar(0) : compat::math::fabs(values(at));
+        roots(row) = size > Scalar(0) ? compat::math::sqrt(size) : Scalar(1);
+      });
+}
+
+/// d_j = a_jj, the pivots of the identity, or 1 where that is 0.
+template <class Scalar, class Device>
+void firstPivots(const typename Device::execution_space& exec, const BsrMatrix<Scalar, Device>& a,
+                 const Kokkos::View<Scalar*, Device>& pivots) {
+  const Graph<Device> graph = a.graph;
+  const auto values = a.values;
+  Kokkos::parallel_for(
+      "Ainvil::InverseFactors[pivots]",
+      Range<typename Device::execution_space>(exec, 0, graph.num_rows),
+      KOKKOS_LAMBDA(const Offset row) {
+        const Offset at = findEntry(graph.entries, graph.row_map(row), graph.row_map(row + 1),
+                                    static_cast<Ordinal>(row));
+        pivots(row) = at < 0 || values(at) == Scalar(0) ? Scalar(1) : values(at);
+      });
+}
+
+/// Number of broken pivots and the first of them, -1 for none. Waits.
+template <class Device>
+Ordinal countBroken(const typename Device::execution_space& exec,
+                    const Kokkos::View<char*, Device>& broken, Ordinal& first_broken) {
+  Ordinal count = 0, first = INT_MAX;
+  Kokkos::parallel_reduce(
+      "Ainvil::InverseFactors[broken]",
+      Range<typename Device::execution_space>(exec, 0, broken.extent(0)),
+      KOKKOS_LAMBDA(const Offset j, Ordinal& sum, Ordinal& least) {
+        if (broken(j) == 0)
+          return;
+        ++sum;
+        least = j < least ? static_cast<Ordinal>(j) : least;
+      },
+      count, Kokkos::Min<Ordinal>(first));
+  compat::fence(exec, "Ainvil::InverseFactors[broken]");
+  first_broken = count > 0 ? first : -1;
+  return count;
+}
+
+} // namespace
+
+template <class Scalar, class Device>
+InverseFactors<Scalar, Device>::InverseFactors(const execution_space& exec,
+                                               const InverseFactorsParameters& parameters,
+                                               Ordinal n)
+    : parameters_(parameters), n_(n) {
+  for (int s = 0; s < numSides(); ++s) {
+    Side& side = sides_[s];
+    side.columns = FactorColumns<Scalar, Device>(exec, n, first_column_place);
+    side.touched = IndexLists<Device>(exec, n, first_touched_place);
+    side.first = allocate<Ordinal, Device>(exec, "Ainvil::first", n);
+    if (!parameters.stabilized)
+      continue;
+    side.of_rows.row_map = allocate<Offset, Device>(exec, "Ainvil::row_map", size_t(n) + 1);
+    if (!compat::IsGpu<execution_space>::value) {
+      side.of_rows.head = allocate<Ordinal, Device>(exec, "Ainvil::head", n);
+      side.of_rows.num_links = allocate<Ordinal, Device>(exec, "Ainvil::num_links", 1);
+    }
+  }
+  state_.current = allocateZeros<char, Device>(exec, "Ainvil::current", n);
+  state_.changed = allocate<char, Device>(exec, "Ainvil::changed", n);
+  state_.pivots = allocateZeros<Scalar, Device>(exec, "Ainvil::pivots", 2 * size_t(n));
+  state_.broken = allocateZeros<char, Device>(exec, "Ainvil::broken", n);
+  state_.rooms = allocate<Ordinal, Device>(exec, "Ainvil::rooms", n);
+  Kokkos::deep_copy(exec, state_.rooms, smallest_room);
+  state_.dirty = allocate<Ordinal, Device>(exec, "Ainvil::dirty", n);
+  state_.base = allocate<Ordinal, Device>(exec, "Ainvil::base", n);
+  members_ = allocate<Ordinal, Device>(exec, "Ainvil::members", n);
+  if (parameters.drop_rule == DropRule::Relative)
+    scales_ = allocate<Scalar, Device>(exec, "Ainvil::scales", n);
+}
+
+template <class Scalar, class Device>
+void InverseFactors<Scalar, Device>::compute(const execution_space& exec, const Matrix& a,
+                                             const Matrix& transposed) {
+  if (computed_ == 0)
+    firstPivots(exec, a, state_.pivots);
+  rounds_ = 0;
+  computed_ = 0;
+  if (scales_.data() != nullptr)
+    diagonalRoots(exec, a, scales_);
+  Kokkos::deep_copy(exec, state_.dirty, state_.rooms);
+  while (largestSize(exec, n_, Element<Device>{state_.dirty}, INT_MAX) > 0) {
+    ++rounds_;
+    beginRound(exec, state_);
+    for (int s = 0; s < numSides() && parameters_.stabilized; ++s)
+      listColumns(exec, state_, sides_[s].columns, sides_[s].first, sides_[s].of_rows);
+    computeColumns(exec, a, transposed);
+    for (int s = 0; s < numSides(); ++s) {
+      Side& side = sides_[s];
+      Kokkos::deep_copy(exec, side.first, INT_MAX);
+      forEachRow(exec, "Ainvil::InverseFactors[spread]", n_, RowTeams::forWork<execution_space>(4),
+                 SpreadChanges<Scalar, Device>{s == 0 ? a.graph : transposed.graph,
+                                               other(s).columns, parameters_.stabilized, state_,
+                                               side.first});
+      forEachRow(exec, "Ainvil::InverseFactors[dirty]", n_, RowTeams::forWork<execution_space>(8),
+                 MarkDirty<Scalar, Device>{side.touched, side.first, state_});
+    }
+    computed_ += endRound(exec, state_);
+    for (int s = 0; s < numSides(); ++s) {
+      sides_[s].columns.growIfExhausted(exec);
+      sides_[s].touched.growIfExhausted(exec);
+    }
+  }
+  breakdowns_ = countBroken(exec, state_.broken, first_breakdown_);
+}
+
+template <class Scalar, class Device>
+void InverseFactors<Scalar, Device>::computeColumns(const execution_space& exec, const Matrix& a,
+                                                    const Matrix& transposed) {
+  using Kernel = ConjugateColumns<Scalar, Device>;
+  constexpr bool gpu = compat::IsGpu<execution_space>::value;
+  Kernel kernel;
+  kernel.members = members_;
+  kernel.num_sides = numSides();
+  for (int s = 0; s < numSides(); ++s)
+    kernel.sides[s] = {sides_[s].columns,       other(s).columns,
+                       s == 0 ? a : transposed, s == 0 ? transposed.graph : a.graph,
+                       sides_[s].of_rows,       other(s).of_rows,
+                       sides_[s].touched};
+  kernel.state = state_;
+  kernel.stabilized = parameters_.stabilized;
+  kernel.symmetric = parameters_.symmetric;
+  kernel.drop = static_cast<Scalar>(parameters_.drop);
+  kernel.scales = scales_;
+  kernel.max_column = parameters_.max_column;
+  kernel.policy = parameters_.breakdown;
+  kernel.shift = static_cast<Scalar>(parameters_.shift);
+  kernel.row_step = 1;
+  while (gpu && kernel.row_step < 32 && kernel.row_step < a.graph.meanRowLength())
+    kernel.row_step *= 2;
+  // On GPUs fast memory decides how many threads run at a time, so that every room has its launch;
+  // columns that find it too small are among those of the next. On hosts, where order matters,
+  // there is one launch with room for all, and such columns wait for the next round.
+  const Element<Device> size{state_.dirty};
+  Offset largest = largestSize(exec, n_, size, INT_MAX);
+  for (Offset room = gpu ? Offset(smallest_room) : largest; room <= largest; room *= 4) {
+    const Ordinal count =
+        selectSizes(exec, n_, size, gpu ? room / 4 : Offset(0), room, Ordinal(0), members_);
+    const std::size_t bytes = Kernel::scratchBytes(static_cast<Ordinal>(room));
+    const Offset threads = gpu ? count : exec.concurrency();
+    const Offset at_a_time = gpu ? std::max<Offset>(1, scratch_limit / Offset(bytes)) : count;
+    kernel.max_room = static_cast<Ordinal>(room);
+    kernel.per_chunk = static_cast<Ordinal>(std::max<Offset>(1, (count + threads - 1) / threads));
+    for (Offset begin = 0; begin < count; begin += at_a_time) {
+      kernel.first_member = static_cast<Ordinal>(begin);
+      kernel.end_member = static_cast<Ordinal>(std::min<Offset>(count, begin + at_a_time));
+      const Ordinal chunks =
+          (kernel.end_member - kernel.first_member + kernel.per_chunk - 1) / kernel.per_chunk;
+      forEachRow(exec, "Ainvil::InverseFactors[columns]", chunks,
+                 RowTeams::forWork<execution_space>(32), kernel, bytes);
+    }
+    if (!gpu)
+      break;
+    largest = largestSize(exec, n_, size, INT_MAX);
+  }
+}
+
+#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
+  template class InverseFactors<double, DEVICE>;                                                   \
+  template class InverseFactors<float, DEVICE>;
+AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+
+} // namespace detail
+} // namespace ainvil
