@@ -110,8 +110,9 @@ Problem makeConvdiff(const Grid& grid) {
 }
 
 // -div(k grad c) = f by cell-centred finite volumes, zero Dirichlet values on the faces of the box,
-// k = 1 and 1e4 on a checkerboard of 4 x 4 x 4 subcubes, harmonic means between cells; over h.
-Problem makeJump(const Grid& grid) {
+// k = 1 and 1e4 on a checkerboard of 4 x 4 x 4 subcubes, harmonic means between cells; over h. With
+// 27 points cells that share an edge or a corner exchange as much as those that share a face.
+Problem makeJump(const Grid& grid, const std::vector<Point>& steps) {
   constexpr double contrast = 1e4;
   const auto conductivity = [=](Point p) {
     const auto subcube = [](Ordinal x, Ordinal n) { return static_cast<int>(Offset(4) * x / n); };
@@ -126,7 +127,6 @@ Problem makeJump(const Grid& grid) {
     return 2 * k * other / (k + other);
   };
 
-  const std::vector<Point> steps = starStencil();
   Problem problem;
   problem.spd = true;
   problem.matrix = assembleStencil(grid, steps, 1, [&](Point p, size_t k, double* value) {
@@ -139,6 +139,13 @@ Problem makeJump(const Grid& grid) {
         *value += transmissibility(p, s);
   });
   return problem;
+}
+
+Problem makeJump7(const Grid& grid) {
+  return makeJump(grid, starStencil());
+}
+Problem makeJump27(const Grid& grid) {
+  return makeJump(grid, stencil([](Point) { return true; }));
 }
 
 struct Generator {
@@ -173,7 +180,8 @@ constexpr Generator generators[] = {
      "diffusion with coefficients 1 and 1e4 on a checkerboard, 7 points, SPD",
      3,
      {1, 1, 1},
-     makeJump},
+     makeJump7},
+    {"jump27:NXxNYxNZ", "the same coefficients with 27 points, SPD", 3, {1, 1, 1}, makeJump27},
     {"elasticity:NXxNYxNZ",
      "elastic bar clamped at one end, NX x NY x NZ free nodes, blocks of 3, SPD",
      3,

@@ -21,46 +21,6 @@ void requireSquare(const Graph<Device>& graph, const char* what) {
                                   " rows and ", graph.num_cols, " columns"));
 }
 
-/// Sorts the columns of a row and carries their sources along: heapsort, in place, one row a
-/// thread.
-template <class Device>
-struct SortRowsKernel {
-  Kokkos::View<const Offset*, Device> row_map;
-  Kokkos::View<Ordinal*, Device> columns;
-  Kokkos::View<Offset*, Device> sources;
-
-  KOKKOS_FUNCTION void swap(Offset a, Offset b) const {
-    const Ordinal column = columns(a);
-    columns(a) = columns(b);
-    columns(b) = column;
-    const Offset source = sources(a);
-    sources(a) = sources(b);
-    sources(b) = source;
-  }
-
-  KOKKOS_FUNCTION void siftDown(Offset begin, Offset root, Offset size) const {
-    while (2 * root + 1 < size) {
-      Offset child = 2 * root + 1;
-      if (child + 1 < size && columns(begin + child) < columns(begin + child + 1))
-        ++child;
-      if (columns(begin + root) >= columns(begin + child))
-        return;
-      swap(begin + root, begin + child);
-      root = child;
-    }
-  }
-
-  KOKKOS_FUNCTION void operator()(const Offset row) const {
-    const Offset begin = row_map(row), length = row_map(row + 1) - begin;
-    for (Offset root = length / 2 - 1; root >= 0; --root)
-      siftDown(begin, root, length);
-    for (Offset size = length - 1; size > 0; --size) {
-      swap(begin, begin + size);
-      siftDown(begin, 0, size);
-    }
-  }
-};
-
 /// Lists for the pattern power: row i of the power so far, and the rows of T it points to.
 template <class Device>
 struct PowerLists {
@@ -178,60 +138,6 @@ bool samePattern(const typename Device::execution_space& exec, const Graph<Devic
       },
       differences);
   return differences == 0;
-}
-
-template <class Device>
-PermutedGraph<Device> sortRows(const typename Device::execution_space& exec,
-                               const Graph<Device>& graph) {
-  using Exec = typename Device::execution_space;
-  ScopedRegion region("Ainvil::sortRows");
-  const Offset nnz = graph.numEntries();
-  const auto columns = allocate<Ordinal, Device>(exec, "Ainvil::entries", nnz);
-  const auto sources = allocate<Offset, Device>(exec, "Ainvil::source", nnz);
-  Kokkos::deep_copy(exec, columns, graph.entries);
-  Kokkos::parallel_for(
-      "Ainvil::sortRows[identity]", Range<Exec>(exec, 0, nnz),
-      KOKKOS_LAMBDA(const Offset e) { sources(e) = e; });
-  Kokkos::parallel_for("Ainvil::sortRows[sort]", Range<Exec>(exec, 0, graph.num_rows),
-                       SortRowsKernel<Device>{graph.row_map, columns, sources});
-  const Graph<Device> sorted(graph.num_rows, graph.num_cols, graph.row_map, columns);
-  if (!isSorted(exec, sorted))
-    throw InvalidArgument("a row holds the same column twice: sum the duplicates first");
-  return {sorted, sources};
-}
-
-template <class Device>
-PermutedGraph<Device> transpose(const typename Device::execution_space& exec,
-                                const Graph<Device>& graph) {
-  using Exec = typename Device::execution_space;
-  ScopedRegion region("Ainvil::transpose");
-  const auto row_map = graph.row_map;
-  const auto entries = graph.entries;
-  const Offset nnz = graph.numEntries();
-  const auto t_row_map =
-      allocateZeros<Offset, Device>(exec, "Ainvil::row_map", size_t(graph.num_cols) + 1);
-  Kokkos::parallel_for(
-      "Ainvil::transpose[count]", Range<Exec>(exec, 0, nnz), KOKKOS_LAMBDA(const Offset e) {
-        Kokkos::atomic_fetch_add(&t_row_map(entries(e)), Offset(1));
-      });
-  countsToOffsets(exec, t_row_map);
-  const auto cursor = allocate<Offset, Device>(exec, "Ainvil::cursor", t_row_map.extent(0));
-  Kokkos::deep_copy(exec, cursor, t_row_map);
-  const auto t_entries = allocate<Ordinal, Device>(exec, "Ainvil::entries", nnz);
-  const auto source = allocate<Offset, Device>(exec, "Ainvil::source", nnz);
-  Kokkos::parallel_for(
-      "Ainvil::transpose[fill]", Range<Exec>(exec, 0, graph.num_rows),
-      KOKKOS_LAMBDA(const Offset row) {
-        for (Offset e = row_map(row); e < row_map(row + 1); ++e) {
-          const Offset at = Kokkos::atomic_fetch_add(&cursor(entries(e)), Offset(1));
-          t_entries(at) = static_cast<Ordinal>(row);
-          source(at) = e;
-        }
-      });
-  // The order in which rows arrived depends on the schedule; sorting makes the result unique.
-  Kokkos::parallel_for("Ainvil::transpose[sort]", Range<Exec>(exec, 0, graph.num_cols),
-                       SortRowsKernel<Device>{t_row_map, t_entries, source});
-  return {Graph<Device>(graph.num_cols, graph.num_rows, t_row_map, t_entries), source};
 }
 
 template <class Device>
@@ -373,10 +279,6 @@ Graph<Device> fillPattern(const typename Device::execution_space& exec, const Gr
   template bool isSorted<DEVICE>(const typename DEVICE::execution_space&, const Graph<DEVICE>&);   \
   template bool samePattern<DEVICE>(const typename DEVICE::execution_space&, const Graph<DEVICE>&, \
                                     const Graph<DEVICE>&);                                         \
-  template PermutedGraph<DEVICE> sortRows<DEVICE>(const typename DEVICE::execution_space&,         \
-                                                  const Graph<DEVICE>&);                           \
-  template PermutedGraph<DEVICE> transpose<DEVICE>(const typename DEVICE::execution_space&,        \
-                                                   const Graph<DEVICE>&);                          \
   template Graph<DEVICE> triangle<DEVICE>(const typename DEVICE::execution_space&,                 \
                                           const Graph<DEVICE>&, Uplo, Diagonal);                   \
   template Graph<DEVICE> triangularPattern<DEVICE>(const typename DEVICE::execution_space&,        \

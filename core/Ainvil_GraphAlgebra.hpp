@@ -29,16 +29,30 @@ struct PermutedGraph {
   Kokkos::View<const Offset*, Device> source;
 };
 
-/// The same graph with ascending columns in each row. O(nnz log(row length)).
+/// The same graph with ascending columns in each row. Each is sorted by a warp: short ones in fast
+/// memory, O(nnz log^2(row length)) for long ones.
 /// \throws InvalidArgument if a row holds a column twice.
 template <class Device>
 PermutedGraph<Device> sortRows(const typename Device::execution_space& exec,
                                const Graph<Device>& graph);
 
-/// The transposed graph, rows sorted. O(nnz log(row length)).
+/// The transposed graph, rows sorted; cost as for sortRows.
 template <class Device>
 PermutedGraph<Device> transpose(const typename Device::execution_space& exec,
                                 const Graph<Device>& graph);
+
+namespace detail {
+
+/// transpose() into arrays of the caller's: num_cols + 1 offsets, and a column and a source an
+/// entry. Without an array for the sources they are left out. Asynchronous, no allocation.
+template <class Device>
+Graph<Device> transposeInto(const typename Device::execution_space& exec,
+                            const Graph<Device>& graph,
+                            const Kokkos::View<Offset*, Device>& row_map,
+                            const Kokkos::View<Ordinal*, Device>& entries,
+                            const Kokkos::View<Offset*, Device>& source = {});
+
+} // namespace detail
 
 enum class Diagonal { Keep, Drop };
 

@@ -32,7 +32,13 @@ public:
   StoredMatrix(const execution_space& exec, Storage storage, const Graph<Device>& graph,
                int block_size, const Kokkos::View<Scalar*, Device>& native,
                const Kokkos::View<float*, Device>& single)
-      : storage_(storage), long_rows_(exec, graph, block_size) {
+      : StoredMatrix(storage, graph, block_size, native, single,
+                     LongRows<Device>(exec, graph, block_size)) {}
+  /// With the long rows of the graph, where they are known; does not wait.
+  StoredMatrix(Storage storage, const Graph<Device>& graph, int block_size,
+               const Kokkos::View<Scalar*, Device>& native,
+               const Kokkos::View<float*, Device>& single, const LongRows<Device>& long_rows)
+      : storage_(storage), long_rows_(long_rows) {
     if (storage == Storage::Float)
       single_ = BsrMatrix<float, Device>(graph, single, block_size);
     else
@@ -66,6 +72,8 @@ public:
   }
   /// Empty unless the storage is native.
   const BsrMatrix<Scalar, Device>& native() const { return native_; }
+  /// Empty unless the storage is float.
+  const BsrMatrix<float, Device>& single() const { return single_; }
 
 private:
   Storage storage_ = Storage::Native;

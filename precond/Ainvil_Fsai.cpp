@@ -14,40 +14,6 @@ namespace {
 
 using detail::Range;
 
-/// Entry e of a graph survived the filter; `source` leads to G from a permuted graph.
-template <class Device>
-struct KeepFlagged {
-  Kokkos::View<const char*, Device> kept;
-  Kokkos::View<const Offset*, Device> source; ///< empty: e itself
-
-  KOKKOS_FUNCTION bool operator()(Ordinal, Offset e) const {
-    return kept(source.data() != nullptr ? source(e) : e) != 0;
-  }
-};
-
-/// Entry e goes to position `to`: its column, unless the graph is shared, and op(block).
-template <class Out, class Scalar, class Device>
-struct WriteBlock {
-  Kokkos::View<const Ordinal*, Device> columns;
-  Kokkos::View<const Offset*, Device> source; ///< empty: e itself
-  Kokkos::View<const Scalar*, Device> values;
-  int bs;
-  Trans trans;
-  Kokkos::View<Ordinal*, Device> to_columns; ///< empty: the graph is shared
-  Kokkos::View<Out*, Device> to_values;
-
-  KOKKOS_FUNCTION void operator()(Offset to, Offset e) const {
-    if (to_columns.data() != nullptr)
-      to_columns(to) = columns(e);
-    const Scalar* from = values.data() + (source.data() != nullptr ? source(e) : e) * bs * bs;
-    for (int r = 0; r < bs; ++r)
-      for (int c = 0; c < bs; ++c)
-        to_values((to * bs + r) * bs + c) =
-            static_cast<Out>(trans == Trans::Yes ? from[c * bs + r] : from[r * bs + c]);
-  }
-  KOKKOS_FUNCTION void operator()(Offset e) const { (*this)(e, e); }
-};
-
 /// Number of failed systems and, in `first`, the row of the first. Waits.
 template <class Device>
 Offset countFailed(const typename Device::execution_space& exec,
@@ -69,14 +35,30 @@ Offset countFailed(const typename Device::execution_space& exec,
   return failed;
 }
 
-/// Room for n elements, a tenth more where that takes a new array.
+/// Room for n elements, and for `spare` more where that takes a new array.
 template <class T, class Device>
 void reserve(const typename Device::execution_space& exec, const char* label,
-             Kokkos::View<T*, Device>& array, Offset n) {
+             Kokkos::View<T*, Device>& array, Offset n, Offset spare = 0) {
   if (Offset(array.extent(0)) >= n)
     return;
   array = {};
-  array = allocate<T, Device>(exec, label, n + n / 10);
+  array = allocate<T, Device>(exec, label, n + spare);
+}
+
+/// changed(0) <- whether the arrays differ; false for an empty `before`.
+template <class Device>
+void compareRowMaps(const typename Device::execution_space& exec,
+                    const Kokkos::View<const Offset*, Device>& before,
+                    const Kokkos::View<const Offset*, Device>& after,
+                    const Kokkos::View<int*, Device>& changed) {
+  using Exec = typename Device::execution_space;
+  Kokkos::deep_copy(exec, changed, 0);
+  Kokkos::parallel_for(
+      "Ainvil::Fsai[compare]", Range<Exec>(exec, 0, before.extent(0)),
+      KOKKOS_LAMBDA(const Offset i) {
+        if (before(i) != after(i))
+          changed(0) = 1; // whoever writes it, writes the same
+      });
 }
 
 } // namespace
@@ -136,21 +118,30 @@ void Fsai<Scalar, Device>::doInitialize(const execution_space& exec, const Matri
   const Offset bs2 = Offset(a.block_size) * a.block_size;
   detail::checkDiagonal(exec, a.graph, parameters_.breakdown);
   block_size_ = a.block_size;
+  // Frees what the last matrix took before new memory is asked for.
+  pattern_ = {};
+  values_ = {};
+  next_row_map_ = {};
+  g_arrays_ = gt_arrays_ = {};
+  g_ = gt_ = {};
+  solver_ = {};
   report_.phases.time(exec, "Fsai", "pattern", [&] { pattern_ = makePattern(exec, a); });
-  report_.phases.time(exec, "Fsai", "transpose_pattern",
-                      [&] { transposed_ = transpose(exec, pattern_); });
   report_.phases.time(exec, "Fsai", "plan", [&] {
     values_ = allocate<Scalar, Device>(exec, "Ainvil::Fsai::values", pattern_.numEntries() * bs2);
     info_ = allocate<int, Device>(exec, "Ainvil::Fsai::info", n);
-    kept_ = {};
-    if (parameters_.filter > 0)
-      kept_ = allocate<char, Device>(exec, "Ainvil::Fsai::kept", pattern_.numEntries());
-    g_arrays_ = gt_arrays_ = {};
-    solver_ = {}; // frees the memory of its chunks
     solver_ =
         detail::FsaiRowSolver<Scalar, Device>(exec, pattern_, block_size_, parameters_.chunk_bytes);
     detail::workspaceOf(exec, intermediate_, a.numPointRows(), 1);
   });
+  if (isFiltered()) {
+    next_row_map_ = allocate<Offset, Device>(exec, "Ainvil::row_map", size_t(n) + 1);
+    changed_ = allocate<int, Device>(exec, "Ainvil::Fsai::changed", 1);
+  } else {
+    report_.phases.time(exec, "Fsai", "transpose_pattern", [&] {
+      setGraph(exec, pattern_);
+      transposeGraph(exec);
+    });
+  }
 }
 
 template <class Scalar, class Device>
@@ -162,16 +153,20 @@ Graph<Device> Fsai<Scalar, Device>::makePattern(const execution_space& exec,
                                    ? detail::sparsified(exec, a, parameters_.tau)
                                    : a.graph;
   const int power = adaptive.steps > 0 ? adaptive.power : parameters_.power;
+  const Ordinal max_row = parameters_.max_row;
+  const auto byPower = [&] {
+    return max_row > 0 ? detail::largestLowerPower(exec, a, sparse, power, max_row)
+                       : detail::lowerPower(exec, sparse, power);
+  };
   const Graph<Device> start = from_user
                                   ? triangularPattern(exec, "G", parameters_.pattern, a.numRows(),
                                                       Uplo::Lower, Diagonal::Keep)
-                                  : detail::lowerPower(exec, sparse, power, parameters_.max_row);
+                                  : byPower();
   if (adaptive.steps == 0)
     return start;
   return detail::adaptivePattern(exec, a,
-                                 detail::AdaptiveParameters<Device>{start, sparse, adaptive,
-                                                                    parameters_.max_row,
-                                                                    parameters_.chunk_bytes});
+                                 detail::AdaptiveParameters<Device>{
+                                     start, sparse, adaptive, max_row, parameters_.chunk_bytes});
 }
 
 template <class Scalar, class Device>
@@ -185,20 +180,21 @@ void Fsai<Scalar, Device>::doCompute(const execution_space& exec, const Matrix& 
                                     "row ",
                                     first, ": use ilu"));
   });
+  g_ = gt_ = {}; // arrays that become too short are freed before there are longer ones
   report_.phases.time(exec, "Fsai", "cholesky", [&] { solveRows(exec, a); });
   const Offset before = pattern_.numEntries();
-  if (parameters_.filter > 0)
-    report_.phases.time(exec, "Fsai", "filter", [&] {
-      filterRows(exec, a);
-      g_ = assemble(exec, g_arrays_, pattern_, Trans::No);
-    });
+  if (isFiltered())
+    report_.phases.time(exec, "Fsai", "filter", [&] { filterRows(exec, a); });
+  else if (parameters_.storage == Storage::Native)
+    g_arrays_.native = values_;
   else
-    g_ = assemble(exec, g_arrays_, pattern_, Trans::No);
-  report_.phases.time(exec, "Fsai", "transpose",
-                      [&] { gt_ = assemble(exec, gt_arrays_, transposed_.graph, Trans::Yes); });
+    writeFactor(exec, before);
+  g_ = stored(exec, g_arrays_);
+  report_.phases.time(exec, "Fsai", "transpose", [&] { transposeFactor(exec); });
+  gt_ = stored(exec, gt_arrays_);
   const double in_a = std::max<double>(1, double(a.numEntries()));
   report_.note(message("density=", double(before) / in_a));
-  if (parameters_.filter > 0)
+  if (isFiltered())
     report_.note(message("filtered=", double(g_.graph().numEntries()) / in_a));
   report_.factor_entries = g_.numScalars();
   report_.factor_bytes = g_.bytes() + gt_.bytes();
@@ -222,66 +218,114 @@ void Fsai<Scalar, Device>::solveRows(const execution_space& exec, const Matrix& 
   report_.first_breakdown = first;
 }
 
+/// Filters the rows and writes what is left to G. Where that has another graph than before, all
+/// that follows from the graph is found anew.
 template <class Scalar, class Device>
 void Fsai<Scalar, Device>::filterRows(const execution_space& exec, const Matrix& a) {
   using Row = detail::FsaiFilterRow<Scalar, Device>;
-  detail::forEachRow(
-      exec, "Ainvil::Fsai[filter]", pattern_.num_rows, detail::teamsForRowsOf(pattern_),
-      Row{a, pattern_, values_, kept_, parameters_.filter}, Row::scratchBytes(block_size_));
+  detail::forEachRow(exec, "Ainvil::Fsai[filter]", pattern_.num_rows,
+                     detail::teamsForRowsOf(pattern_),
+                     Row{a, pattern_, values_, parameters_.filter}, Row::scratchBytes(block_size_));
+  const detail::KeepNonzero<Scalar, Device> keep{pattern_.row_map, values_,
+                                                 block_size_ * block_size_};
+  const Offset total = detail::countSelected(exec, pattern_, keep, next_row_map_);
+  Factor& g = g_arrays_;
+  const bool comparable = g.graph.row_map.extent(0) > 0 && g.graph.numEntries() == total;
+  g.graph = {}; // until the arrays are whole again
+  compareRowMaps<Device>(exec, comparable ? g.row_map : Kokkos::View<Offset*, Device>(),
+                         next_row_map_, changed_);
+  reserve<Ordinal, Device>(exec, "Ainvil::entries", g.entries, total, total / 10);
+  writeFactor(exec, total);
+  const bool same = detail::readBack(exec, changed_, 0) == 0 && comparable;
+  if (!same) {
+    reserve<Offset, Device>(exec, "Ainvil::row_map", g.row_map, Offset(pattern_.num_rows) + 1);
+    std::swap(g.row_map, next_row_map_);
+  }
+  const Graph<Device> graph(pattern_.num_rows, pattern_.num_cols, g.row_map,
+                            Kokkos::subview(g.entries, std::make_pair(Offset(0), total)));
+  if (same)
+    g.graph = graph;
+  else
+    setGraph(exec, graph);
 }
 
-/// G or G^T in the storage precision from the blocks the filter left.
+/// The graph of G becomes `graph`; that of G^T is out of date.
 template <class Scalar, class Device>
-StoredMatrix<Scalar, Device>
-Fsai<Scalar, Device>::assemble(const execution_space& exec, Factor& factor,
-                               const Graph<Device>& graph, Trans trans) const {
-  const Storage storage = parameters_.storage;
-  const bool filtered = parameters_.filter > 0;
-  const Offset bs2 = Offset(block_size_) * block_size_;
-  Kokkos::View<const Offset*, Device> source;
-  if (trans == Trans::Yes)
-    source = transposed_.source;
-  else if (!filtered && storage == Storage::Native)
-    return {exec, storage, graph, block_size_, values_, {}};
+void Fsai<Scalar, Device>::setGraph(const execution_space& exec, const Graph<Device>& graph) {
+  gt_arrays_.graph = {};
+  g_arrays_.long_rows = LongRows<Device>(exec, graph, block_size_);
+  g_arrays_.graph = graph;
+}
 
-  Graph<Device> result = graph;
-  const KeepFlagged<Device> keep{kept_, source};
-  if (filtered) {
-    reserve<Offset, Device>(exec, "Ainvil::row_map", factor.row_map, Offset(graph.num_rows) + 1);
-    const auto row_map =
-        Kokkos::subview(factor.row_map, std::make_pair(Offset(0), Offset(graph.num_rows) + 1));
-    const Offset total =
-        detail::countSelected(exec, graph, keep, Kokkos::View<Offset*, Device>(row_map));
-    reserve<Ordinal, Device>(exec, "Ainvil::entries", factor.entries, total);
-    result = {graph.num_rows, graph.num_cols, row_map,
-              Kokkos::subview(factor.entries, std::make_pair(Offset(0), total))};
-  }
+template <class Scalar, class Device>
+void Fsai<Scalar, Device>::transposeGraph(const execution_space& exec) {
+  const Graph<Device>& graph = g_arrays_.graph;
+  const Offset entries = graph.numEntries(), spare = isFiltered() ? entries / 10 : 0;
+  Factor& gt = gt_arrays_;
+  reserve<Offset, Device>(exec, "Ainvil::row_map", gt.row_map, Offset(graph.num_cols) + 1);
+  reserve<Ordinal, Device>(exec, "Ainvil::entries", gt.entries, entries, spare);
+  const Graph<Device> transposed = detail::transposeInto<Device>(
+      exec, graph, gt.row_map, Kokkos::subview(gt.entries, std::make_pair(Offset(0), entries)));
+  gt.long_rows = LongRows<Device>(exec, transposed, block_size_);
+  gt.graph = transposed;
+}
+
+/// Writes the blocks that make up G in its storage precision, and their columns if there is a
+/// filter.
+template <class Scalar, class Device>
+void Fsai<Scalar, Device>::writeFactor(const execution_space& exec, Offset entries) {
+  const int bs2 = block_size_ * block_size_;
   const auto write = [&](auto& array) {
     using Out = typename std::decay_t<decltype(array)>::value_type;
-    const Offset scalars = result.numEntries() * bs2;
-    reserve<Out, Device>(exec, "Ainvil::Fsai::factor", array, scalars);
-    const Kokkos::View<Out*, Device> out =
-        Kokkos::subview(array, std::make_pair(Offset(0), scalars));
-    const WriteBlock<Out, Scalar, Device> body{graph.entries,
-                                               source,
-                                               values_,
-                                               block_size_,
-                                               trans,
-                                               filtered ? factor.entries
-                                                        : Kokkos::View<Ordinal*, Device>(),
-                                               out};
-    if (filtered)
-      detail::writeSelected(exec, graph, keep, body, result.row_map);
+    using Body = detail::WriteBlock<Out, Scalar, Device>;
+    const Offset spare = isFiltered() ? entries / 10 : 0;
+    reserve<Out, Device>(exec, "Ainvil::Fsai::factor", array, entries * bs2, spare * bs2);
+    const Body body{pattern_.entries, values_, bs2, g_arrays_.entries, array, changed_};
+    if (isFiltered())
+      detail::writeSelected(exec, pattern_,
+                            detail::KeepNonzero<Scalar, Device>{pattern_.row_map, values_, bs2},
+                            body, Kokkos::View<const Offset*, Device>(next_row_map_));
     else
-      Kokkos::parallel_for("Ainvil::Fsai[write]",
-                           Range<execution_space>(exec, 0, graph.numEntries()), body);
-    return out;
+      Kokkos::parallel_for("Ainvil::Fsai[write]", Range<execution_space>(exec, 0, entries), body);
   };
+  if (parameters_.storage == Storage::Native)
+    write(g_arrays_.native);
+  else
+    write(g_arrays_.single);
+}
+
+/// G^T from G, and first its graph if that is out of date.
+template <class Scalar, class Device>
+void Fsai<Scalar, Device>::transposeFactor(const execution_space& exec) {
+  Factor& gt = gt_arrays_;
+  if (gt.graph.row_map.extent(0) == 0)
+    transposeGraph(exec);
+  const auto write = [&](const auto& g, auto& array) {
+    using Stored = typename std::decay_t<decltype(array)>::value_type;
+    const Offset spare = isFiltered() ? g.numScalars() / 10 : 0;
+    reserve<Stored, Device>(exec, "Ainvil::Fsai::factor", array, g.numScalars(), spare);
+    detail::forEachRow(exec, "Ainvil::Fsai[transpose]", gt.graph.num_rows,
+                       detail::teamsForRowsOf(gt.graph),
+                       detail::TransposedValues<Stored, Device>{g, gt.graph, array});
+  };
+  if (parameters_.storage == Storage::Native)
+    write(g_.native(), gt.native);
+  else
+    write(g_.single(), gt.single);
+}
+
+template <class Scalar, class Device>
+StoredMatrix<Scalar, Device> Fsai<Scalar, Device>::stored(const execution_space& exec,
+                                                          const Factor& factor) const {
+  const auto scalars =
+      std::make_pair(Offset(0), factor.graph.numEntries() * block_size_ * block_size_);
+  const Storage storage = parameters_.storage;
   if (storage == Storage::Native)
-    return {exec, storage, result, block_size_, write(factor.native), {}};
-  const Kokkos::View<float*, Device> single = write(factor.single);
-  detail::checkStorage(exec, BsrMatrix<float, Device>(result, single, block_size_), true);
-  return {exec, storage, result, block_size_, {}, single};
+    return {storage, factor.graph,    block_size_, Kokkos::subview(factor.native, scalars),
+            {},      factor.long_rows};
+  const Kokkos::View<float*, Device> single = Kokkos::subview(factor.single, scalars);
+  detail::checkStorage(exec, BsrMatrix<float, Device>(factor.graph, single, block_size_), true);
+  return {storage, factor.graph, block_size_, {}, single, factor.long_rows};
 }
 
 template <class Scalar, class Device>

@@ -23,7 +23,9 @@ struct FsaiAdaptive {
 template <class Device>
 struct FsaiParameters {
   /// Pattern: sparsified A~ of the blocks with ||A_ij|| > tau sqrt(||A_ii|| ||A_jj||); then `power`
-  /// steps of B <- Low(B A~) from the identity; at most max_row blocks a row, 0: no limit.
+  /// steps of B <- Low(B A~) from the identity. With max_row > 0 each step keeps that many blocks a
+  /// row, those where the product of the scaled norms ||A_ij|| / sqrt(||A_ii|| ||A_jj||) is
+  /// largest.
   double tau = 0.01;
   int power = 2;
   int max_row = 0;
@@ -62,15 +64,17 @@ struct FsaiParameters {
 /// diagonal scaling of A alters the choice.
 ///
 /// The pattern is that of the values initialize() sees. compute() solves for G, drops its small
-/// blocks anew, and forms G^T, which follows the transposed pattern found once. It allocates memory
-/// only when more blocks survive the filter than before, by at least a tenth.
+/// blocks anew, and forms G^T; where other blocks survive the filter than before it transposes what
+/// is left of the pattern. Without filter that is done once. compute() allocates memory only when
+/// more blocks survive than before, by at least a tenth, or for other long rows (LongRows) of G or
+/// G^T.
 ///
 /// Breakdown: a local system that is not SPD (A is not, or rounding) is counted. `fail` throws;
 /// `shift` tries again with (1 + shift) times its diagonal; `replace`, or if that fails too, takes
 /// the pivot block of the row alone, or the identity.
 ///
-/// Cost: sum over rows of (|P| b)^3 / 3, in every adaptive step too. Memory: the pattern twice and
-/// values once before the filter, G and G^T after it, chunk_bytes.
+/// Cost: sum over rows of (|P| b)^3 / 3, in every adaptive step too. Memory: G before the filter, G
+/// and G^T after it, chunk_bytes; without filter G and G^T.
 ///
 /// Sources: Kolotilina, Yeremin, Factorized sparse approximate inverse preconditionings I (1993);
 /// Janna, Ferronato, Gambolati, The use of supernodes in factored sparse approximate inverse
@@ -103,29 +107,35 @@ protected:
 private:
   using Base::report_;
 
-  /// Values and graph of G or G^T; the arrays are kept, and enlarged where they are too short.
+  /// Graph and values of G or G^T; the arrays are kept, and enlarged where they are too short.
   struct Factor {
+    Graph<Device> graph;
+    LongRows<Device> long_rows;
     Kokkos::View<Offset*, Device> row_map;
     Kokkos::View<Ordinal*, Device> entries;
     Kokkos::View<Scalar*, Device> native;
     Kokkos::View<float*, Device> single;
   };
 
+  bool isFiltered() const { return parameters_.filter > 0; }
   Graph<Device> makePattern(const execution_space& exec, const Matrix& a) const;
   void solveRows(const execution_space& exec, const Matrix& a);
   void filterRows(const execution_space& exec, const Matrix& a);
-  StoredMatrix<Scalar, Device> assemble(const execution_space& exec, Factor& factor,
-                                        const Graph<Device>& graph, Trans trans) const;
+  void setGraph(const execution_space& exec, const Graph<Device>& graph);
+  void transposeGraph(const execution_space& exec);
+  void writeFactor(const execution_space& exec, Offset entries);
+  void transposeFactor(const execution_space& exec);
+  StoredMatrix<Scalar, Device> stored(const execution_space& exec, const Factor& factor) const;
 
   FsaiParameters<Device> parameters_;
   int block_size_ = 1;
-  Graph<Device> pattern_;            ///< of G before the filter
-  PermutedGraph<Device> transposed_; ///< of G^T before the filter
-  Kokkos::View<Scalar*, Device> values_;
-  Kokkos::View<char*, Device> kept_; ///< what the filter left of the pattern; empty without filter
+  Graph<Device> pattern_;                ///< of G before the filter
+  Kokkos::View<Scalar*, Device> values_; ///< of G; what the filter drops becomes zero
   detail::FsaiRowSolver<Scalar, Device> solver_;
   Kokkos::View<int*, Device> info_;
   Factor g_arrays_, gt_arrays_;
+  Kokkos::View<Offset*, Device> next_row_map_; ///< of G after the filter, until it is compared
+  Kokkos::View<int*, Device> changed_;         ///< a single flag
   StoredMatrix<Scalar, Device> g_, gt_;
   mutable MultiVector<Scalar, Device> intermediate_;
 };

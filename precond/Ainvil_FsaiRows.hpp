@@ -114,13 +114,12 @@ struct FsaiSystems {
 /// ||G_ij||_F < filter ||G_i||_F, the diagonal excepted. Since G A is zero on P but for the
 /// diagonal,
 ///   (G - E)_i A (G - E)_i^T = I + E_i A E_i^T = C C^T,   G_i <- C^-1 (G - E)_i;
-/// block rows are worked on by a warp, a lane a block. E stays in `values`, flagged in `kept`.
+/// block rows are worked on by a warp, a lane a block. What is dropped becomes zero.
 template <class Scalar, class Device>
 struct FsaiFilterRow {
   BsrMatrix<Scalar, Device> a;
   Graph<Device> pattern;
   Kokkos::View<Scalar*, Device> values;
-  Kokkos::View<char*, Device> kept;
   double filter;
 
   static std::size_t scratchBytes(int bs) { return std::size_t(bs) * bs * sizeof(Scalar); }
@@ -133,19 +132,29 @@ struct FsaiFilterRow {
     return sum;
   }
 
+  /// A row of G, and the squared norm below which its blocks go.
+  struct Row {
+    Offset begin, end;
+    double limit;
+  };
+
+  KOKKOS_INLINE_FUNCTION bool isDropped(const Row& row, Offset e) const {
+    return e + 1 < row.end && !(squaredNorm(e) >= row.limit);
+  }
+
   /// sum over dropped l of E_k(r, :) A_kl E_l(s, :)^T for a dropped block k of row i.
-  KOKKOS_INLINE_FUNCTION double product(Offset begin, Offset end, Offset k, int r, int s) const {
+  KOKKOS_INLINE_FUNCTION double product(const Row& g, Offset k, int r, int s) const {
     const int bs = a.block_size, bs2 = bs * bs;
     const Ordinal row = pattern.entries(k);
-    const Ordinal last = pattern.entries(end - 1);
+    const Ordinal last = pattern.entries(g.end - 1);
     double sum = 0;
-    Offset l = begin;
+    Offset l = g.begin;
     for (Offset e = a.graph.row_map(row); e < a.graph.row_map(row + 1); ++e) {
       const Ordinal column = a.graph.entries(e);
       if (column >= last)
         break;
-      l = lowerBound(pattern.entries, l, end, column);
-      if (pattern.entries(l) != column || kept(l) != 0)
+      l = lowerBound(pattern.entries, l, g.end, column);
+      if (pattern.entries(l) != column || !isDropped(g, l))
         continue;
       for (int c = 0; c < bs; ++c)
         for (int d = 0; d < bs; ++d)
@@ -159,21 +168,19 @@ struct FsaiFilterRow {
   KOKKOS_FUNCTION void operator()(const Member& member, Ordinal row, void* scratch) const {
     using Kokkos::ThreadVectorRange;
     const int bs = a.block_size, bs2 = bs * bs;
-    const Offset begin = pattern.row_map(row), end = pattern.row_map(row + 1);
-    const int length = static_cast<int>(end - begin);
+    Row g;
+    g.begin = pattern.row_map(row);
+    g.end = pattern.row_map(row + 1);
+    const int length = static_cast<int>(g.end - g.begin);
     double total = 0;
     Kokkos::parallel_reduce(
         ThreadVectorRange(member, length),
-        [&](const int p, double& sum) { sum += squaredNorm(begin + p); }, total);
+        [&](const int p, double& sum) { sum += squaredNorm(g.begin + p); }, total);
+    g.limit = filter * filter * total;
     int dropped = 0;
     Kokkos::parallel_reduce(
         ThreadVectorRange(member, length),
-        [&](const int p, int& count) {
-          const bool keep = p == length - 1 || squaredNorm(begin + p) >= filter * filter * total;
-          kept(begin + p) = keep ? 1 : 0;
-          count += keep ? 0 : 1;
-        },
-        dropped);
+        [&](const int p, int& count) { count += isDropped(g, g.begin + p) ? 1 : 0; }, dropped);
     if (dropped == 0)
       return;
     Scalar* c = static_cast<Scalar*>(scratch);
@@ -183,8 +190,8 @@ struct FsaiFilterRow {
         Kokkos::parallel_reduce(
             ThreadVectorRange(member, length),
             [&](const int p, double& sum) {
-              if (kept(begin + p) == 0)
-                sum += product(begin, end, begin + p, r, s);
+              if (isDropped(g, g.begin + p))
+                sum += product(g, g.begin + p, r, s);
             },
             entry);
         Kokkos::single(Kokkos::PerThread(member), [&]() {
@@ -192,19 +199,78 @@ struct FsaiFilterRow {
         });
       }
     Kokkos::single(Kokkos::PerThread(member), [&]() { invertCholeskyFactor(c, bs); });
-    // Joins the lanes after the one that inverted; then a lane a column of blocks, last row first.
+    // Joins the lanes after the one that inverted; then a lane a block.
     Kokkos::parallel_for(ThreadVectorRange(member, 1), [](int) {});
-    Kokkos::parallel_for(ThreadVectorRange(member, length * bs), [&](const int item) {
-      const int p = item / bs, column = item - p * bs;
-      if (kept(begin + p) == 0)
-        return;
-      Scalar* block = values.data() + (begin + p) * bs2;
-      for (int r = bs - 1; r >= 0; --r) {
-        Scalar sum = 0;
-        for (int s = 0; s <= r; ++s)
-          sum += c[r * bs + s] * block[s * bs + column];
-        block[r * bs + column] = sum;
-      }
+    Kokkos::parallel_for(ThreadVectorRange(member, length), [&](const int p) {
+      Scalar* block = values.data() + (g.begin + p) * bs2;
+      const bool drop = isDropped(g, g.begin + p);
+      // Last row first: those above it are still needed.
+      for (int r = bs - 1; r >= 0; --r)
+        for (int column = 0; column < bs; ++column) {
+          Scalar sum = 0;
+          for (int s = 0; s <= r && !drop; ++s)
+            sum += c[r * bs + s] * block[s * bs + column];
+          block[r * bs + column] = sum;
+        }
+    });
+  }
+};
+
+/// Keeps what FsaiFilterRow has left: the diagonal blocks and those that are not zero.
+template <class Scalar, class Device>
+struct KeepNonzero {
+  Kokkos::View<const Offset*, Device> row_map;
+  Kokkos::View<const Scalar*, Device> values;
+  int block_scalars;
+
+  KOKKOS_FUNCTION bool operator()(Ordinal row, Offset e) const {
+    bool keep = e + 1 == row_map(row + 1);
+    for (int k = 0; k < block_scalars && !keep; ++k)
+      keep = values(e * block_scalars + k) != Scalar(0);
+    return keep;
+  }
+};
+
+/// Block e of the unfiltered G goes to position `to`. Where columns are written too, `changed`
+/// tells whether one differs from what was there.
+template <class Out, class Scalar, class Device>
+struct WriteBlock {
+  Kokkos::View<const Ordinal*, Device> columns;
+  Kokkos::View<const Scalar*, Device> values;
+  int block_scalars;
+  Kokkos::View<Ordinal*, Device> to_columns; ///< empty: the graph is the same
+  Kokkos::View<Out*, Device> to_values;
+  Kokkos::View<int*, Device> changed;
+
+  KOKKOS_FUNCTION void operator()(Offset to, Offset e) const {
+    if (to_columns.data() != nullptr && to_columns(to) != columns(e)) {
+      to_columns(to) = columns(e);
+      changed(0) = 1; // whoever writes it, writes the same
+    }
+    for (int k = 0; k < block_scalars; ++k)
+      to_values(to * block_scalars + k) = static_cast<Out>(values(e * block_scalars + k));
+  }
+  KOKKOS_FUNCTION void operator()(Offset e) const { (*this)(e, e); }
+};
+
+/// Row j of G^T: the blocks G_ij^T are looked up in the sorted rows of G, a lane each.
+template <class Stored, class Device>
+struct TransposedValues {
+  BsrMatrix<Stored, Device> g;
+  Graph<Device> transposed;
+  Kokkos::View<Stored*, Device> values;
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal j, void*) const {
+    const int bs = g.block_size;
+    const Offset begin = transposed.row_map(j);
+    const Ordinal length = static_cast<Ordinal>(transposed.row_map(j + 1) - begin);
+    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, length), [&](const Ordinal k) {
+      const Ordinal i = transposed.entries(begin + k);
+      const Offset at = lowerBound(g.graph.entries, g.graph.row_map(i), g.graph.row_map(i + 1), j);
+      for (int r = 0; r < bs; ++r)
+        for (int c = 0; c < bs; ++c)
+          values(((begin + k) * bs + r) * bs + c) = g.values((at * bs + c) * bs + r);
     });
   }
 };

@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <limits>
+#include <map>
 #include <mutex>
 #include <numeric>
 #include <string>
@@ -420,6 +421,37 @@ public:
 
 private:
   static inline std::vector<std::string> seen_;
+};
+
+/// Counts the bytes that Kokkos holds of what it has allocated while the object lives.
+class MemoryPeak : ToolCallbacks {
+public:
+  MemoryPeak() {
+    using namespace Kokkos::Tools::Experimental;
+    current_ = peak_ = 0;
+    sizes_.clear();
+    set_allocate_data_callback(
+        [](Kokkos::Tools::SpaceHandle, const char*, const void* pointer, std::uint64_t size) {
+          const std::lock_guard<std::mutex> lock(mutex());
+          sizes_[pointer] = size;
+          current_ += size;
+          peak_ = std::max(peak_, current_);
+        });
+    set_deallocate_data_callback(
+        [](Kokkos::Tools::SpaceHandle, const char*, const void* pointer, std::uint64_t) {
+          const std::lock_guard<std::mutex> lock(mutex());
+          const auto found = sizes_.find(pointer);
+          if (found == sizes_.end()) // older than this object
+            return;
+          current_ -= found->second;
+          sizes_.erase(found);
+        });
+  }
+  std::uint64_t bytes() const { return peak_; }
+
+private:
+  static inline std::map<const void*, std::uint64_t> sizes_;
+  static inline std::uint64_t current_ = 0, peak_ = 0;
 };
 
 /// Collects the labels of the kernels launched and of the allocations made while the object lives.

@@ -35,12 +35,13 @@ bool isPositiveDefinite(std::vector<double> a) {
 
 /// Every problem, at sizes that have interior points and at the smallest ones.
 const char* const small_problems[] = {
-    "cavity:3",     "cavity:7",         "convdiff:1",     "convdiff:2",  "convdiff:7x5x4",
-    "laplace7:1",   "laplace7:2",       "laplace7:5x1x3", "laplace27:1", "laplace27:2x3x4",
-    "poisson5:1",   "poisson5:2",       "poisson5:6x5",   "jump:1",      "jump:2",
-    "jump:8x5x4",   "network:1",        "network:2",      "network:7x5", "elasticity:1x2x2",
-    "elasticity:2", "elasticity:4x3x3", "shell:2",        "shell:6x5",   "euler:3",
-    "euler:4",      "euler:5",          "euler:7",        "euler:10",    "euler:200"};
+    "cavity:3",    "cavity:7",         "convdiff:1",     "convdiff:2",       "convdiff:7x5x4",
+    "laplace7:1",  "laplace7:2",       "laplace7:5x1x3", "laplace27:1",      "laplace27:2x3x4",
+    "poisson5:1",  "poisson5:2",       "poisson5:6x5",   "jump:1",           "jump:2",
+    "jump:8x5x4",  "jump27:1",         "jump27:4x3x2",   "network:1",        "network:2",
+    "network:7x5", "elasticity:1x2x2", "elasticity:2",   "elasticity:4x3x3", "shell:2",
+    "shell:6x5",   "euler:3",          "euler:4",        "euler:5",          "euler:7",
+    "euler:10",    "euler:200"};
 
 TEST(Gallery, HasTheQuotedSizes) {
   struct Case {
@@ -54,6 +55,7 @@ TEST(Gallery, HasTheQuotedSizes) {
       {"laplace27:64", 1, 262144, 6859000},
       {"laplace7:20x10x5", 1, 1000, 7000 - 2 * (200 + 100 + 50)},
       {"jump:20x10x5", 1, 1000, 7000 - 2 * (200 + 100 + 50)},
+      {"jump27:10x9x8", 1, 720, 28 * 25 * 22},
       {"poisson5:30x20", 1, 600, 3000 - 2 * (30 + 20)},
       {"elasticity:10x9x8", 3, 720, 28 * 25 * 22},
       {"shell:253x399", 5, 253 * 399, 7 * 253 * 399 - 2 * (253 + 399 + 253 + 399 - 1)},
@@ -101,8 +103,8 @@ TEST(Gallery, PatternsAreStructurallySymmetric) {
 }
 
 TEST(Gallery, SpdMeansSymmetricPositiveDefinite) {
-  const std::set<std::string> spd_names{"laplace7",   "laplace27", "poisson5", "jump",
-                                        "elasticity", "shell",     "network"};
+  const std::set<std::string> spd_names{"laplace7", "laplace27",  "poisson5", "jump",
+                                        "jump27",   "elasticity", "shell",    "network"};
   for (const char* spec : small_problems) {
     const Problem p = makeProblem(spec);
     const std::string name = p.name.substr(0, p.name.find(':'));
@@ -280,8 +282,18 @@ TEST(Gallery, JumpTakesHarmonicMeans) {
   EXPECT_DOUBLE_EQ(value(a, 511, 511), 3 * 2 * 1e4 + 3 * 1e4); // the opposite corner
 }
 
+TEST(Gallery, Jump27ReachesAcrossEdgesAndCorners) {
+  const Matrix a = makeProblem("jump27:8").matrix;
+  const double mean = 2e4 / (1e4 + 1);
+  EXPECT_DOUBLE_EQ(value(a, 0, 73), -1);      // a corner within a subcube
+  EXPECT_DOUBLE_EQ(value(a, 73, 146), -mean); // across three colours
+  EXPECT_DOUBLE_EQ(value(a, 73, 82), -1);     // across two
+  EXPECT_DOUBLE_EQ(value(a, 0, 0), 19 * 2 + 7 * 1);
+  EXPECT_DOUBLE_EQ(value(a, 511, 511), 19 * 2 * 1e4 + 7 * 1e4);
+}
+
 TEST(Gallery, ListsProblemsThatExist) {
-  EXPECT_EQ(gallery().size(), 12u);
+  EXPECT_EQ(gallery().size(), 13u);
   for (const GalleryEntry& entry : gallery()) {
     const std::string name = entry.syntax.substr(0, entry.syntax.find(':'));
     EXPECT_NO_THROW(makeProblem(name + ":5")) << entry.syntax;

@@ -283,6 +283,46 @@ TEST(Transpose, EqualsTheReferenceAndInvertsItself) {
   checkTranspose(column, 630, "a full column");
 }
 
+/// Rows of the result on either side of all sizes at which the sort changes its way, in an order
+/// that does not come sorted out of the fill: the graph's own rows are long, so threads interleave.
+TEST(Transpose, SortsRowsOfAllLengths) {
+  const std::vector<Ordinal> lengths = {0,  1,  7,   8,   9,   15,  16,  17,  31,  32,  33,  63,
+                                        64, 65, 127, 128, 129, 255, 256, 257, 300, 511, 513, 2000};
+  const Ordinal n = 2100;
+  for (const Ordinal repeated : {1, 40}) { // few long rows make the mean short, many make it long
+    Rows columns;
+    for (const Ordinal length : lengths)
+      for (Ordinal k = 0; k < repeated; ++k)
+        columns.push_back(
+            randomRows(1, n, std::vector<Ordinal>{length}, anyDiagonal(length + 7 * k))[0]);
+    const Ordinal num_cols = static_cast<Ordinal>(columns.size());
+    Rows rows(n);
+    for (Ordinal j = 0; j < num_cols; ++j)
+      for (const Ordinal i : columns[j])
+        rows[i].push_back(j);
+    checkTranspose(rows, num_cols, message(repeated, " of each length"));
+  }
+}
+
+TEST(Transpose, IntoGivenArraysIsTheSameAndAllocatesNothing) {
+  const Graph<Device> graph = deviceGraph(randomRows(301, 200, long_rows, anyDiagonal(9)), 200);
+  const PermutedGraph<Device> expected = transpose(Exec(), graph);
+  const Offset nnz = graph.numEntries();
+  const Kokkos::View<Offset*, Device> row_map("Ainvil::test", 201), source("Ainvil::test", nnz);
+  const Kokkos::View<Ordinal*, Device> entries("Ainvil::test", nnz);
+  for (const bool with_source : {true, false}) {
+    Kokkos::deep_copy(row_map, Offset(-77));
+    Kokkos::deep_copy(entries, -77);
+    const AllocationCounter counter;
+    const Graph<Device> result = detail::transposeInto<Device>(
+        Exec(), graph, row_map, entries, with_source ? source : Kokkos::View<Offset*, Device>());
+    Exec().fence();
+    EXPECT_EQ(counter.count(), 0) << counter.labels();
+    EXPECT_TRUE(samePattern(Exec(), result, expected.graph));
+  }
+  EXPECT_EQ(toHost(source), toHost(expected.source));
+}
+
 void checkSortRows(const Rows& shuffled, Ordinal num_cols) {
   Rows expected = shuffled;
   for (auto& row : expected)
@@ -321,6 +361,33 @@ TEST(SortRows, SortsAndTellsTheSources) {
     for (auto& row : descending)
       row.push_back(j);
   checkSortRows(descending, 300);
+}
+
+/// Every length around the powers of two, in several disorders; each has one result only.
+TEST(SortRows, SortsRowsOfAllLengths) {
+  Random random(10);
+  const Ordinal num_cols = 5000;
+  for (const Ordinal most : {6, 70, 600}) { // the mean length decides on the lanes a row
+    Rows rows;
+    for (const Ordinal length : {0, 1, 2, 3, 7, 8, 9, 16, 17, 31, 32, 33, 65, 256, 257, 300, 2000})
+      for (int order = 0; order < 4; ++order) {
+        std::vector<Ordinal> row(length);
+        for (Ordinal k = 0; k < length; ++k)
+          row[k] = order == 1 ? 2 * (length - k) : 2 * k;
+        if (order == 2)
+          std::rotate(row.begin(), row.begin() + length / 3, row.end());
+        if (order == 3)
+          random.shuffle(row);
+        rows.push_back(row);
+      }
+    for (int k = 0; k < 300; ++k) {
+      std::vector<Ordinal> row(most);
+      std::iota(row.begin(), row.end(), k);
+      random.shuffle(row);
+      rows.push_back(row);
+    }
+    checkSortRows(rows, num_cols);
+  }
 }
 
 TEST(SortRows, RefusesDuplicates) {

