@@ -3,9 +3,9 @@
 
 #include "Ainvil_BlockArrays.hpp"
 #include "Ainvil_Convert.hpp"
-#include "Ainvil_FsaiPattern.hpp"
 #include "Ainvil_Partition.hpp"
 #include "Ainvil_PivotInverter.hpp"
+#include "Ainvil_Symmetry.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -6,6 +6,7 @@
 #include "Ainvil_FsaiRows.hpp"
 #include "Ainvil_PivotInverter.hpp"
 #include "Ainvil_SelectEntries.hpp"
+#include "Ainvil_Symmetry.hpp"
 
 #include <climits>
 

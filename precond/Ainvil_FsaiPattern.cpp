@@ -3,33 +3,17 @@
 
 #include "Ainvil_GraphAlgebra.hpp"
 #include "Ainvil_SelectEntries.hpp"
+#include "Ainvil_Symmetry.hpp"
 
 #include <climits>
 
 namespace ainvil {
 namespace {
 
+using detail::blockNorm;
+using detail::diagonalNorm;
 using detail::findEntry;
 using detail::Range;
-
-template <class Scalar, class Device>
-KOKKOS_INLINE_FUNCTION double blockNorm(const BsrMatrix<Scalar, Device>& a, Offset e) {
-  const int bs2 = a.block_size * a.block_size;
-  double sum = 0;
-  for (int k = 0; k < bs2; ++k) {
-    const double value = a.values(e * bs2 + k);
-    sum += value * value;
-  }
-  return compat::math::sqrt(sum);
-}
-
-/// ||A_ii||_F, 0 where it is missing.
-template <class Scalar, class Device>
-KOKKOS_INLINE_FUNCTION double diagonalNorm(const BsrMatrix<Scalar, Device>& a, Offset i) {
-  const Offset at = findEntry(a.graph.entries, a.graph.row_map(i), a.graph.row_map(i + 1),
-                              static_cast<Ordinal>(i));
-  return at < 0 ? 0.0 : blockNorm(a, at);
-}
 
 template <class Scalar, class Device>
 Kokkos::View<double*, Device> diagonalNorms(const typename Device::execution_space& exec,
@@ -287,41 +271,6 @@ Graph<Device> identity(const typename Device::execution_space& exec, Ordinal n) 
 } // namespace
 
 template <class Scalar, class Device>
-Offset detail::countUnsymmetric(const typename Device::execution_space& exec,
-                                const BsrMatrix<Scalar, Device>& a, Ordinal& first_row) {
-  using Exec = typename Device::execution_space;
-  constexpr double accepted = 1e-8;
-  const int bs = a.block_size, bs2 = bs * bs;
-  Offset found = 0;
-  Ordinal first = INT_MAX;
-  Kokkos::parallel_reduce(
-      "Ainvil::countUnsymmetric", Range<Exec>(exec, 0, a.numRows()),
-      KOKKOS_LAMBDA(const Offset i, Offset& sum, Ordinal& smallest) {
-        for (Offset e = a.graph.row_map(i); e < a.graph.row_map(i + 1); ++e) {
-          const Ordinal j = a.graph.entries(e);
-          const Offset mirror = findEntry(a.graph.entries, a.graph.row_map(j),
-                                          a.graph.row_map(j + 1), static_cast<Ordinal>(i));
-          double difference = 0;
-          for (int k = 0; k < bs2; ++k) {
-            const double other =
-                mirror < 0 ? 0.0 : double(a.values(mirror * bs2 + k % bs * bs + k / bs));
-            const double d = compat::math::fabs(double(a.values(e * bs2 + k)) - other);
-            difference = d > difference ? d : difference;
-          }
-          if (difference > 0 && difference > accepted * compat::math::sqrt(diagonalNorm(a, i)) *
-                                                 compat::math::sqrt(diagonalNorm(a, j))) {
-            ++sum;
-            smallest = i < smallest ? static_cast<Ordinal>(i) : smallest;
-          }
-        }
-      },
-      found, Kokkos::Min<Ordinal>(first));
-  compat::fence(exec, "Ainvil::countUnsymmetric");
-  first_row = found > 0 ? first : -1;
-  return found;
-}
-
-template <class Scalar, class Device>
 Graph<Device> detail::sparsified(const typename Device::execution_space& exec,
                                  const BsrMatrix<Scalar, Device>& a, double tau) {
   return selectEntries(exec, a.graph, KeepLarge<Scalar, Device>{a, diagonalNorms(exec, a), tau});
@@ -351,8 +300,6 @@ Graph<Device> detail::largestLowerPower(const typename Device::execution_space& 
 }
 
 #define AINVIL_INSTANTIATE_TYPE(SCALAR, DEVICE)                                                    \
-  template Offset detail::countUnsymmetric<SCALAR, DEVICE>(                                        \
-      const typename DEVICE::execution_space&, const BsrMatrix<SCALAR, DEVICE>&, Ordinal&);        \
   template Graph<DEVICE> detail::sparsified<SCALAR, DEVICE>(                                       \
       const typename DEVICE::execution_space&, const BsrMatrix<SCALAR, DEVICE>&, double);          \
   template Graph<DEVICE> detail::largestLowerPower<SCALAR, DEVICE>(                                \

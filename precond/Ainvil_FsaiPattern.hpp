@@ -8,12 +8,6 @@
 namespace ainvil {
 namespace detail {
 
-/// Number of blocks (i, j) of A whose mirror image (j, i) is missing or differs by more than 1e-8
-/// sqrt(||A_ii|| ||A_jj||), and in `first_row` the first row with one. One pass; waits.
-template <class Scalar, class Device>
-Offset countUnsymmetric(const typename Device::execution_space& exec,
-                        const BsrMatrix<Scalar, Device>& a, Ordinal& first_row);
-
 /// The graph of the blocks with ||A_ij||_F > tau sqrt(||A_ii||_F ||A_jj||_F), and of the diagonal.
 template <class Scalar, class Device>
 Graph<Device> sparsified(const typename Device::execution_space& exec,

@@ -24,6 +24,13 @@ TEST(Factory, UnderstandsEveryKey) {
                      "storage=float,breakdown=shift,shift=0.5,chunk-mib=1"),
             "fsai: {tau: 0, power: 1, adaptive: 5, per-step: 2, tolerance: 0, max-row: 9, "
             "filter: 0, storage: float}");
+  EXPECT_EQ(describe("ainv"), "ainv: {variant: sainv, drop: 0.1, order: nd, storage: double}");
+  EXPECT_EQ(describe("ainv:variant=ainv,drop=0.5,drop-rule=relative,max-col=7,order=rcm,"
+                     "symmetric=no,storage=float,breakdown=shift,shift=0.5"),
+            "ainv: {variant: ainv, drop: 0.5 relative, max-col: 7, symmetric: no, order: rcm, "
+            "storage: float}");
+  EXPECT_EQ(describe("ainv:variant=bainv,parts=8,order=natural,drop=0"),
+            "ainv: {variant: sainv, drop: 0, parts: 8, order: natural, storage: double}");
 }
 
 TEST(Factory, RefusesWithASentenceThatNamesTheCulprit) {
@@ -32,7 +39,7 @@ TEST(Factory, RefusesWithASentenceThatNamesTheCulprit) {
     const char* expected;
   } cases[] = {
       {"", "empty"},
-      {"iluu", "unknown method 'iluu', known are none, jacobi, ilu, fsai"},
+      {"iluu", "unknown method 'iluu', known are none, jacobi, ilu, fsai, ainv"},
       {"ilu:", "nothing follows the colon"},
       {"ilu:level", "'level' is not of the form key=value"},
       {"ilu:=3", "not of the form key=value"},
@@ -66,6 +73,11 @@ TEST(Factory, RefusesWithASentenceThatNamesTheCulprit) {
       {"fsai:adaptive=2,tolerance=1", "the adaptive tolerance must lie in [0, 1)"},
       {"fsai:per-step=2", "key 'per-step' has no effect"},
       {"fsai:adaptive=0,tolerance=0.1", "key 'tolerance' has no effect"},
+      {"ainv:variant=bainv", "variant=bainv needs parts="},
+      {"ainv:drop=-0.1", "'drop' must be a number of at least 0"},
+      {"ainv:parts=0", "'parts' must be an integer of at least 1"},
+      {"ainv:order=amd", "'order' must be one of natural, rcm, nd"},
+      {"ainv:tau=0.1", "unknown key 'tau'"},
       {"jacobi:variant=line", "'variant' must be one of block, point"},
   };
   for (const auto& c : cases)
@@ -84,7 +96,7 @@ TEST(Factory, FloatVectorsHaveNoDoubleStorage) {
 }
 
 TEST(Factory, HelpNamesWhatIsAccepted) {
-  ASSERT_EQ(preconditionerHelp().size(), 4u);
+  ASSERT_EQ(preconditionerHelp().size(), 5u);
   for (const MethodHelp& method : preconditionerHelp()) {
     EXPECT_NO_THROW(describe(method.name));
     EXPECT_FALSE(method.meaning.empty());

@@ -27,7 +27,13 @@ protected:
   }
 
   // Matrices the method is for.
-  static bool needsSpd() { return std::string(GetParam()).rfind("fsai", 0) == 0; }
+  static bool needsSpd() {
+    const std::string method = GetParam();
+    return method.rfind("fsai", 0) == 0 ||
+           (method.rfind("ainv", 0) == 0 && method.find("symmetric=no") == std::string::npos);
+  }
+  /// How many entries the factors have depends on the values.
+  static bool patternFollowsValues() { return std::string(GetParam()).rfind("ainv", 0) == 0; }
   static Pattern patternOf(Ordinal n, double per_row, std::uint64_t seed) {
     return needsSpd() ? symmetricPattern(n, per_row, seed) : randomPattern(n, per_row, seed);
   }
@@ -106,7 +112,8 @@ TEST_P(Rules, NewValuesEqualAFreshBuildAndAllocateNothing) {
     reused->compute(second);
     reused->apply(Exec(), x, y);
     reused->apply(Exec(), x, y, Trans::Yes, 2.0, 0.5);
-    EXPECT_EQ(counter.count(), 0) << counter.labels();
+    if (!patternFollowsValues())
+      EXPECT_EQ(counter.count(), 0) << counter.labels();
   }
   // With max-row the pattern is that of the values that initialize() sees.
   const bool pattern_by_values = std::string(GetParam()).find("max-row") != std::string::npos;
@@ -237,18 +244,19 @@ TEST_P(Rules, DescribesItself) {
 
 INSTANTIATE_TEST_SUITE_P(
     Methods, Rules,
-    ::testing::Values("none", "jacobi", "jacobi:variant=point", "ilu", "ilu:level=1",
-                      "ilu:storage=float", "ilu:solve=isai", "ilu:solve=isai,power=3",
-                      "ilu:level=1,solve=isai,power=2", "ilu:solve=isai,side=columns",
-                      "ilu:solve=isai,relax=2", "ilu:solve=isai,relax=auto",
-                      "ilu:solve=isai,power=2,storage=float,relax=1", "ilu:iterative=3",
-                      "ilu:level=1,iterative=2,solve=jacobi",
-                      "ilu:solve=jacobi,sweeps=4,damping=0.8",
-                      "ilu:solve=jacobi,start=zero,storage=float",
-                      // So many that the result does not depend on the
-                      // schedule.
-                      "ilu:solve=async,sweeps=70", "fsai", "fsai:power=3,filter=0",
-                      "fsai:storage=float,tau=0", "fsai:max-row=3,filter=0.2"));
+    ::testing::Values(
+        "none", "jacobi", "jacobi:variant=point", "ilu", "ilu:level=1", "ilu:storage=float",
+        "ilu:solve=isai", "ilu:solve=isai,power=3", "ilu:level=1,solve=isai,power=2",
+        "ilu:solve=isai,side=columns", "ilu:solve=isai,relax=2", "ilu:solve=isai,relax=auto",
+        "ilu:solve=isai,power=2,storage=float,relax=1", "ilu:iterative=3",
+        "ilu:level=1,iterative=2,solve=jacobi", "ilu:solve=jacobi,sweeps=4,damping=0.8",
+        "ilu:solve=jacobi,start=zero,storage=float",
+        // So many that the result does not depend on the
+        // schedule.
+        "ilu:solve=async,sweeps=70", "fsai", "fsai:power=3,filter=0", "fsai:storage=float,tau=0",
+        "fsai:max-row=3,filter=0.2", "ainv", "ainv:variant=ainv,order=rcm,drop=0.02",
+        "ainv:symmetric=no,storage=float,order=natural",
+        "ainv:symmetric=no,variant=ainv,drop=0,max-col=9"));
 
 } // namespace
 } // namespace ainvil

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// Norms of blocks, and whether a matrix is symmetric by their measure.
+
+#include "Ainvil_RowSearch.hpp"
+
+namespace ainvil {
+namespace detail {
+
+/// ||block e of A||_F.
+template <class Scalar, class Device>
+KOKKOS_INLINE_FUNCTION double blockNorm(const BsrMatrix<Scalar, Device>& a, Offset e) {
+  const int bs2 = a.block_size * a.block_size;
+  double sum = 0;
+  for (int k = 0; k < bs2; ++k) {
+    const double value = a.values(e * bs2 + k);
+    sum += value * value;
+  }
+  return compat::math::sqrt(sum);
+}
+
+/// ||A_ii||_F, 0 where it is missing.
+template <class Scalar, class Device>
+KOKKOS_INLINE_FUNCTION double diagonalNorm(const BsrMatrix<Scalar, Device>& a, Offset i) {
+  const Offset at = findEntry(a.graph.entries, a.graph.row_map(i), a.graph.row_map(i + 1),
+                              static_cast<Ordinal>(i));
+  return at < 0 ? 0.0 : blockNorm(a, at);
+}
+
+/// Number of blocks (i, j) of A whose mirror image (j, i) is missing or differs by more than 1e-8
+/// sqrt(||A_ii|| ||A_jj||), and in `first_row` the first row with one. One pass; waits.
+template <class Scalar, class Device>
+Offset countUnsymmetric(const typename Device::execution_space& exec,
+                        const BsrMatrix<Scalar, Device>& a, Ordinal& first_row);
+
+} // namespace detail
+} // namespace ainvil
