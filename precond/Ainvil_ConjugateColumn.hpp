@@ -425,7 +425,7 @@ struct ConjugateColumns {
         [&](int& good) {
           x.count(j, next) = kept;
           side.touched.count(j) = opened;
-          if (per_chunk > 1 && stabilized && !same_rows)
+          if (stabilized && !same_rows)
             good = side.own_of_rows.add(j, x.rows.data() + after, kept) ? 1 : 0;
         },
         placed);

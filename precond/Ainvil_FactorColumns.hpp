@@ -79,10 +79,12 @@ struct IndexLists {
   Kokkos::View<Ordinal*, Device> count;
 
   IndexLists() = default;
-  /// Place for `each` in every list; all are empty.
+  /// Place for `each` in every list; list j holds j.
   IndexLists(const execution_space& exec, Ordinal n, Ordinal each)
       : pool(exec, n, each), indices(allocate<Ordinal, Device>(exec, "Ainvil::indices", pool.size)),
-        count(allocateZeros<Ordinal, Device>(exec, "Ainvil::count", n)) {}
+        count(allocate<Ordinal, Device>(exec, "Ainvil::count", n)) {
+    identity(exec, *this);
+  }
 
   /// If there is no place left, makes some; what the lists hold stays. Waits.
   void growIfExhausted(const execution_space& exec) {
@@ -97,6 +99,15 @@ struct IndexLists {
         KOKKOS_LAMBDA(const Offset j) {
           for (Ordinal k = 0; k < from.count(j); ++k)
             to.indices(to.pool.begin(j) + k) = from.indices(from.pool.begin(j) + k);
+        });
+  }
+
+  static void identity(const execution_space& exec, const IndexLists& lists) {
+    Kokkos::parallel_for(
+        "Ainvil::IndexLists[identity]", Range<execution_space>(exec, 0, lists.count.extent(0)),
+        KOKKOS_LAMBDA(const Offset j) {
+          lists.indices(lists.pool.begin(j)) = static_cast<Ordinal>(j);
+          lists.count(j) = 1;
         });
   }
 };
@@ -165,7 +176,7 @@ struct FactorColumns {
 };
 
 /// For every row l the columns that have an entry in it, in no order: those of the last listing in
-/// list l, and in a chain those that were added since. May hold more.
+/// list l, and in a chain those that were added since. Columns stay that have lost the entry.
 template <class Device>
 struct ColumnsOfRows {
   using execution_space = typename Device::execution_space;
@@ -175,6 +186,11 @@ struct ColumnsOfRows {
   Kokkos::View<Ordinal*, Device> head;    ///< first link of the chain of each row, or -1
   Kokkos::View<Ordinal*, Device> link_column, link_next;
   Kokkos::View<Ordinal*, Device> num_links;
+
+  /// True if the chains are more than half full: time for a new listing. Waits.
+  bool isLong(const execution_space& exec) const {
+    return 2 * Offset(readBack(exec, num_links, 0)) > Offset(link_next.extent(0));
+  }
 
   /// Adds column j to the chains of `count` rows. False if there is no room for so many.
   KOKKOS_FUNCTION bool add(Ordinal j, const Ordinal* rows, Ordinal count) const {
@@ -201,9 +217,8 @@ struct ColumnsOfRows {
     const Offset end = row_map(l + 1);
     for (Offset e = row_map(l); e < end; ++e)
       f(columns(e));
-    if (head.data() != nullptr)
-      for (Ordinal link = compat::volatileLoad(&head(l)); link >= 0; link = link_next(link))
-        f(link_column(link));
+    for (Ordinal link = compat::volatileLoad(&head(l)); link >= 0; link = link_next(link))
+      f(link_column(link));
   }
 };
 

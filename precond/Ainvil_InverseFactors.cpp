@@ -5,6 +5,8 @@
 #include "Ainvil_SizeClasses.hpp"
 
 #include <climits>
+#include <limits>
+#include <type_traits>
 
 namespace ainvil {
 namespace detail {
@@ -15,12 +17,15 @@ constexpr Ordinal first_column_place = 4;   // entries
 constexpr Ordinal first_touched_place = 8;  // rows
 constexpr Offset scratch_limit = 1ll << 30; // bytes of scratch memory in one launch
 
-template <class Device>
-struct Element {
-  Kokkos::View<const Ordinal*, Device> values;
-
-  KOKKOS_FUNCTION Offset operator()(Offset i) const { return values(i); }
-};
+/// So many columns are computed at the same time that it does not pay to put any off: where a round
+/// has more, those wait whose columns are about to change. On hosts none does, consecutive columns
+/// are computed in order anyway.
+template <class Exec>
+Offset fewColumns(const Exec& exec) {
+  if (!compat::IsGpu<Exec>::value)
+    return std::numeric_limits<Offset>::max();
+  return 4 * Offset(exec.concurrency()) / Kokkos::TeamPolicy<Exec>::vector_length_max();
+}
 
 /// Nothing is changed yet, and no column computed.
 template <class Scalar, class Device>
@@ -32,6 +37,7 @@ void beginRound(const typename Device::execution_space& exec,
       KOKKOS_LAMBDA(const Offset j) {
         state.changed(j) = 0;
         state.base(j) = -1;
+        state.waiting(j) = 0;
       });
 }
 
@@ -52,7 +58,8 @@ Offset endRound(const typename Device::execution_space& exec,
   return computed;
 }
 
-/// Lists the current columns by rows; no chains.
+/// Lists the current columns by rows, and leaves the chains empty with place for half as many
+/// again.
 template <class Scalar, class Device>
 void listColumns(const typename Device::execution_space& exec,
                  const FactorState<Scalar, Device>& state,
@@ -84,25 +91,24 @@ void listColumns(const typename Device::execution_space& exec,
           list(map(row) + Kokkos::atomic_fetch_add(&cursor(row), Ordinal(1))) = j;
         }
       });
-  if (of_rows.head.data() == nullptr)
-    return;
   Kokkos::deep_copy(exec, of_rows.head, -1);
   Kokkos::deep_copy(exec, of_rows.num_links, 0);
-  const Ordinal links =
-      static_cast<Ordinal>(std::min<Offset>(INT_MAX / 2, 2 * total + 16 * columns.num_columns));
-  if (Ordinal(of_rows.link_next.extent(0)) < links) {
+  const Offset links = std::min<Offset>(INT_MAX / 2, total / 2 + 16 * columns.num_columns);
+  if (Offset(of_rows.link_next.extent(0)) < links) {
     of_rows.link_next = allocate<Ordinal, Device>(exec, "Ainvil::link_next", links);
     of_rows.link_column = allocate<Ordinal, Device>(exec, "Ainvil::link_column", links);
   }
 }
 
-/// first(k) becomes the smallest changed column i for which a column j > i that is not zero in row
-/// k may be another now: k is among the rows that B^T y_i reaches, before or after the change.
-template <class Scalar, class Device>
-struct SpreadChanges {
+/// first(k) becomes the smallest column i with concerns(i) for which a column j > i that is not
+/// zero in row k may be another than with i's other version: row k is among those that B^T y_i
+/// reaches.
+template <class Scalar, class Device, class Concerns>
+struct ReachRows {
   Graph<Device> product; ///< of B
   FactorColumns<Scalar, Device> other;
   bool stabilized;
+  Concerns concerns; ///< and, in `versions`, what y_i is to be looked at: 1 the current, 2 both
   FactorState<Scalar, Device> state;
   Kokkos::View<Ordinal*, Device> first;
 
@@ -115,13 +121,14 @@ struct SpreadChanges {
 
   template <class Member>
   KOKKOS_FUNCTION void operator()(const Member& member, Ordinal i, void*) const {
-    if (state.changed(i) == 0)
+    if (!concerns(state, i))
       return;
     if (!stabilized) {
       Kokkos::single(Kokkos::PerThread(member), [&]() { reach(i, i); });
       return;
     }
-    for (int version = 0; version < 2; ++version) {
+    for (int v = 0; v < Concerns::versions; ++v) {
+      const int version = v == 0 ? state.current(i) : 1 - state.current(i);
       const Offset begin = other.begin(i, version);
       Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, other.count(i, version)),
                            [&](const Ordinal e) { reach(other.rows(begin + e), i); });
@@ -129,8 +136,42 @@ struct SpreadChanges {
   }
 };
 
-/// Columns that were not zero in a row that concerns them, because of a column whose new version
-/// they were not computed with, become dirty.
+struct HasChanged {
+  static constexpr int versions = 2;
+
+  template <class State>
+  KOKKOS_FUNCTION bool operator()(const State& state, Ordinal i) const {
+    return state.changed(i) != 0;
+  }
+};
+
+struct IsDirty {
+  static constexpr int versions = 1;
+
+  template <class State>
+  KOKKOS_FUNCTION bool operator()(const State& state, Ordinal i) const {
+    return state.dirty(i) > 0;
+  }
+};
+
+/// Number of rows in which column j was not zero and that concern it because of a column before
+/// `limit`; on all lanes.
+template <class Device, class Member>
+KOKKOS_INLINE_FUNCTION Ordinal countReached(const Member& member, const IndexLists<Device>& touched,
+                                            const Kokkos::View<const Ordinal*, Device>& first,
+                                            Ordinal j, Ordinal limit) {
+  const Offset begin = touched.pool.begin(j);
+  Ordinal reached = 0;
+  Kokkos::parallel_reduce(
+      Kokkos::ThreadVectorRange(member, touched.count(j)),
+      [&](const Ordinal t, Ordinal& sum) {
+        sum += first(touched.indices(begin + t)) < limit ? 1 : 0;
+      },
+      reached);
+  return reached;
+}
+
+/// Columns that met a changed one, whose new version they were not computed with, become dirty.
 template <class Scalar, class Device>
 struct MarkDirty {
   IndexLists<Device> touched;
@@ -139,19 +180,47 @@ struct MarkDirty {
 
   template <class Member>
   KOKKOS_FUNCTION void operator()(const Member& member, Ordinal j, void*) const {
-    const Offset begin = touched.pool.begin(j);
     const Ordinal base = state.base(j) >= 0 ? state.base(j) : j;
-    Ordinal reached = 0;
-    Kokkos::parallel_reduce(
-        Kokkos::ThreadVectorRange(member, touched.count(j)),
-        [&](const Ordinal t, Ordinal& sum) {
-          sum += first(touched.indices(begin + t)) < base ? 1 : 0;
-        },
-        reached);
-    if (reached > 0)
+    if (countReached<Device>(member, touched, first, j, base) > 0)
       Kokkos::single(Kokkos::PerThread(member), [&]() { state.dirty(j) = state.rooms(j); });
   }
 };
+
+/// Dirty columns that meet a dirty one before them are to wait.
+template <class Scalar, class Device>
+struct MarkWaiting {
+  IndexLists<Device> touched;
+  Kokkos::View<const Ordinal*, Device> first;
+  FactorState<Scalar, Device> state;
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal j, void*) const {
+    if (state.dirty(j) > 0 && countReached<Device>(member, touched, first, j, j) > 0)
+      Kokkos::single(Kokkos::PerThread(member), [&]() { state.waiting(j) = 1; });
+  }
+};
+
+/// The room that column j is to be computed in, 0 if it is clean or waits.
+template <class Scalar, class Device>
+struct RoomToCompute {
+  FactorState<Scalar, Device> state;
+
+  KOKKOS_FUNCTION Offset operator()(Offset j) const {
+    return state.waiting(j) != 0 ? 0 : state.dirty(j);
+  }
+};
+
+/// Waits.
+template <class Scalar, class Device>
+Offset countDirty(const typename Device::execution_space& exec,
+                  const FactorState<Scalar, Device>& state) {
+  Offset dirty = 0;
+  Kokkos::parallel_reduce(
+      "Ainvil::InverseFactors[dirty]",
+      Range<typename Device::execution_space>(exec, 0, state.dirty.extent(0)),
+      KOKKOS_LAMBDA(const Offset j, Offset& sum) { sum += state.dirty(j) > 0 ? 1 : 0; }, dirty);
+  return dirty;
+}
 
 /// sqrt |a_kk|, 1 where that is 0.
 template <class Scalar, class Device>
@@ -221,10 +290,8 @@ InverseFactors<Scalar, Device>::InverseFactors(const execution_space& exec,
     if (!parameters.stabilized)
       continue;
     side.of_rows.row_map = allocate<Offset, Device>(exec, "Ainvil::row_map", size_t(n) + 1);
-    if (!compat::IsGpu<execution_space>::value) {
-      side.of_rows.head = allocate<Ordinal, Device>(exec, "Ainvil::head", n);
-      side.of_rows.num_links = allocate<Ordinal, Device>(exec, "Ainvil::num_links", 1);
-    }
+    side.of_rows.head = allocate<Ordinal, Device>(exec, "Ainvil::head", n);
+    side.of_rows.num_links = allocate<Ordinal, Device>(exec, "Ainvil::num_links", 1);
   }
   state_.current = allocateZeros<char, Device>(exec, "Ainvil::current", n);
   state_.changed = allocate<char, Device>(exec, "Ainvil::changed", n);
@@ -234,6 +301,7 @@ InverseFactors<Scalar, Device>::InverseFactors(const execution_space& exec,
   Kokkos::deep_copy(exec, state_.rooms, smallest_room);
   state_.dirty = allocate<Ordinal, Device>(exec, "Ainvil::dirty", n);
   state_.base = allocate<Ordinal, Device>(exec, "Ainvil::base", n);
+  state_.waiting = allocate<char, Device>(exec, "Ainvil::waiting", n);
   members_ = allocate<Ordinal, Device>(exec, "Ainvil::members", n);
   if (parameters.drop_rule == DropRule::Relative)
     scales_ = allocate<Scalar, Device>(exec, "Ainvil::scales", n);
@@ -249,21 +317,30 @@ void InverseFactors<Scalar, Device>::compute(const execution_space& exec, const 
   if (scales_.data() != nullptr)
     diagonalRoots(exec, a, scales_);
   Kokkos::deep_copy(exec, state_.dirty, state_.rooms);
-  while (largestSize(exec, n_, Element<Device>{state_.dirty}, INT_MAX) > 0) {
-    ++rounds_;
+  const auto reachRows = [&](const auto& concerns, int s) {
+    using Concerns = std::decay_t<decltype(concerns)>;
+    Kokkos::deep_copy(exec, sides_[s].first, INT_MAX);
+    forEachRow(exec, "Ainvil::InverseFactors[reach]", n_, RowTeams::forWork<execution_space>(4),
+               ReachRows<Scalar, Device, Concerns>{s == 0 ? a.graph : transposed.graph,
+                                                   other(s).columns, parameters_.stabilized,
+                                                   concerns, state_, sides_[s].first});
+  };
+  const RowTeams lists = RowTeams::forWork<execution_space>(8);
+  for (Offset dirty = n_; dirty > 0; dirty = countDirty(exec, state_), ++rounds_) {
     beginRound(exec, state_);
     for (int s = 0; s < numSides() && parameters_.stabilized; ++s)
-      listColumns(exec, state_, sides_[s].columns, sides_[s].first, sides_[s].of_rows);
+      if (rounds_ == 0 || sides_[s].of_rows.isLong(exec))
+        listColumns(exec, state_, sides_[s].columns, sides_[s].first, sides_[s].of_rows);
+    for (int s = 0; s < numSides() && dirty > fewColumns(exec); ++s) {
+      reachRows(IsDirty(), s);
+      forEachRow(exec, "Ainvil::InverseFactors[waiting]", n_, lists,
+                 MarkWaiting<Scalar, Device>{sides_[s].touched, sides_[s].first, state_});
+    }
     computeColumns(exec, a, transposed);
     for (int s = 0; s < numSides(); ++s) {
-      Side& side = sides_[s];
-      Kokkos::deep_copy(exec, side.first, INT_MAX);
-      forEachRow(exec, "Ainvil::InverseFactors[spread]", n_, RowTeams::forWork<execution_space>(4),
-                 SpreadChanges<Scalar, Device>{s == 0 ? a.graph : transposed.graph,
-                                               other(s).columns, parameters_.stabilized, state_,
-                                               side.first});
-      forEachRow(exec, "Ainvil::InverseFactors[dirty]", n_, RowTeams::forWork<execution_space>(8),
-                 MarkDirty<Scalar, Device>{side.touched, side.first, state_});
+      reachRows(HasChanged(), s);
+      forEachRow(exec, "Ainvil::InverseFactors[dirty]", n_, lists,
+                 MarkDirty<Scalar, Device>{sides_[s].touched, sides_[s].first, state_});
     }
     computed_ += endRound(exec, state_);
     for (int s = 0; s < numSides(); ++s) {
@@ -301,7 +378,7 @@ void InverseFactors<Scalar, Device>::computeColumns(const execution_space& exec,
   // On GPUs fast memory decides how many threads run at a time, so that every room has its launch;
   // columns that find it too small are among those of the next. On hosts, where order matters,
   // there is one launch with room for all, and such columns wait for the next round.
-  const Element<Device> size{state_.dirty};
+  const RoomToCompute<Scalar, Device> size{state_};
   Offset largest = largestSize(exec, n_, size, INT_MAX);
   for (Offset room = gpu ? Offset(smallest_room) : largest; room <= largest; room *= 4) {
     const Ordinal count =

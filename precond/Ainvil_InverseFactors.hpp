@@ -47,6 +47,7 @@ struct FactorState {
   /// Column j was computed in this round with the new versions of the columns base(j), ..., j - 1;
   /// or it was not and base(j) = -1.
   Kokkos::View<Ordinal*, Device> base;
+  Kokkos::View<char*, Device> waiting; ///< not computed in this round though dirty
 };
 
 /// Z, W and D of Ainv for a matrix in its elimination order.
@@ -54,16 +55,17 @@ struct FactorState {
 /// Column j is a function F_j of the columns i < j that it meets, those with p_ij != 0 on the way.
 /// Without dropping these fill whole subtrees of the elimination tree, so that a column has to wait
 /// for all of its descendants; the tree of a grid is thousands of levels high. With dropping a
-/// column meets a few near it, but only the values tell which. So none waits: every round computes
-/// all columns from those of the round before, starting from the identity, until nothing changes.
-/// The fixed point is unique, since F_j depends on earlier columns only, and is the factor of the
-/// sequential algorithm. Influence fades along chains of columns: on grids 17 to 42 rounds do,
-/// where the longest chain has 50 to 700 columns and the elimination tree 860 to 22,000 levels.
-/// From the second round on only the columns are computed that met a changed one: five to nine
-/// times each in all.
+/// column meets a few near it, but only the values tell which. So columns are computed in rounds,
+/// each from those of the round before, starting from the identity, and again if they met one that
+/// has changed since, until none has. The fixed point is unique, since F_j depends on earlier
+/// columns only, and is the factor of the sequential algorithm. Influence fades along chains of
+/// columns: if every round computes all that have to be, grids need 17 to 42 rounds and five to
+/// nine times a column, where the longest chain has 50 to 700 columns and the elimination tree 860
+/// to 22,000 levels. On GPUs a column waits, as long as there are enough others, while one before
+/// it that it met is about to be computed: more rounds, less than two times a column.
 ///
 /// Threads of a host work through consecutive columns, using the new versions of those they have
-/// just computed themselves; a single one so runs the sequential algorithm, in one round.
+/// just computed themselves; a single one so runs the sequential algorithm, once.
 ///
 /// Rounds are deterministic, and the result depends neither on the columns one starts from nor on
 /// the number of threads or the schedule: bit for bit on the same device.
