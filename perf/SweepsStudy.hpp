@@ -6,7 +6,8 @@
 /// Using Jacobi iterations and blocking for solving sparse triangular systems in incomplete
 /// factorization preconditioning (2018).
 
-#include "SweepsResults.hpp"
+#include "StudyResults.hpp"
+#include "SweepsOptions.hpp"
 
 namespace ainvil {
 namespace perf {

@@ -32,18 +32,13 @@ Study studyOf(const std::string& name) {
 template <class Device>
 void measure(const SweepsOptions& options) {
   const Study study = studyOf<Device>(options.study);
-  const bool csv_on_stdout = options.csv == "-";
-  Results results(csv_on_stdout ? std::cerr : std::cout, options,
-                  describe(typename Device::execution_space()), study.columns);
-  for (size_t k = 0; k < numSystems(options); ++k) {
-    const NamedSystem named = makeSystem(options, k);
-    results.start(named);
-    study.measure(options, named.system, results);
-    if (!options.csv.empty() && !csv_on_stdout)
-      writeFile(options.csv, results.csv()); // a run that is cut short leaves what it has
-  }
-  if (csv_on_stdout)
-    std::cout << results.csv() << std::flush;
+  const Environment environment = describe(typename Device::execution_space());
+  runStudy(
+      options, study.columns, [&](size_t k) { return makeSystem(options, k); },
+      [&](const NamedSystem& named, Results& results) {
+        results.start(named, environment);
+        study.measure(options, named.system, results);
+      });
 }
 
 ExitCode run(const Arguments& arguments) {
@@ -55,7 +50,7 @@ ExitCode run(const Arguments& arguments) {
   if (!options.csv.empty() && options.csv != "-")
     checkWritable(options.csv);
   const KokkosScope scope(arguments);
-  if (options.on_host)
+  if (options.exec == "host")
     measure<HostDevice>(options);
   else
     measure<DefaultDevice>(options);

@@ -2,6 +2,7 @@
 /// Iteration counts of the papers and of an independent serial reference, end to end.
 #include "TestSupport.hpp"
 
+#include "Ainvil_Ainv.hpp"
 #include "Ainvil_Cg.hpp"
 #include "Ainvil_Convert.hpp"
 #include "Ainvil_Factory.hpp"
@@ -233,6 +234,46 @@ TEST(FsaiPaper, Bcsstk17) {
   expectIterations(filtered.second, 479, 0.03, "fsai");
   expectIterations(run("jacobi").second, 2590, 0.03, "jacobi");
 }
+
+struct ThesisCount {
+  const char* matrix;
+  double drop;
+  Offset entries;
+  int iterations;
+};
+
+class SainvThesis : public ::testing::TestWithParam<ThesisCount> {};
+
+/// SAINV of the thesis in natural order, after scaling by the column norms, b the row sums of the
+/// scaled matrix: entries of Z and iterations of CG as an independent reference has them.
+TEST_P(SainvThesis, EntriesAndIterationsOfTheReference) {
+  const auto [name, drop, entries, iterations] = GetParam();
+  const Matrix original = publicMatrix(name, 1);
+  AINVIL_SKIP_WITHOUT(original, name);
+  const auto s = scalingFactors(Exec(), original, ScalingRule::ColumnNorm);
+  const System system = withRowSums(scaled(Exec(), s, original));
+  AinvParameters parameters;
+  parameters.drop = drop;
+  parameters.order = Ordering::Natural;
+  Ainv<double, Device> m(parameters);
+  m.initialize(system.matrix);
+  m.compute(system.matrix);
+  EXPECT_EQ(m.report().factor_entries, entries);
+  SolverOptions options;
+  options.tolerance = 1e-5;
+  options.max_iterations = 2000;
+  const auto x = toDevice(std::vector<double>(system.matrix.numPointRows(), 0.0));
+  const SolveResult result =
+      cg(MatrixOperator<double, Device>(system.matrix), &m, system.rhs, x, options);
+  expectIterations(result, iterations, 0.03, name);
+}
+
+INSTANTIATE_TEST_SUITE_P(Matrices, SainvThesis,
+                         ::testing::Values(ThesisCount{"1138_bus", 0.1, 4865, 73},
+                                           ThesisCount{"bcsstk15", 0.1, 25822, 155},
+                                           ThesisCount{"bcsstk15", 0.01, 267721, 52},
+                                           ThesisCount{"bcsstk17", 0.1, 96654, 598},
+                                           ThesisCount{"cvxbqp1", 0.1, 435042, 327}));
 
 class RelaxAuto : public ::testing::TestWithParam<std::pair<const char*, int>> {};
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// \file
-/// The results of ainvil-triangular-sweeps as a table and as CSV.
+/// The results of a study as a table and as CSV.
 
 #include "SolveRecord.hpp"
-#include "SweepsOptions.hpp"
+#include "StudyOptions.hpp"
 
+#include <functional>
 #include <ostream>
 #include <string>
 #include <variant>
@@ -35,11 +36,10 @@ inline Column milliseconds(const std::string& name, const std::string& title) {
 /// Rows of a study. The CSV begins each with the system and ends it with the machine.
 class Results {
 public:
-  Results(std::ostream& out, const SweepsOptions& options, const Environment& environment,
-          std::vector<Column> columns);
+  Results(std::ostream& out, std::vector<Column> columns);
 
-  /// The rows to come are on this system.
-  void start(const NamedSystem& named);
+  /// The rows to come are on this system and this machine.
+  void start(const NamedSystem& named, const Environment& environment);
   /// A cell a column.
   void add(const std::vector<Cell>& cells);
 
@@ -51,11 +51,16 @@ private:
   std::ostream& out_;
   Environment environment_;
   std::vector<Column> columns_;
-  std::string reorder_;
   std::vector<Cell> system_;
-  bool started_ = false;
+  std::string machine_; ///< as last printed
   std::string csv_;
 };
+
+/// Measures all systems: prints the table, writes the CSV, which holds the systems so far after
+/// each. `make` builds the k-th system, `measure` starts it and adds its rows.
+void runStudy(const StudyOptions& options, const std::vector<Column>& columns,
+              const std::function<NamedSystem(size_t)>& make,
+              const std::function<void(const NamedSystem&, Results&)>& measure);
 
 } // namespace perf
 } // namespace ainvil

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "SweepsResults.hpp"
+#include "StudyResults.hpp"
+
+#include "SolveOutput.hpp"
 
 #include "Ainvil_BuildInfo.hpp"
 
@@ -7,6 +9,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <iostream>
 #include <utility>
 
 namespace ainvil {
@@ -54,10 +57,8 @@ std::string joined(const Texts& texts) {
 
 } // namespace
 
-Results::Results(std::ostream& out, const SweepsOptions& options, const Environment& environment,
-                 std::vector<Column> columns)
-    : out_(out), environment_(environment), columns_(std::move(columns)),
-      reorder_(options.reorder) {
+Results::Results(std::ostream& out, std::vector<Column> columns)
+    : out_(out), columns_(std::move(columns)) {
   std::vector<std::string> names = {"problem", "reorder", "rows", "entries", "block_size"};
   for (const Column& column : columns_)
     names.push_back(column.name);
@@ -66,18 +67,21 @@ Results::Results(std::ostream& out, const SweepsOptions& options, const Environm
   csv_ = joined(names) + "\n";
 }
 
-void Results::start(const NamedSystem& named) {
+void Results::start(const NamedSystem& named, const Environment& environment) {
+  environment_ = environment;
   const auto& a = named.system.matrix;
-  system_ = {named.name, reorder_, a.numPointRows(), a.numScalars(), Offset(a.block_size)};
-  if (!std::exchange(started_, true))
-    out_ << environment_.exec_space << " on " << environment_.device << ", " << environment_.threads
-         << " host threads, Kokkos " << compat::kokkosVersion() << "\n";
+  system_ = {named.name, named.reorder, a.numPointRows(), a.numScalars(), Offset(a.block_size)};
+  const std::string machine =
+      message(environment_.exec_space, " on ", environment_.device, ", ", environment_.threads,
+              " host threads, Kokkos ", compat::kokkosVersion());
+  if (std::exchange(machine_, machine) != machine)
+    out_ << machine << "\n";
   out_ << "\n"
        << named.name << ": " << a.numPointRows() << " rows, " << a.numScalars() << " entries";
   if (a.block_size > 1)
     out_ << " in blocks of size " << a.block_size;
-  if (reorder_ != "none")
-    out_ << ", reordered (" << reorder_ << ")";
+  if (named.reorder != "none")
+    out_ << ", reordered (" << named.reorder << ")";
   out_ << "\n";
   std::vector<std::string> titles;
   for (const Column& column : columns_)
@@ -111,6 +115,20 @@ void Results::printLine(const std::vector<std::string>& cells) {
     line += (line.empty() ? "" : "  ") + (columns_[k].width < 0 ? cells[k] + pad : pad + cells[k]);
   }
   out_ << line.substr(0, line.find_last_not_of(' ') + 1) << "\n" << std::flush;
+}
+
+void runStudy(const StudyOptions& options, const std::vector<Column>& columns,
+              const std::function<NamedSystem(size_t)>& make,
+              const std::function<void(const NamedSystem&, Results&)>& measure) {
+  const bool csv_on_stdout = options.csv == "-";
+  Results results(csv_on_stdout ? std::cerr : std::cout, columns);
+  for (size_t k = 0; k < options.numSystems(); ++k) {
+    measure(make(k), results);
+    if (!options.csv.empty() && !csv_on_stdout)
+      writeFile(options.csv, results.csv()); // a run that is cut short leaves what it has
+  }
+  if (csv_on_stdout)
+    std::cout << results.csv() << std::flush;
 }
 
 } // namespace perf

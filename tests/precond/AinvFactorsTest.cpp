@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "AinvSupport.hpp"
+
+#include "Ainvil_Scaling.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+/// The factors of all columns at a time against those of the sequential algorithm.
+namespace ainvil {
+namespace {
+
+using namespace test;
+using Method = AinvMethod;
+using HostExec = HostDevice::execution_space;
+
+class AinvMatrices : public ::testing::TestWithParam<const char*> {
+protected:
+  void SetUp() override {
+    a_ = matrixNamed(GetParam());
+    if (a_.numRows() == 0)
+      GTEST_SKIP() << GetParam() << " is neither in AINVIL_MATRIX_DIR nor beside the sources";
+    a_ = scaledByNorm(a_);
+  }
+
+  HostBsr a_;
+};
+
+using SymmetricAinv = AinvMatrices;
+
+TEST_P(SymmetricAinv, EqualsTheReference) {
+  for (const double drop : {0.3, 0.1, 0.01})
+    for (const Ordering order : orders)
+      compareWithReference(a_, ainv(drop, order));
+}
+
+using SymmetricPlainAinv = AinvMatrices;
+
+TEST_P(SymmetricPlainAinv, EqualsTheReference) {
+  for (const double drop : {0.3, 0.1, 0.01})
+    for (const Ordering order : orders) {
+      AinvParameters parameters = ainv(drop, order, false);
+      parameters.breakdown = BreakdownPolicy::Replace;
+      compareWithReference(a_, parameters);
+    }
+}
+
+const auto spd_problems = ::testing::Values("poisson5:24x21", "laplace7:8", "laplace27:7", "jump:7",
+                                            "elasticity:4x3x2", "shell:6x5", "random", "long rows");
+INSTANTIATE_TEST_SUITE_P(Gallery, SymmetricAinv, spd_problems);
+INSTANTIATE_TEST_SUITE_P(Gallery, SymmetricPlainAinv, spd_problems);
+INSTANTIATE_TEST_SUITE_P(Public, SymmetricAinv, ::testing::Values("1138_bus", "bcsstk14"));
+INSTANTIATE_TEST_SUITE_P(Public, SymmetricPlainAinv, ::testing::Values("1138_bus"));
+
+using GeneralAinv = AinvMatrices;
+
+TEST_P(GeneralAinv, EqualsTheReference) {
+  // Some pivots of orsirr_1 are differences of nearly equal numbers.
+  const double tolerance = std::string(GetParam()) == "orsirr_1" ? 1e-10 : 1e-12;
+  for (const double drop : {0.3, 0.1, 0.01})
+    for (const Ordering order : orders)
+      for (const bool stabilized : {true, false}) {
+        AinvParameters parameters = ainv(drop, order, stabilized, false);
+        parameters.breakdown = BreakdownPolicy::Replace;
+        compareWithReference(a_, parameters, tolerance);
+      }
+}
+
+INSTANTIATE_TEST_SUITE_P(Gallery, GeneralAinv,
+                         ::testing::Values("convdiff:9x8x7", "circuit:400", "cavity:7",
+                                           "random general", "random", "poisson5:12x11"));
+INSTANTIATE_TEST_SUITE_P(Public, GeneralAinv, ::testing::Values("orsirr_1", "steam2", "sherman5"));
+
+/// Where magnitudes are all different: in a regular matrix rounding decides which stay.
+TEST(AinvColumns, OfLimitedLengthEqualTheReference) {
+  const HostBsr spd = spdMatrixOn(symmetricPattern(150, 6, 204), 1, 204);
+  const HostBsr general = matrixOn(randomPattern(150, 6, 205), 1, 205);
+  for (const int max_column : {1, 2, 5, 17, 1000})
+    for (const double drop : {0.0, 1e-4, 0.01})
+      for (const bool stabilized : {true, false})
+        for (const Ordering order : {Ordering::Natural, Ordering::NestedDissection}) {
+          if (drop == 0 && max_column > 17)
+            continue;
+          AinvParameters parameters = ainv(drop, order, stabilized);
+          parameters.max_column = max_column;
+          compareWithReference(spd, parameters);
+          parameters.symmetric = false;
+          compareWithReference(general, parameters);
+          Method method(parameters);
+          setUp(method, general);
+          for (const SparseColumn& column : zOf(method))
+            ASSERT_LE(column.size(), size_t(max_column));
+        }
+}
+
+TEST(AinvColumns, OfRelativeDroppingEqualTheReference) {
+  Random random(206);
+  for (const bool symmetric : {true, false}) {
+    const HostBsr a = symmetric ? spdMatrixOn(symmetricPattern(200, 6, 206), 1, 206)
+                                : matrixOn(randomPattern(200, 6, 206), 1, 206);
+    std::vector<double> s(200);
+    for (double& factor : s)
+      factor = std::pow(10.0, random.uniform(-3, 3));
+    const HostBsr wild = scaled(HostExec(), Vector<double, HostDevice>(viewOf(s)), a);
+    for (const double drop : {0.3, 0.1, 0.01})
+      for (const bool stabilized : {true, false})
+        for (const Ordering order : {Ordering::Natural, Ordering::NestedDissection}) {
+          AinvParameters parameters = ainv(drop, order, stabilized, symmetric);
+          parameters.drop_rule = DropRule::Relative;
+          compareWithReference(wild, parameters);
+        }
+  }
+}
+
+/// So many that GPUs have columns wait for those before them.
+TEST(AinvColumns, OfALargeGridEqualTheReference) {
+  const HostBsr a = scaledByNorm(matrixNamed("poisson5:250"));
+  compareWithReference(a, ainv(0.1, Ordering::NestedDissection));
+  compareWithReference(a, ainv(0.1, Ordering::Natural, false));
+}
+
+TEST(Bainv, EqualsTheReferenceWithoutCouplings) {
+  for (const char* name : {"poisson5:24x21", "random", "jump:8"}) {
+    const HostBsr a = scaledByNorm(matrixNamed(name));
+    for (const int parts : {2, 7, 40})
+      for (const Ordering order : orders)
+        for (const bool stabilized : {true, false})
+          for (const double drop : {0.1, 0.01}) {
+            AinvParameters parameters = ainv(drop, order, stabilized);
+            parameters.parts = parts;
+            compareWithReference(a, parameters);
+            Method method(parameters);
+            setUp(method, a);
+            const auto expected = partition(a.graph, parts);
+            EXPECT_EQ(method.edgeCut(), expected.edge_cut);
+            EXPECT_EQ(method.largestPart(), expected.largest);
+          }
+  }
+}
+
+} // namespace
+} // namespace ainvil
