@@ -73,8 +73,7 @@ struct IndexTable {
 template <class Scalar, class Device>
 struct ConjugateSide {
   FactorColumns<Scalar, Device> own, other; ///< X and Y
-  BsrMatrix<Scalar, Device> product;        ///< B
-  Graph<Device> transposed;                 ///< of B
+  BsrMatrix<Scalar, Device> transposed;     ///< B^T: its rows are the columns of B
   ColumnsOfRows<Device> own_of_rows, other_of_rows;
   IndexLists<Device> touched;
 };
@@ -82,17 +81,18 @@ struct ConjugateSide {
 /// Columns x_j of one or two factors from the columns i < j:
 ///   x_j = e_j;  for i = 1 .. j - 1:  p = y_i^T B x_j  (AINV: row i of B times x_j),
 ///                                    x_j -= (p / d_i) x_i,  |x_kj| < drop: x_kj = 0,
-/// and d_j = y_j^T B x_j (AINV: row j of A times z_j). Only i that can have p != 0 are visited, in
-/// ascending order: they are gathered when an x_kj becomes nonzero, as the columns of Y that have
-/// an entry in a row l of B with b_lk != 0 (AINV: as l). A thread works through a chunk of columns,
-/// its lanes over the entries of x_i, over those of the rows of B, and over the candidates i. x_j
-/// and the candidates live in hash tables in scratch memory. Sums run over stored columns, so that
-/// no result depends on the order of the lanes.
+/// and d_j = y_j^T B x_j (AINV: row j of A times z_j). A thread works through a chunk of columns.
+/// x_j and v = B x_j live in hash tables in scratch memory; where an x_kj changes, so does v, by
+/// the change times column k of B. Only i that can have p != 0 are visited, in ascending order:
+/// they are gathered when a v_l comes to be, as the columns of Y that have an entry in row l (AINV:
+/// as l). The lanes of the thread are over the entries of x_i, of a column of B, and over the
+/// candidates i. What is added up is added in the order of stored columns, so that no result
+/// depends on the order of the lanes.
 template <class Scalar, class Device>
 struct ConjugateColumns {
   using execution_space = typename Device::execution_space;
   static constexpr bool concurrent = compat::IsGpu<execution_space>::value;
-  static constexpr Ordinal seen_per_slot = 4;
+  static constexpr Ordinal product_size = 4; ///< of the table of v, in sizes of that of x_j
   using Table = IndexTable<concurrent>;
   using Side = ConjugateSide<Scalar, Device>;
 
@@ -110,36 +110,43 @@ struct ConjugateColumns {
   Ordinal max_column;
   BreakdownPolicy policy;
   Scalar shift;
-  int row_step; ///< lanes that share a row of B
 
   /// Scratch memory of a thread, in bytes.
   static std::size_t scratchBytes(Ordinal room) {
-    return std::size_t(room) * (sizeof(Scalar) + (5 + seen_per_slot) * sizeof(Ordinal) + 1) +
-           8 * sizeof(Ordinal);
+    return std::size_t(room) *
+               ((2 + product_size) * sizeof(Scalar) + (5 + product_size) * sizeof(Ordinal) + 1) +
+           num_counters * sizeof(Ordinal);
   }
+  static constexpr int num_counters = 8;
 
   /// Scratch memory, laid out.
   struct Work {
-    Scalar* values; ///< of x_j, by slot
-    Table rows;     ///< of x_j; `slots` holds those that ever had a nonzero value
-    Table met;      ///< candidates; `slots` holds the candidates themselves
-    Ordinal* seen;  ///< some of the rows l that have been visited, by their hash
-    Ordinal* fresh; ///< slots that have become nonzero since the last gathering
-    Ordinal* num_fresh;
+    Scalar* values;         ///< of x_j, by slot
+    Scalar* changes;        ///< of some of them
+    Scalar* product_values; ///< of v, by slot
+    Table rows;             ///< of x_j; `slots` holds those that ever had a nonzero value
+    Table met;              ///< candidates; `slots` holds the candidates themselves
+    Table product;          ///< of v; without `slots`
+    Ordinal* list;          ///< slots of x_j
+    Ordinal* list_length;
+    Ordinal* counters;
     Ordinal* full; ///< nonzero: a table was too small
     char* opened;  ///< slot is among rows.slots
 
     KOKKOS_INLINE_FUNCTION Work(void* scratch, Ordinal size) {
+      const Offset n = size;
       values = static_cast<Scalar*>(scratch);
-      Ordinal* next = reinterpret_cast<Ordinal*>(values + size);
-      Ordinal* counters = next + (5 + seen_per_slot) * Offset(size);
-      rows = {next, next + size, counters, counters + 4, size};
-      met = {next + 2 * Offset(size), next + 3 * Offset(size), counters + 1, counters + 5, size};
-      fresh = next + 4 * Offset(size);
-      seen = next + 5 * Offset(size);
-      num_fresh = counters + 2;
-      full = counters + 3;
-      opened = reinterpret_cast<char*>(counters + 8);
+      changes = values + n;
+      product_values = changes + n;
+      Ordinal* next = reinterpret_cast<Ordinal*>(product_values + product_size * n);
+      counters = next + (5 + product_size) * n;
+      rows = {next, next + n, counters, counters + 1, size};
+      met = {next + 2 * n, next + 3 * n, counters + 2, counters + 3, size};
+      product = {next + 5 * n, nullptr, nullptr, counters + 4, product_size * size};
+      list = next + 4 * n;
+      full = counters + 5;
+      list_length = counters + 6;
+      opened = reinterpret_cast<char*>(counters + num_counters);
     }
   };
 
@@ -210,7 +217,7 @@ struct ConjugateColumns {
 
   /// What the breakdown policy puts in place of a bad pivot.
   KOKKOS_INLINE_FUNCTION Scalar substitute(Ordinal j) const {
-    const BsrMatrix<Scalar, Device>& a = sides[0].product;
+    const BsrMatrix<Scalar, Device>& a = sides[0].transposed; // has the same diagonal
     const Offset at = findEntry(a.graph.entries, a.graph.row_map(j), a.graph.row_map(j + 1), j);
     const Scalar size = at < 0 ? Scalar(0) : compat::math::fabs(a.values(at));
     const Scalar base = size > Scalar(0) ? size : Scalar(1);
@@ -225,12 +232,13 @@ struct ConjugateColumns {
     Kokkos::single(Kokkos::PerThread(member), [&]() {
       bool added;
       const Ordinal slot = work.rows.insert(column.j, added);
-      work.values[slot] = Scalar(1);
+      work.values[slot] = work.changes[0] = Scalar(1);
+      work.list[0] = slot;
       open(work, slot);
     });
+    updateProduct(member, side, work, 1, column.j, -1);
     Ordinal last = -1;
     while (true) {
-      gather(member, side, work, column.j, last);
       const Ordinal i = nextCandidate(member, work, last);
       const bool full = *work.full != 0;
       if (full || i == list_end)
@@ -238,61 +246,70 @@ struct ConjugateColumns {
       last = i;
       const int version_i = version(column, i);
       const Scalar p = coefficient(member, side, work, i, version_i);
-      if (p != Scalar(0))
-        subtract(member, side, work, column.j, i, version_i, p / pivot(i, version_i));
+      if (p == Scalar(0))
+        continue;
+      if (!subtract(member, side, work, column.j, i, version_i, p / pivot(i, version_i)))
+        return false;
+      updateProduct(member, side, work, side.own.count(i, version_i), column.j, last);
     }
   }
 
   template <class Member>
   KOKKOS_INLINE_FUNCTION void clear(const Member& member, const Work& work) const {
     const Ordinal size = work.rows.size;
-    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, seen_per_slot * size),
+    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, product_size * size),
                          [&](const Ordinal t) {
-                           work.seen[t] = -1;
+                           work.product.keys[t] = -1;
                            if (t < size) {
                              work.rows.keys[t] = -1;
                              work.met.keys[t] = -1;
                              work.opened[t] = 0;
                            }
-                           if (t < 8)
-                             work.rows.count[t] = 0; // all counters
+                           if (t < num_counters)
+                             work.counters[t] = 0;
                          });
   }
 
   /// The value in this slot is no longer zero.
   KOKKOS_INLINE_FUNCTION void open(const Work& work, Ordinal slot) const {
-    work.fresh[Table::next(work.num_fresh)] = slot;
     if (work.opened[slot] == 0) {
       work.opened[slot] = 1;
       work.rows.slots[Table::next(work.rows.count)] = slot;
     }
   }
 
-  /// Adds to the candidates what the fresh entries of x_j bring.
+  /// v += B (changes of x_j), those of the first `length` slots of the list, and what that brings
+  /// to the candidates.
   template <class Member>
-  KOKKOS_INLINE_FUNCTION void gather(const Member& member, const Side& side, const Work& work,
-                                     Ordinal j, Ordinal last) const {
-    const Graph<Device>& transposed = side.transposed;
-    const Ordinal num_fresh = *work.num_fresh;
-    Kokkos::parallel_for(
-        Kokkos::ThreadVectorRange(member, num_fresh * row_step), [&](const Ordinal item) {
-          const Ordinal k = work.rows.keys[work.fresh[item / row_step]];
-          const Offset end = transposed.row_map(k + 1);
-          for (Offset e = transposed.row_map(k) + item % row_step; e < end; e += row_step) {
-            const Ordinal l = transposed.entries(e);
-            if (!stabilized) {
-              meet(work, l, j, last);
-              continue;
-            }
-            // What is forgotten here is visited again, to no effect.
-            Ordinal& seen = work.seen[hashOf(l) & (seen_per_slot * work.rows.size - 1)];
-            if (seen == l)
-              continue;
-            seen = l;
-            side.other_of_rows.forEach(l, [&](const Ordinal i) { meet(work, i, j, last); });
-          }
-        });
-    Kokkos::single(Kokkos::PerThread(member), [&]() { *work.num_fresh = 0; });
+  KOKKOS_INLINE_FUNCTION void updateProduct(const Member& member, const Side& side,
+                                            const Work& work, Ordinal length, Ordinal j,
+                                            Ordinal last) const {
+    const BsrMatrix<Scalar, Device>& b = side.transposed;
+    for (Ordinal c = 0; c < length; ++c) {
+      const Scalar change = work.changes[c];
+      if (change == Scalar(0))
+        continue;
+      const Ordinal k = work.rows.keys[work.list[c]];
+      const Offset begin = b.graph.row_map(k);
+      const Ordinal entries = static_cast<Ordinal>(b.graph.row_map(k + 1) - begin);
+      Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, entries), [&](const Ordinal e) {
+        const Ordinal l = b.graph.entries(begin + e);
+        bool added;
+        const Ordinal slot = work.product.insert(l, added);
+        if (slot < 0) {
+          *work.full = 1;
+          return;
+        }
+        const Scalar before = added ? Scalar(0) : work.product_values[slot];
+        work.product_values[slot] = before + change * b.values(begin + e);
+        if (!added)
+          return;
+        if (stabilized)
+          side.other_of_rows.forEach(l, [&](const Ordinal i) { meet(work, i, j, last); });
+        else
+          meet(work, l, j, last);
+      });
+    }
   }
 
   KOKKOS_INLINE_FUNCTION void meet(const Work& work, Ordinal i, Ordinal j, Ordinal last) const {
@@ -319,46 +336,47 @@ struct ConjugateColumns {
     return next;
   }
 
-  /// p = y_i^T B x_j or row i of B times x_j.
+  /// p = y_i^T v or v_i.
   template <class Member>
   KOKKOS_INLINE_FUNCTION Scalar coefficient(const Member& member, const Side& side,
                                             const Work& work, Ordinal i, int version_i) const {
+    if (!stabilized) {
+      const Ordinal slot = work.product.find(i);
+      return slot >= 0 ? work.product_values[slot] : Scalar(0);
+    }
     const FactorColumns<Scalar, Device>& y = side.other;
-    const BsrMatrix<Scalar, Device>& b = side.product;
     const Offset begin = y.begin(i, version_i);
-    const Ordinal length = stabilized ? y.count(i, version_i) : 1;
     Scalar p = 0;
     Kokkos::parallel_reduce(
-        Kokkos::ThreadVectorRange(member, length * row_step),
-        [&](const Ordinal item, Scalar& sum) {
-          const Offset at = begin + item / row_step;
-          const Ordinal row = stabilized ? y.rows(at) : i;
-          const Offset end = b.graph.row_map(row + 1);
-          Scalar part = 0;
-          for (Offset e = b.graph.row_map(row) + item % row_step; e < end; e += row_step) {
-            const Ordinal slot = work.rows.find(b.graph.entries(e));
-            if (slot >= 0)
-              part += b.values(e) * work.values[slot];
-          }
-          sum += stabilized ? y.values(at) * part : part;
+        Kokkos::ThreadVectorRange(member, y.count(i, version_i)),
+        [&](const Ordinal e, Scalar& sum) {
+          const Ordinal slot = work.product.find(y.rows(begin + e));
+          if (slot >= 0)
+            sum += y.values(begin + e) * work.product_values[slot];
         },
         p);
     return p;
   }
 
-  /// x_j -= factor x_i, with dropping.
+  /// x_j -= factor x_i, with dropping. The first of `list` become the slots of the entries of x_i,
+  /// the first of `changes` what they change by. False if the table is too small.
   template <class Member>
-  KOKKOS_INLINE_FUNCTION void subtract(const Member& member, const Side& side, const Work& work,
+  KOKKOS_INLINE_FUNCTION bool subtract(const Member& member, const Side& side, const Work& work,
                                        Ordinal j, Ordinal i, int version_i, Scalar factor) const {
     const FactorColumns<Scalar, Device>& x = side.own;
     const Offset begin = x.begin(i, version_i);
-    Kokkos::parallel_for(
-        Kokkos::ThreadVectorRange(member, x.count(i, version_i)), [&](const Ordinal e) {
+    const Ordinal length = x.count(i, version_i);
+    if (length > work.rows.size) // and the list
+      return false;
+    Ordinal refused = 0;
+    Kokkos::parallel_reduce(
+        Kokkos::ThreadVectorRange(member, length),
+        [&](const Ordinal e, Ordinal& sum) {
           const Ordinal k = x.rows(begin + e);
           bool added;
           const Ordinal slot = work.rows.insert(k, added);
           if (slot < 0) {
-            *work.full = 1;
+            ++sum;
             return;
           }
           const Scalar before = added ? Scalar(0) : work.values[slot];
@@ -367,9 +385,13 @@ struct ConjugateColumns {
           if (compat::math::fabs(after) < limit)
             after = 0;
           work.values[slot] = after;
+          work.list[e] = slot;
+          work.changes[e] = after - before;
           if (before == Scalar(0) && after != Scalar(0))
             open(work, slot);
-        });
+        },
+        refused);
+    return refused == 0;
   }
 
   /// Writes x_j as the version that is not current. False if there is no place.
@@ -383,6 +405,7 @@ struct ConjugateColumns {
     Ordinal kept = collect(member, work);
     if (max_column > 0 && kept > max_column) {
       keepLargest(member, work, j, kept);
+      updateProduct(member, side, work, kept, j, j);
       kept = collect(member, work);
     }
     int placed = 0;
@@ -394,7 +417,7 @@ struct ConjugateColumns {
         placed);
     if (placed == 0)
       return false;
-    const Ordinal* sorted = sort(member, work, kept);
+    const Ordinal* sorted = work.list;
     const Offset before = x.begin(j, current), after = x.begin(j, next);
     const bool same_length = x.count(j, current) == kept;
     Ordinal other_rows = 0, other_values = 0;
@@ -437,64 +460,59 @@ struct ConjugateColumns {
     return a == b || (a != a && b != b);
   }
 
-  /// The slots with nonzero values, in no order, into `fresh`; returns how many.
+  /// The slots with nonzero values become the first of `list`, by ascending rows; returns how many.
   template <class Member>
   KOKKOS_INLINE_FUNCTION Ordinal collect(const Member& member, const Work& work) const {
-    Kokkos::single(Kokkos::PerThread(member), [&]() { *work.num_fresh = 0; });
+    Kokkos::single(Kokkos::PerThread(member), [&]() { *work.list_length = 0; });
     Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, *work.rows.count), [&](const Ordinal t) {
       const Ordinal slot = work.rows.slots[t];
       if (work.values[slot] != Scalar(0))
-        work.fresh[Table::next(work.num_fresh)] = slot;
+        work.list[Table::next(work.list_length)] = slot;
     });
-    return *work.num_fresh;
+    const Ordinal kept = *work.list_length;
+    const Ordinal* keys = work.rows.keys;
+    if constexpr (!concurrent) {
+      for (Ordinal e = 1; e < kept; ++e) {
+        const Ordinal slot = work.list[e];
+        Ordinal at = e;
+        for (; at > 0 && keys[work.list[at - 1]] > keys[slot]; --at)
+          work.list[at] = work.list[at - 1];
+        work.list[at] = slot;
+      }
+    } else {
+      Ordinal* sorted = work.met.slots; // no longer needed
+      Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, kept), [&](const Ordinal e) {
+        Ordinal rank = 0;
+        for (Ordinal f = 0; f < kept; ++f)
+          rank += keys[work.list[f]] < keys[work.list[e]] ? 1 : 0;
+        sorted[rank] = work.list[e];
+      });
+      Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, kept),
+                           [&](const Ordinal e) { work.list[e] = sorted[e]; });
+    }
+    return kept;
   }
 
-  /// Zeros all but the diagonal and the max_column - 1 entries of largest magnitude.
+  /// Zeros all of the listed slots but the diagonal and the max_column - 1 of largest magnitude.
   template <class Member>
   KOKKOS_INLINE_FUNCTION void keepLargest(const Member& member, const Work& work, Ordinal j,
                                           Ordinal kept) const {
-    // Marks first: all lanes compare the values as they were.
+    // All lanes compare the values as they were.
     Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, kept), [&](const Ordinal e) {
-      const Ordinal slot = work.fresh[e], key = work.rows.keys[slot];
-      const Scalar size = compat::math::fabs(work.values[slot]);
+      const Scalar value = work.values[work.list[e]], size = compat::math::fabs(value);
       Ordinal larger = 0;
       for (Ordinal f = 0; f < kept; ++f) {
-        const Ordinal rival = work.fresh[f], rival_key = work.rows.keys[rival];
-        const Scalar rival_size = compat::math::fabs(work.values[rival]);
-        if (rival_key == j || rival_size > size || (rival_size == size && rival_key < key))
-          ++larger;
+        const Scalar rival = compat::math::fabs(work.values[work.list[f]]);
+        const bool diagonal = work.rows.keys[work.list[f]] == j;
+        larger += diagonal || rival > size || (rival == size && f < e) ? 1 : 0;
       }
-      work.met.slots[e] = key != j && larger >= max_column ? 1 : 0;
+      const bool dropped = work.rows.keys[work.list[e]] != j && larger >= max_column;
+      work.changes[e] = dropped ? -value : Scalar(0);
     });
     Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, kept), [&](const Ordinal e) {
-      if (work.met.slots[e] != 0)
-        work.values[work.fresh[e]] = 0;
+      if (work.changes[e] != Scalar(0))
+        work.values[work.list[e]] = 0;
     });
-  }
-
-  /// The collected slots by ascending row.
-  template <class Member>
-  KOKKOS_INLINE_FUNCTION const Ordinal* sort(const Member& member, const Work& work,
-                                             Ordinal kept) const {
-    if constexpr (!concurrent) {
-      for (Ordinal e = 1; e < kept; ++e) {
-        const Ordinal slot = work.fresh[e], key = work.rows.keys[slot];
-        Ordinal at = e;
-        for (; at > 0 && work.rows.keys[work.fresh[at - 1]] > key; --at)
-          work.fresh[at] = work.fresh[at - 1];
-        work.fresh[at] = slot;
-      }
-      return work.fresh;
-    } else {
-      Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, kept), [&](const Ordinal e) {
-        const Ordinal slot = work.fresh[e], key = work.rows.keys[slot];
-        Ordinal rank = 0;
-        for (Ordinal f = 0; f < kept; ++f)
-          rank += work.rows.keys[work.fresh[f]] < key ? 1 : 0;
-        work.met.slots[rank] = slot;
-      });
-      return work.met.slots;
-    }
   }
 };
 

@@ -360,10 +360,8 @@ void InverseFactors<Scalar, Device>::computeColumns(const execution_space& exec,
   kernel.members = members_;
   kernel.num_sides = numSides();
   for (int s = 0; s < numSides(); ++s)
-    kernel.sides[s] = {sides_[s].columns,       other(s).columns,
-                       s == 0 ? a : transposed, s == 0 ? transposed.graph : a.graph,
-                       sides_[s].of_rows,       other(s).of_rows,
-                       sides_[s].touched};
+    kernel.sides[s] = {sides_[s].columns, other(s).columns, s == 0 ? transposed : a,
+                       sides_[s].of_rows, other(s).of_rows, sides_[s].touched};
   kernel.state = state_;
   kernel.stabilized = parameters_.stabilized;
   kernel.symmetric = parameters_.symmetric;
@@ -372,9 +370,6 @@ void InverseFactors<Scalar, Device>::computeColumns(const execution_space& exec,
   kernel.max_column = parameters_.max_column;
   kernel.policy = parameters_.breakdown;
   kernel.shift = static_cast<Scalar>(parameters_.shift);
-  kernel.row_step = 1;
-  while (gpu && kernel.row_step < 32 && kernel.row_step < a.graph.meanRowLength())
-    kernel.row_step *= 2;
   // On GPUs fast memory decides how many threads run at a time, so that every room has its launch;
   // columns that find it too small are among those of the next. On hosts, where order matters,
   // there is one launch with room for all, and such columns wait for the next round.
