@@ -217,8 +217,10 @@ struct ColumnsOfRows {
     const Offset end = row_map(l + 1);
     for (Offset e = row_map(l); e < end; ++e)
       f(columns(e));
-    for (Ordinal link = compat::volatileLoad(&head(l)); link >= 0; link = link_next(link))
-      f(link_column(link));
+    // Other threads may be adding: what lies in a cache may be older than the link that led here.
+    for (Ordinal link = compat::volatileLoad(&head(l)); link >= 0;
+         link = compat::volatileLoad(&link_next(link)))
+      f(compat::volatileLoad(&link_column(link)));
   }
 };
 

@@ -379,7 +379,7 @@ void InverseFactors<Scalar, Device>::computeColumns(const execution_space& exec,
     const Ordinal count =
         selectSizes(exec, n_, size, gpu ? room / 4 : Offset(0), room, Ordinal(0), members_);
     const std::size_t bytes = Kernel::scratchBytes(static_cast<Ordinal>(room));
-    const Offset threads = gpu ? count : exec.concurrency();
+    const Offset threads = std::max<Offset>(1, gpu ? count : exec.concurrency());
     const Offset at_a_time = gpu ? std::max<Offset>(1, scratch_limit / Offset(bytes)) : count;
     kernel.max_room = static_cast<Ordinal>(room);
     kernel.per_chunk = static_cast<Ordinal>(std::max<Offset>(1, (count + threads - 1) / threads));

@@ -43,7 +43,7 @@ AinvParameters ainv(double drop, Ordering order, bool stabilized, bool symmetric
   return parameters;
 }
 
-static std::string nameOf(const AinvParameters& parameters) {
+std::string nameOf(const AinvParameters& parameters) {
   return AinvMethod(parameters).description();
 }
 
@@ -81,8 +81,7 @@ std::vector<double> pivotsOf(const AinvMethod& method) {
   return result;
 }
 
-/// The scalar matrix in its elimination order without what BAINV leaves out.
-static HostBsr eliminated(const HostBsr& a, const AinvParameters& parameters) {
+HostBsr eliminated(const HostBsr& a, const AinvParameters& parameters) {
   const HostExec exec;
   HostBsr points = toPoints(exec, a);
   if (parameters.parts > 1) {

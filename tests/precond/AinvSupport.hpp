@@ -34,6 +34,11 @@ std::vector<SparseColumn> zOf(const AinvMethod& method);
 std::vector<SparseColumn> wOf(const AinvMethod& method);
 std::vector<double> pivotsOf(const AinvMethod& method);
 
+std::string nameOf(const AinvParameters& parameters);
+
+/// The scalar matrix in its elimination order without what BAINV leaves out.
+HostBsr eliminated(const HostBsr& a, const AinvParameters& parameters);
+
 /// The reference for the scalar matrix in its elimination order without what BAINV leaves out.
 AinvReference referenceOf(const HostBsr& a, const AinvParameters& parameters);
 

@@ -181,6 +181,7 @@ TEST(AinvBreakdown, MeetsThePolicy) {
   for (const bool stabilized : {true, false})
     for (const Ordering order : orders) {
       AinvParameters parameters = ainv(0.01, order, stabilized);
+      parameters.shift = 0.5; // a small one makes columns grow, and what rounding does to them
       SCOPED_TRACE(nameOf(parameters));
       const std::string text = messageOf(a, parameters);
       const bool names_row = text.find("the first in block row 7:") != std::string::npos ||
