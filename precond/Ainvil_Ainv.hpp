@@ -17,7 +17,7 @@ struct AinvParameters {
   DropRule drop_rule = DropRule::Absolute;
   double drop = 0.1;  ///< drop tolerance; 0: nothing is dropped
   int max_column = 0; ///< at most so many entries a column, the diagonal included; 0: any number
-  Ordering order = Ordering::NestedDissection;
+  Ordering order = Ordering::Natural; ///< elimination order
   /// BAINV: METIS divides the graph into so many parts, and entries of A between parts are left
   /// out. 1: none are.
   int parts = 1;

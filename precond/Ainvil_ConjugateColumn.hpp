@@ -92,7 +92,7 @@ template <class Scalar, class Device>
 struct ConjugateColumns {
   using execution_space = typename Device::execution_space;
   static constexpr bool concurrent = compat::IsGpu<execution_space>::value;
-  static constexpr Ordinal product_size = 4; ///< of the table of v, in sizes of that of x_j
+  static constexpr Ordinal product_size = 2; ///< of the table of v, in sizes of that of x_j
   using Table = IndexTable<concurrent>;
   using Side = ConjugateSide<Scalar, Device>;
 
@@ -124,14 +124,13 @@ struct ConjugateColumns {
     Scalar* values;         ///< of x_j, by slot
     Scalar* changes;        ///< of some of them
     Scalar* product_values; ///< of v, by slot
-    Table rows;             ///< of x_j; `slots` holds those that ever had a nonzero value
+    Table rows;             ///< of x_j, of what ever was not zero; `slots` holds their slots
     Table met;              ///< candidates; `slots` holds the candidates themselves
     Table product;          ///< of v; without `slots`
     Ordinal* list;          ///< slots of x_j
     Ordinal* list_length;
     Ordinal* counters;
     Ordinal* full; ///< nonzero: a table was too small
-    char* opened;  ///< slot is among rows.slots
 
     KOKKOS_INLINE_FUNCTION Work(void* scratch, Ordinal size) {
       const Offset n = size;
@@ -146,7 +145,6 @@ struct ConjugateColumns {
       list = next + 4 * n;
       full = counters + 5;
       list_length = counters + 6;
-      opened = reinterpret_cast<char*>(counters + num_counters);
     }
   };
 
@@ -189,7 +187,7 @@ struct ConjugateColumns {
     for (int s = 0; s < num_sides; ++s) {
       const Side& side = sides[s];
       while (room <= max_room && !conjugate(member, side, column, Work(scratch, room)))
-        room *= 4;
+        room *= 2;
       if (room > max_room) {
         Kokkos::single(Kokkos::PerThread(member),
                        [&]() { state.rooms(j) = state.dirty(j) = room; });
@@ -230,11 +228,9 @@ struct ConjugateColumns {
                                         const Column& column, const Work& work) const {
     clear(member, work);
     Kokkos::single(Kokkos::PerThread(member), [&]() {
-      bool added;
-      const Ordinal slot = work.rows.insert(column.j, added);
+      const Ordinal slot = open(work, column.j);
       work.values[slot] = work.changes[0] = Scalar(1);
       work.list[0] = slot;
-      open(work, slot);
     });
     updateProduct(member, side, work, 1, column.j, -1);
     Ordinal last = -1;
@@ -263,19 +259,19 @@ struct ConjugateColumns {
                            if (t < size) {
                              work.rows.keys[t] = -1;
                              work.met.keys[t] = -1;
-                             work.opened[t] = 0;
                            }
                            if (t < num_counters)
                              work.counters[t] = 0;
                          });
   }
 
-  /// The value in this slot is no longer zero.
-  KOKKOS_INLINE_FUNCTION void open(const Work& work, Ordinal slot) const {
-    if (work.opened[slot] == 0) {
-      work.opened[slot] = 1;
+  /// Slot of a row that is not zero any more and was never before; -1 if there is no room.
+  KOKKOS_INLINE_FUNCTION Ordinal open(const Work& work, Ordinal row) const {
+    bool added;
+    const Ordinal slot = work.rows.insert(row, added);
+    if (slot >= 0)
       work.rows.slots[Table::next(work.rows.count)] = slot;
-    }
+    return slot;
   }
 
   /// v += B (changes of x_j), those of the first `length` slots of the list, and what that brings
@@ -373,22 +369,23 @@ struct ConjugateColumns {
         Kokkos::ThreadVectorRange(member, length),
         [&](const Ordinal e, Ordinal& sum) {
           const Ordinal k = x.rows(begin + e);
-          bool added;
-          const Ordinal slot = work.rows.insert(k, added);
-          if (slot < 0) {
-            ++sum;
-            return;
-          }
-          const Scalar before = added ? Scalar(0) : work.values[slot];
+          Ordinal slot = work.rows.find(k);
+          const Scalar before = slot >= 0 ? work.values[slot] : Scalar(0);
           Scalar after = before - factor * x.values(begin + e);
           const Scalar limit = scales.data() != nullptr ? drop * scales(j) / scales(k) : drop;
           if (compat::math::fabs(after) < limit)
             after = 0;
+          work.changes[e] = after - before;
+          if (slot < 0 && after == Scalar(0))
+            return;
+          if (slot < 0)
+            slot = open(work, k);
+          if (slot < 0) {
+            ++sum;
+            return;
+          }
           work.values[slot] = after;
           work.list[e] = slot;
-          work.changes[e] = after - before;
-          if (before == Scalar(0) && after != Scalar(0))
-            open(work, slot);
         },
         refused);
     return refused == 0;

@@ -329,7 +329,7 @@ const std::vector<MethodHelp>& preconditionerHelp() {
             {"drop-rule", "absolute|relative", "of Z, or of Z for A scaled to a unit diagonal"},
             {"max-col", "0|n", "most entries a column of Z, 0 for any number"},
             {"parts", "1|n", "leave out the entries of A between n parts; bainv needs it"},
-            {"order", "nd|rcm|natural", "elimination order"},
+            {"order", "natural|rcm|nd", "elimination order"},
             {"symmetric", "yes|no", "one factor Z, or Z and W for any matrix"},
             {"storage", "double|float", "precision in which the factors are stored"}})}};
   return help;

@@ -133,7 +133,7 @@ Graph<Device> lowerProduct(const typename Device::execution_space& exec, const G
   using Exec = typename Device::execution_space;
   const Ordinal n = b.num_rows;
   const detail::RowTeams shape = detail::teamsForRowsOf(b);
-  const int room = getenv("AINVIL_ROOM") ? atoi(getenv("AINVIL_ROOM"))*shape.lanes : compat::IsGpu<Exec>::value ? 16 * shape.lanes : 64;
+  const int room = compat::IsGpu<Exec>::value ? 4 * shape.lanes : 64;
   const LowerProductLists<Device> lists{b, a};
   const auto row_map = allocate<Offset, Device>(exec, "Ainvil::row_map", size_t(n) + 1);
   const LowerProductRow<Device, false> count{{lists, row_map, {}}, room};

@@ -210,6 +210,24 @@ struct RoomToCompute {
   }
 };
 
+/// All columns from the first dirty one on become dirty. Waits.
+template <class Scalar, class Device>
+void markTheRest(const typename Device::execution_space& exec,
+                 const FactorState<Scalar, Device>& state) {
+  using Exec = typename Device::execution_space;
+  Ordinal first = INT_MAX;
+  Kokkos::parallel_reduce(
+      "Ainvil::InverseFactors[first dirty]", Range<Exec>(exec, 0, state.dirty.extent(0)),
+      KOKKOS_LAMBDA(const Offset j, Ordinal& smallest) {
+        if (state.dirty(j) > 0 && j < smallest)
+          smallest = static_cast<Ordinal>(j);
+      },
+      Kokkos::Min<Ordinal>(first));
+  Kokkos::parallel_for(
+      "Ainvil::InverseFactors[rest]", Range<Exec>(exec, first, state.dirty.extent(0)),
+      KOKKOS_LAMBDA(const Offset j) { state.dirty(j) = state.rooms(j); });
+}
+
 /// Waits.
 template <class Scalar, class Device>
 Offset countDirty(const typename Device::execution_space& exec,
@@ -336,7 +354,12 @@ void InverseFactors<Scalar, Device>::compute(const execution_space& exec, const 
       forEachRow(exec, "Ainvil::InverseFactors[waiting]", n_, lists,
                  MarkWaiting<Scalar, Device>{sides_[s].touched, sides_[s].first, state_});
     }
-    computeColumns(exec, a, transposed);
+    // A host where columns are computed again and again, because chains of them are long, computes
+    // the rest in their order, once.
+    const bool in_order = !compat::IsGpu<execution_space>::value && computed_ > 3 * Offset(n_);
+    if (in_order)
+      markTheRest(exec, state_);
+    computeColumns(exec, a, transposed, in_order);
     for (int s = 0; s < numSides(); ++s) {
       reachRows(HasChanged(), s);
       forEachRow(exec, "Ainvil::InverseFactors[dirty]", n_, lists,
@@ -353,7 +376,7 @@ void InverseFactors<Scalar, Device>::compute(const execution_space& exec, const 
 
 template <class Scalar, class Device>
 void InverseFactors<Scalar, Device>::computeColumns(const execution_space& exec, const Matrix& a,
-                                                    const Matrix& transposed) {
+                                                    const Matrix& transposed, bool in_order) {
   using Kernel = ConjugateColumns<Scalar, Device>;
   constexpr bool gpu = compat::IsGpu<execution_space>::value;
   Kernel kernel;
@@ -375,14 +398,18 @@ void InverseFactors<Scalar, Device>::computeColumns(const execution_space& exec,
   // there is one launch with room for all, and such columns wait for the next round.
   const RoomToCompute<Scalar, Device> size{state_};
   Offset largest = largestSize(exec, n_, size, INT_MAX);
-  for (Offset room = gpu ? Offset(smallest_room) : largest; room <= largest; room *= 4) {
+  for (Offset room = gpu ? Offset(smallest_room) : largest; room <= largest; room *= 2) {
     const Ordinal count =
-        selectSizes(exec, n_, size, gpu ? room / 4 : Offset(0), room, Ordinal(0), members_);
+        selectSizes(exec, n_, size, gpu ? room / 2 : Offset(0), room, Ordinal(0), members_);
     const std::size_t bytes = Kernel::scratchBytes(static_cast<Ordinal>(room));
-    const Offset threads = std::max<Offset>(1, gpu ? count : exec.concurrency());
+    const Offset chunks_at_most = gpu ? count
+                                  : in_order
+                                      ? 1
+                                      : std::min<Offset>(exec.concurrency(), count / 256 + 1);
     const Offset at_a_time = gpu ? std::max<Offset>(1, scratch_limit / Offset(bytes)) : count;
     kernel.max_room = static_cast<Ordinal>(room);
-    kernel.per_chunk = static_cast<Ordinal>(std::max<Offset>(1, (count + threads - 1) / threads));
+    kernel.per_chunk =
+        static_cast<Ordinal>((count + chunks_at_most - 1) / std::max<Offset>(1, chunks_at_most));
     for (Offset begin = 0; begin < count; begin += at_a_time) {
       kernel.first_member = static_cast<Ordinal>(begin);
       kernel.end_member = static_cast<Ordinal>(std::min<Offset>(count, begin + at_a_time));
@@ -393,7 +420,8 @@ void InverseFactors<Scalar, Device>::computeColumns(const execution_space& exec,
     }
     if (!gpu)
       break;
-    largest = largestSize(exec, n_, size, INT_MAX);
+    if (room >= largest)
+      largest = largestSize(exec, n_, size, INT_MAX);
   }
 }
 

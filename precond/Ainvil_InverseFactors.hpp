@@ -103,7 +103,8 @@ private:
 
   int numSides() const { return parameters_.symmetric ? 1 : 2; }
   const Side& other(int side) const { return sides_[parameters_.symmetric ? 0 : 1 - side]; }
-  void computeColumns(const execution_space& exec, const Matrix& a, const Matrix& transposed);
+  void computeColumns(const execution_space& exec, const Matrix& a, const Matrix& transposed,
+                      bool in_order);
 
   InverseFactorsParameters parameters_;
   Ordinal n_ = 0;

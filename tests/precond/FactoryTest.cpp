@@ -24,13 +24,13 @@ TEST(Factory, UnderstandsEveryKey) {
                      "storage=float,breakdown=shift,shift=0.5,chunk-mib=1"),
             "fsai: {tau: 0, power: 1, adaptive: 5, per-step: 2, tolerance: 0, max-row: 9, "
             "filter: 0, storage: float}");
-  EXPECT_EQ(describe("ainv"), "ainv: {variant: sainv, drop: 0.1, order: nd, storage: double}");
+  EXPECT_EQ(describe("ainv"), "ainv: {variant: sainv, drop: 0.1, order: natural, storage: double}");
   EXPECT_EQ(describe("ainv:variant=ainv,drop=0.5,drop-rule=relative,max-col=7,order=rcm,"
                      "symmetric=no,storage=float,breakdown=shift,shift=0.5"),
             "ainv: {variant: ainv, drop: 0.5 relative, max-col: 7, symmetric: no, order: rcm, "
             "storage: float}");
-  EXPECT_EQ(describe("ainv:variant=bainv,parts=8,order=natural,drop=0"),
-            "ainv: {variant: sainv, drop: 0, parts: 8, order: natural, storage: double}");
+  EXPECT_EQ(describe("ainv:variant=bainv,parts=8,order=nd,drop=0"),
+            "ainv: {variant: sainv, drop: 0, parts: 8, order: nd, storage: double}");
 }
 
 TEST(Factory, RefusesWithASentenceThatNamesTheCulprit) {

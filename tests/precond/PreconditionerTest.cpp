@@ -255,7 +255,7 @@ INSTANTIATE_TEST_SUITE_P(
         // schedule.
         "ilu:solve=async,sweeps=70", "fsai", "fsai:power=3,filter=0", "fsai:storage=float,tau=0",
         "fsai:max-row=3,filter=0.2", "ainv", "ainv:variant=ainv,order=rcm,drop=0.02",
-        "ainv:symmetric=no,storage=float,order=natural",
+        "ainv:symmetric=no,storage=float,order=nd",
         "ainv:symmetric=no,variant=ainv,drop=0,max-col=9"));
 
 } // namespace
