@@ -24,13 +24,18 @@ struct IndexTable {
   Ordinal size;
 
   KOKKOS_INLINE_FUNCTION Ordinal hash(Ordinal key) const { return hashOf(key) & (size - 1); }
+  /// Other lanes may be adding keys.
+  KOKKOS_INLINE_FUNCTION Ordinal keyAt(Ordinal slot) const {
+    return Concurrent ? compat::volatileLoad(keys + slot) : keys[slot];
+  }
   /// Slot of the key or -1.
   KOKKOS_INLINE_FUNCTION Ordinal find(Ordinal key) const {
     Ordinal slot = hash(key);
     for (Ordinal probe = 0; probe < size; ++probe, slot = (slot + 1) & (size - 1)) {
-      if (keys[slot] == key)
+      const Ordinal found = keyAt(slot);
+      if (found == key)
         return slot;
-      if (keys[slot] < 0)
+      if (found < 0)
         return -1;
     }
     return -1;
@@ -41,7 +46,7 @@ struct IndexTable {
     added = false;
     Ordinal slot = hash(key);
     for (Ordinal probe = 0; probe < size; ++probe, slot = (slot + 1) & (size - 1)) {
-      Ordinal found = keys[slot];
+      Ordinal found = keyAt(slot);
       if (found < 0) {
         if constexpr (Concurrent) {
           found = Kokkos::atomic_compare_exchange(keys + slot, Ordinal(-1), key);
