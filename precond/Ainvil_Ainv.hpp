@@ -36,11 +36,12 @@ struct AinvParameters {
 /// on at a time: see detail::InverseFactors. It is stored in the numbering of A.
 ///
 /// Breakdown: a pivot d_j that is not positive (zero, if not symmetric) or not finite is counted.
-/// `fail` throws, `shift` takes shift |a_jj| in its place, `replace` |a_jj|, or 1 where that is 0.
-/// Blocks are taken apart: the algorithm works on scalar entries.
+/// `fail` throws, `shift` takes shift |a_jj| in its place, `replace` |a_jj|, both with 1 for |a_jj|
+/// = 0. Blocks are taken apart: the algorithm works on scalar entries.
 ///
 /// The elimination order and the parts are found on the host by initialize(). compute() starts from
-/// the columns it found last; it allocates memory only where columns outgrow what they had.
+/// the columns it found last, and allocates the factors it stores anew: their pattern follows the
+/// values.
 ///
 /// Sources: Benzi, Meyer, Tuma (1996), AINV; Benzi, Tuma (1998), the nonsymmetric case; Benzi,
 /// Cullum, Tuma (2000), SAINV; orderings: Benzi, Tuma (2000).
