@@ -74,24 +74,20 @@ BsrMatrix<Scalar, Device> toBlocks(const typename Device::execution_space& exec,
   return {blocks, values, bs};
 }
 
-template <class Scalar, class Device>
-BsrMatrix<Scalar, Device> toPoints(const typename Device::execution_space& exec,
-                                   const BsrMatrix<Scalar, Device>& a) {
+template <class Device>
+PermutedGraph<Device> toPoints(const typename Device::execution_space& exec,
+                               const Graph<Device>& blocks, int bs) {
   using Exec = typename Device::execution_space;
-  if (a.block_size == 1)
-    return a;
-  if (a.numPointRows() >= list_end || a.numPointCols() >= list_end)
-    throw InvalidArgument(message("a matrix of ", a.numPointRows(), " x ", a.numPointCols(),
-                                  " points is too large for scalar storage"));
+  const Offset rows = Offset(blocks.num_rows) * bs, cols = Offset(blocks.num_cols) * bs;
+  if (rows >= list_end || cols >= list_end)
+    throw InvalidArgument(
+        message("a matrix of ", rows, " x ", cols, " points is too large for scalar storage"));
   ScopedRegion region("Ainvil::toPoints");
-  const int bs = a.block_size;
-  const Graph<Device> blocks = a.graph;
-  const auto block_values = a.values;
-  const Ordinal num_rows = static_cast<Ordinal>(a.numPointRows());
+  const Ordinal num_rows = static_cast<Ordinal>(rows);
+  const Offset num_scalars = blocks.numEntries() * bs * bs;
   const auto row_map = allocate<Offset, Device>(exec, "Ainvil::row_map", size_t(num_rows) + 1);
-  const auto entries = allocate<Ordinal, Device>(exec, "Ainvil::entries", a.numScalars());
-  const auto values = allocate<Scalar, Device>(exec, "Ainvil::values", a.numScalars());
-  const Offset num_scalars = a.numScalars();
+  const auto entries = allocate<Ordinal, Device>(exec, "Ainvil::entries", num_scalars);
+  const auto source = allocate<Offset, Device>(exec, "Ainvil::source", num_scalars);
   Kokkos::parallel_for(
       "Ainvil::toPoints", Range<Exec>(exec, 0, Offset(num_rows) + 1),
       KOKKOS_LAMBDA(const Offset point_row) {
@@ -107,11 +103,21 @@ BsrMatrix<Scalar, Device> toPoints(const typename Device::execution_space& exec,
         for (Offset k = 0; k < length; ++k)
           for (int c = 0; c < bs; ++c) {
             entries(out + k * bs + c) = blocks.entries(begin + k) * bs + c;
-            values(out + k * bs + c) = block_values(((begin + k) * bs + r) * bs + c);
+            source(out + k * bs + c) = ((begin + k) * bs + r) * bs + c;
           }
       });
-  return {Graph<Device>(num_rows, static_cast<Ordinal>(a.numPointCols()), row_map, entries), values,
-          1};
+  return {Graph<Device>(num_rows, static_cast<Ordinal>(cols), row_map, entries), source};
+}
+
+template <class Scalar, class Device>
+BsrMatrix<Scalar, Device> toPoints(const typename Device::execution_space& exec,
+                                   const BsrMatrix<Scalar, Device>& a) {
+  if (a.block_size == 1)
+    return a;
+  const PermutedGraph<Device> points = toPoints(exec, a.graph, a.block_size);
+  const auto values = allocate<Scalar, Device>(exec, "Ainvil::values", a.numScalars());
+  gatherBlocks<Scalar, Device>(exec, Trans::No, points.source, 1, a.values, values);
+  return {points.graph, values, 1};
 }
 
 #define AINVIL_INSTANTIATE_SCALAR(SCALAR, DEVICE)                                                  \
@@ -120,6 +126,8 @@ BsrMatrix<Scalar, Device> toPoints(const typename Device::execution_space& exec,
   template BsrMatrix<SCALAR, DEVICE> toPoints<SCALAR, DEVICE>(                                     \
       const typename DEVICE::execution_space&, const BsrMatrix<SCALAR, DEVICE>&);
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \
+  template PermutedGraph<DEVICE> toPoints<DEVICE>(const typename DEVICE::execution_space&,         \
+                                                  const Graph<DEVICE>&, int);                      \
   AINVIL_INSTANTIATE_SCALAR(double, DEVICE)                                                        \
   AINVIL_INSTANTIATE_SCALAR(float, DEVICE)
 AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)

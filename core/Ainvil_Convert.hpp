@@ -3,7 +3,7 @@
 /// \file
 /// Between scalar and block storage, and to and from Kokkos Kernels' matrices.
 
-#include "Ainvil_BsrMatrix.hpp"
+#include "Ainvil_GraphAlgebra.hpp"
 
 #include <KokkosSparse_CrsMatrix.hpp>
 
@@ -18,6 +18,13 @@ namespace ainvil {
 template <class Scalar, class Device>
 BsrMatrix<Scalar, Device> toBlocks(const typename Device::execution_space& exec,
                                    const BsrMatrix<Scalar, Device>& a, int block_size);
+
+/// The graph of a matrix in blocks as that of a scalar one: entries of every block, row by row; and
+/// where their values come from, in scalars. \throws InvalidArgument if there are more than 2^31 -
+/// 1 point rows or columns.
+template <class Device>
+PermutedGraph<Device> toPoints(const typename Device::execution_space& exec,
+                               const Graph<Device>& graph, int block_size);
 
 /// The matrix as scalar CSR (block size 1): every entry of every block is stored, zeros included,
 /// so toBlocks of the result gives `a` back. On the device; waits. \throws InvalidArgument if there

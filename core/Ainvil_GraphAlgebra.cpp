@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Ainvil_GraphAlgebra.hpp"
 
+#include "Ainvil_CountRows.hpp"
 #include "Ainvil_Profiling.hpp"
 #include "Ainvil_RowSearch.hpp"
 
 namespace ainvil {
 namespace {
 
+using detail::countRows;
 using detail::countsToOffsets;
 using detail::findEntry;
 using detail::list_end;
@@ -61,6 +63,16 @@ struct FillLists {
     while (at < end && level(through) + level(at) + 1 > step)
       ++at;
     return at < end ? graph.entries(at) : list_end;
+  }
+};
+
+template <class Device>
+struct LacksDiagonal {
+  Graph<Device> graph;
+
+  KOKKOS_FUNCTION bool operator()(Offset row) const {
+    return findEntry(graph.entries, graph.row_map(row), graph.row_map(row + 1),
+                     static_cast<Ordinal>(row)) < 0;
   }
 };
 
@@ -198,30 +210,9 @@ Graph<Device> triangularPattern(const typename Device::execution_space& exec, co
 template <class Device>
 Ordinal countMissingDiagonals(const typename Device::execution_space& exec,
                               const Graph<Device>& graph, Ordinal& first_row) {
-  using Exec = typename Device::execution_space;
   requireSquare(graph, "a diagonal");
-  const auto row_map = graph.row_map;
-  const auto entries = graph.entries;
-  Ordinal missing = 0;
-  Ordinal first = list_end;
-  Kokkos::parallel_reduce(
-      "Ainvil::missingDiagonals[count]", Range<Exec>(exec, 0, graph.num_rows),
-      KOKKOS_LAMBDA(const Offset row, Ordinal& sum) {
-        if (findEntry(entries, row_map(row), row_map(row + 1), static_cast<Ordinal>(row)) < 0)
-          ++sum;
-      },
-      missing);
-  if (missing > 0)
-    Kokkos::parallel_reduce(
-        "Ainvil::missingDiagonals[first]", Range<Exec>(exec, 0, graph.num_rows),
-        KOKKOS_LAMBDA(const Offset row, Ordinal& smallest) {
-          const Ordinal i = static_cast<Ordinal>(row);
-          if (i < smallest && findEntry(entries, row_map(row), row_map(row + 1), i) < 0)
-            smallest = i;
-        },
-        Kokkos::Min<Ordinal>(first));
-  first_row = missing > 0 ? first : -1;
-  return missing;
+  return countRows(exec, "Ainvil::missingDiagonals", graph.num_rows, LacksDiagonal<Device>{graph},
+                   first_row);
 }
 
 template <class Device>

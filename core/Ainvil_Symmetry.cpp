@@ -6,15 +6,16 @@
 namespace ainvil {
 
 template <class Scalar, class Device>
-Offset detail::countUnsymmetric(const typename Device::execution_space& exec,
-                                const BsrMatrix<Scalar, Device>& a, Ordinal& first_row) {
+void detail::requireSymmetric(const typename Device::execution_space& exec,
+                              const BsrMatrix<Scalar, Device>& a, const char* method,
+                              const char* advice) {
   using Exec = typename Device::execution_space;
   constexpr double accepted = 1e-8;
   const int bs = a.block_size, bs2 = bs * bs;
   Offset found = 0;
   Ordinal first = INT_MAX;
   Kokkos::parallel_reduce(
-      "Ainvil::countUnsymmetric", detail::Range<Exec>(exec, 0, a.numRows()),
+      "Ainvil::requireSymmetric", detail::Range<Exec>(exec, 0, a.numRows()),
       KOKKOS_LAMBDA(const Offset i, Offset& sum, Ordinal& smallest) {
         for (Offset e = a.graph.row_map(i); e < a.graph.row_map(i + 1); ++e) {
           const Ordinal j = a.graph.entries(e);
@@ -35,14 +36,17 @@ Offset detail::countUnsymmetric(const typename Device::execution_space& exec,
         }
       },
       found, Kokkos::Min<Ordinal>(first));
-  compat::fence(exec, "Ainvil::countUnsymmetric");
-  first_row = found > 0 ? first : -1;
-  return found;
+  compat::fence(exec, "Ainvil::requireSymmetric");
+  if (found > 0)
+    throw InvalidArgument(message(method, " needs a symmetric matrix, but ", found,
+                                  " blocks differ from their mirror image, the first in block row ",
+                                  first, ": ", advice));
 }
 
 #define AINVIL_INSTANTIATE_TYPE(SCALAR, DEVICE)                                                    \
-  template Offset detail::countUnsymmetric<SCALAR, DEVICE>(                                        \
-      const typename DEVICE::execution_space&, const BsrMatrix<SCALAR, DEVICE>&, Ordinal&);
+  template void detail::requireSymmetric<SCALAR, DEVICE>(const typename DEVICE::execution_space&,  \
+                                                         const BsrMatrix<SCALAR, DEVICE>&,         \
+                                                         const char*, const char*);
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \
   AINVIL_INSTANTIATE_TYPE(double, DEVICE)                                                          \
   AINVIL_INSTANTIATE_TYPE(float, DEVICE)

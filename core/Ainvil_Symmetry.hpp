@@ -28,11 +28,13 @@ KOKKOS_INLINE_FUNCTION double diagonalNorm(const BsrMatrix<Scalar, Device>& a, O
   return at < 0 ? 0.0 : blockNorm(a, at);
 }
 
-/// Number of blocks (i, j) of A whose mirror image (j, i) is missing or differs by more than 1e-8
-/// sqrt(||A_ii|| ||A_jj||), and in `first_row` the first row with one. One pass; waits.
+/// Throws InvalidArgument if there are blocks (i, j) of A whose mirror image (j, i) is missing or
+/// differs by more than 1e-8 sqrt(||A_ii|| ||A_jj||); the message says that `method` needs a
+/// symmetric matrix, how many there are, which row has the first, and gives the advice. One pass;
+/// waits.
 template <class Scalar, class Device>
-Offset countUnsymmetric(const typename Device::execution_space& exec,
-                        const BsrMatrix<Scalar, Device>& a, Ordinal& first_row);
+void requireSymmetric(const typename Device::execution_space& exec,
+                      const BsrMatrix<Scalar, Device>& a, const char* method, const char* advice);
 
 } // namespace detail
 } // namespace ainvil

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <numeric>
 #include <vector>
 
 namespace ainvil {
@@ -134,9 +133,7 @@ Permutation<HostDevice> ordering(Ordering method, const Graph<HostDevice>& graph
     break;
   }
   requireGraph(graph);
-  const auto new_to_old = newOrder(graph.num_rows);
-  std::iota(new_to_old.data(), new_to_old.data() + graph.num_rows, 0);
-  return makePermutation<HostDevice>(Exec(), new_to_old);
+  return identityPermutation<HostDevice>(Exec(), graph.num_rows);
 }
 
 Ordinal bandwidth(const Graph<HostDevice>& graph) {

@@ -82,6 +82,15 @@ Permutation<Device> makePermutation(const typename Device::execution_space& exec
 }
 
 template <class Device>
+Permutation<Device> identityPermutation(const typename Device::execution_space& exec, Ordinal n) {
+  const auto rows = allocate<Ordinal, Device>(exec, "Ainvil::new_to_old", n);
+  Kokkos::parallel_for(
+      "Ainvil::identityPermutation", Range<typename Device::execution_space>(exec, 0, n),
+      KOKKOS_LAMBDA(const Offset k) { rows(k) = static_cast<Ordinal>(k); });
+  return {rows, rows};
+}
+
+template <class Device>
 PermutedGraph<Device> permuted(const typename Device::execution_space& exec,
                                const Permutation<Device>& perm, const Graph<Device>& graph) {
   using Exec = typename Device::execution_space;
@@ -153,6 +162,8 @@ void permute(const typename Device::execution_space& exec, Trans trans,
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \
   template Permutation<DEVICE> makePermutation<DEVICE>(                                            \
       const typename DEVICE::execution_space&, const Kokkos::View<const Ordinal*, DEVICE>&);       \
+  template Permutation<DEVICE> identityPermutation<DEVICE>(                                        \
+      const typename DEVICE::execution_space&, Ordinal);                                           \
   template PermutedGraph<DEVICE> permuted<DEVICE>(                                                 \
       const typename DEVICE::execution_space&, const Permutation<DEVICE>&, const Graph<DEVICE>&);  \
   AINVIL_INSTANTIATE_SCALAR(double, DEVICE)                                                        \

@@ -28,6 +28,10 @@ template <class Device>
 Permutation<Device> makePermutation(const typename Device::execution_space& exec,
                                     const Kokkos::View<const Ordinal*, Device>& new_to_old);
 
+/// The permutation that leaves n rows in their order.
+template <class Device>
+Permutation<Device> identityPermutation(const typename Device::execution_space& exec, Ordinal n);
+
 /// P^T in place of P; shares the arrays.
 template <class Device>
 Permutation<Device> inverse(const Permutation<Device>& perm) {

@@ -27,14 +27,16 @@ Kokkos::View<const Offset*, Device> composed(const typename Device::execution_sp
   return result;
 }
 
-/// The transposed factor in the numbering of A: column j of the factor, times d_j^exponent, is row
-/// order(j).
+enum class PivotPower { Zero, InverseRoot, Inverse };
+
+/// The transposed factor in the numbering of A: column j of the factor, times that power of d_j, is
+/// row order(j).
 template <class Scalar, class Device>
 BsrMatrix<Scalar, Device> rowsOf(const typename Device::execution_space& exec,
                                  const detail::FactorColumns<Scalar, Device>& columns,
                                  const detail::FactorState<Scalar, Device>& state,
                                  const Kokkos::View<const Ordinal*, Device>& order,
-                                 double exponent) {
+                                 PivotPower power) {
   using Exec = typename Device::execution_space;
   const Ordinal n = columns.num_columns;
   const auto row_map = allocate<Offset, Device>(exec, "Ainvil::row_map", size_t(n) + 1);
@@ -52,9 +54,9 @@ BsrMatrix<Scalar, Device> rowsOf(const typename Device::execution_space& exec,
         const Ordinal count = columns.count(static_cast<Ordinal>(j), version);
         const Offset to = row_map(order(j));
         const Scalar d = state.pivots(j + Offset(version) * n);
-        const Scalar factor = exponent == -0.5  ? Scalar(1) / compat::math::sqrt(d)
-                              : exponent == -1. ? Scalar(1) / d
-                                                : Scalar(1);
+        const Scalar factor = power == PivotPower::InverseRoot ? Scalar(1) / compat::math::sqrt(d)
+                              : power == PivotPower::Inverse   ? Scalar(1) / d
+                                                               : Scalar(1);
         for (Ordinal e = 0; e < count; ++e) {
           entries(to + e) = order(columns.rows(from + e));
           values(to + e) = factor * columns.values(from + e);
@@ -130,27 +132,31 @@ std::string Ainv<Scalar, Device>::description() const {
 template <class Scalar, class Device>
 void Ainv<Scalar, Device>::doInitialize(const execution_space& exec, const Matrix& a) {
   detail::checkDiagonal(exec, a.graph, parameters_.breakdown);
-  const Graph<Device> points = a.block_size == 1 ? a.graph : toPoints(exec, a).graph;
-  PermutedGraph<Device> kept{points, {}};
+  // Where the entries come from: those of `kept` in those of `points`, these in the values of A.
+  PermutedGraph<Device> points{a.graph, {}};
+  if (a.block_size > 1)
+    points = toPoints(exec, a.graph, a.block_size);
+  PermutedGraph<Device> kept{points.graph, {}};
   if (parameters_.parts > 1)
     report_.phases.time(exec, "Ainv", "partition", [&] {
-      const Partition partition_of =
-          partition(copyTo<HostDevice>(points), static_cast<Ordinal>(parameters_.parts));
+      const auto partition_of =
+          partition(copyTo<HostDevice>(points.graph), static_cast<Ordinal>(parameters_.parts));
       edge_cut_ = partition_of.edge_cut;
       largest_part_ = partition_of.largest;
-      kept = entriesWithinParts(
-          exec, points,
-          Kokkos::View<const Ordinal*, Device>(Kokkos::create_mirror_view_and_copy(
-              typename Device::memory_space(), partition_of.part_of, "Ainvil::part_of")));
+      kept = entriesWithinParts(exec, points.graph, copyTo<Device>(partition_of).part_of);
     });
   report_.phases.time(exec, "Ainv", "order", [&] {
-    order_ = copyTo<Device>(ordering(parameters_.order, copyTo<HostDevice>(kept.graph)));
+    order_ = parameters_.order == Ordering::Natural
+                 ? identityPermutation<Device>(exec, points.graph.num_rows)
+                 : copyTo<Device>(ordering(parameters_.order, copyTo<HostDevice>(kept.graph)));
   });
   report_.phases.time(exec, "Ainv", "plan", [&] {
     const PermutedGraph<Device> ordered = permuted(exec, order_, kept.graph);
     graph_ = ordered.graph;
-    source_ = kept.source.data() == nullptr ? ordered.source
-                                            : composed<Device>(exec, ordered.source, kept.source);
+    source_ = ordered.source;
+    for (const auto& before : {kept.source, points.source})
+      if (before.data() != nullptr)
+        source_ = composed<Device>(exec, source_, before);
     const Offset nnz = graph_.numEntries();
     values_ = allocate<Scalar, Device>(exec, "Ainvil::values", nnz);
     transposed_ = {};
@@ -170,17 +176,10 @@ void Ainv<Scalar, Device>::doCompute(const execution_space& exec, const Matrix& 
   report_.notes.clear();
   if (parameters_.symmetric)
     report_.phases.time(exec, "Ainv", "check", [&] {
-      Ordinal first = -1;
-      if (const Offset bad = detail::countUnsymmetric(exec, a, first))
-        throw InvalidArgument(message("ainv with one factor needs a symmetric matrix, but ", bad,
-                                      " entries differ from their mirror image, the first in "
-                                      "block row ",
-                                      first, ": use symmetric=no"));
+      detail::requireSymmetric(exec, a, "ainv with one factor", "use symmetric=no");
     });
   report_.phases.time(exec, "Ainv", "columns", [&] {
-    const Kokkos::View<Scalar*, Device> points =
-        a.block_size == 1 ? a.values : toPoints(exec, a).values;
-    gatherBlocks<Scalar, Device>(exec, Trans::No, source_, 1, points, values_);
+    gatherBlocks<Scalar, Device>(exec, Trans::No, source_, 1, a.values, values_);
     const Matrix ordered(graph_, values_, 1);
     Matrix transposed = ordered;
     if (!parameters_.symmetric) {
@@ -226,10 +225,12 @@ void Ainv<Scalar, Device>::assemble(const execution_space& exec) {
   const Kokkos::View<const Ordinal*, Device> order = order_.new_to_old;
   left_ = right_ = {}; // frees memory first
   const Matrix right =
-      rowsOf<Scalar, Device>(exec, factors_.w(), factors_.state(), order, symmetric ? -0.5 : -1.);
+      rowsOf<Scalar, Device>(exec, factors_.w(), factors_.state(), order,
+                             symmetric ? PivotPower::InverseRoot : PivotPower::Inverse);
   right_ = stored<Scalar, Device>(exec, parameters_.storage, right);
-  const Matrix z =
-      symmetric ? right : rowsOf<Scalar, Device>(exec, factors_.z(), factors_.state(), order, 0.);
+  const Matrix z = symmetric ? right
+                             : rowsOf<Scalar, Device>(exec, factors_.z(), factors_.state(), order,
+                                                      PivotPower::Zero);
   left_ = stored<Scalar, Device>(exec, parameters_.storage, transposeOf<Scalar, Device>(exec, z));
   report_.factor_entries = right_.numScalars() + (symmetric ? 0 : left_.numScalars());
   report_.factor_bytes = left_.bytes() + right_.bytes();

@@ -3,75 +3,18 @@
 /// \file
 /// One column of an inverse factor from the columns before it: the kernel of AINV and SAINV.
 
+#include "Ainvil_ConjugateScratch.hpp"
 #include "Ainvil_FactorColumns.hpp"
 
 namespace ainvil {
 namespace detail {
 
-/// Fibonacci hashing (Knuth, The Art of Computer Programming 3, section 6.4).
-KOKKOS_INLINE_FUNCTION Ordinal hashOf(Ordinal key) {
-  return static_cast<Ordinal>((static_cast<unsigned>(key) * 2654435769u) >> 7);
+/// a_ii, 0 where it is missing; for block size 1.
+template <class Scalar, class Device>
+KOKKOS_INLINE_FUNCTION Scalar diagonalEntry(const BsrMatrix<Scalar, Device>& a, Ordinal i) {
+  const Offset at = findEntry(a.graph.entries, a.graph.row_map(i), a.graph.row_map(i + 1), i);
+  return at < 0 ? Scalar(0) : a.values(at);
 }
-
-/// Integers in open addressing with room for `size`, a power of two, and the order in which they
-/// came (on GPUs in any). Shared by the lanes of a thread.
-template <bool Concurrent>
-struct IndexTable {
-  Ordinal* keys;  ///< -1: free
-  Ordinal* slots; ///< a list for whoever uses the table, `count` long
-  Ordinal* count;
-  Ordinal* used; ///< number of keys
-  Ordinal size;
-
-  KOKKOS_INLINE_FUNCTION Ordinal hash(Ordinal key) const { return hashOf(key) & (size - 1); }
-  /// Other lanes may be adding keys.
-  KOKKOS_INLINE_FUNCTION Ordinal keyAt(Ordinal slot) const {
-    return Concurrent ? compat::volatileLoad(keys + slot) : keys[slot];
-  }
-  /// Slot of the key or -1.
-  KOKKOS_INLINE_FUNCTION Ordinal find(Ordinal key) const {
-    Ordinal slot = hash(key);
-    for (Ordinal probe = 0; probe < size; ++probe, slot = (slot + 1) & (size - 1)) {
-      const Ordinal found = keyAt(slot);
-      if (found == key)
-        return slot;
-      if (found < 0)
-        return -1;
-    }
-    return -1;
-  }
-  /// Slot of the key, which is added if it is new; -1 if that would fill more than a half, so that
-  /// searching for keys that are not there stays short.
-  KOKKOS_INLINE_FUNCTION Ordinal insert(Ordinal key, bool& added) const {
-    added = false;
-    Ordinal slot = hash(key);
-    for (Ordinal probe = 0; probe < size; ++probe, slot = (slot + 1) & (size - 1)) {
-      Ordinal found = keyAt(slot);
-      if (found < 0) {
-        if constexpr (Concurrent) {
-          found = Kokkos::atomic_compare_exchange(keys + slot, Ordinal(-1), key);
-        } else {
-          keys[slot] = key;
-        }
-        if (found < 0) {
-          added = true;
-          return next(used) < size / 2 ? slot : -1;
-        }
-      }
-      if (found == key)
-        return slot;
-    }
-    return -1;
-  }
-  /// Adds one to a counter and returns what it was.
-  KOKKOS_INLINE_FUNCTION static Ordinal next(Ordinal* counter) {
-    if constexpr (Concurrent) {
-      return Kokkos::atomic_fetch_add(counter, Ordinal(1));
-    } else {
-      return (*counter)++;
-    }
-  }
-};
 
 /// What one factor, X, is computed from: the columns of the other, Y, and B = A for X = Z, Y = W,
 /// or B = A^T for X = W, Y = Z.
@@ -96,9 +39,7 @@ struct ConjugateSide {
 template <class Scalar, class Device>
 struct ConjugateColumns {
   using execution_space = typename Device::execution_space;
-  static constexpr bool concurrent = compat::IsGpu<execution_space>::value;
-  static constexpr Ordinal product_size = 2; ///< of the table of v, in sizes of that of x_j
-  using Table = IndexTable<concurrent>;
+  using Work = ConjugateScratch<Scalar, Device>;
   using Side = ConjugateSide<Scalar, Device>;
 
   Kokkos::View<const Ordinal*, Device> members; ///< the columns to compute, ascending
@@ -106,8 +47,7 @@ struct ConjugateColumns {
   Ordinal per_chunk; ///< members a thread works through
   Ordinal max_room;  ///< of hash tables: a power of two
 
-  int num_sides;
-  Side sides[2];
+  Side sides[2]; ///< only the first if symmetric
   FactorState<Scalar, Device> state;
   bool stabilized, symmetric;
   Scalar drop;
@@ -115,43 +55,6 @@ struct ConjugateColumns {
   Ordinal max_column;
   BreakdownPolicy policy;
   Scalar shift;
-
-  /// Scratch memory of a thread, in bytes.
-  static std::size_t scratchBytes(Ordinal room) {
-    return std::size_t(room) *
-               ((2 + product_size) * sizeof(Scalar) + (5 + product_size) * sizeof(Ordinal) + 1) +
-           num_counters * sizeof(Ordinal);
-  }
-  static constexpr int num_counters = 8;
-
-  /// Scratch memory, laid out.
-  struct Work {
-    Scalar* values;         ///< of x_j, by slot
-    Scalar* changes;        ///< of some of them
-    Scalar* product_values; ///< of v, by slot
-    Table rows;             ///< of x_j, of what ever was not zero; `slots` holds their slots
-    Table met;              ///< candidates; `slots` holds the candidates themselves
-    Table product;          ///< of v; without `slots`
-    Ordinal* list;          ///< slots of x_j
-    Ordinal* list_length;
-    Ordinal* counters;
-    Ordinal* full; ///< nonzero: a table was too small
-
-    KOKKOS_INLINE_FUNCTION Work(void* scratch, Ordinal size) {
-      const Offset n = size;
-      values = static_cast<Scalar*>(scratch);
-      changes = values + n;
-      product_values = changes + n;
-      Ordinal* next = reinterpret_cast<Ordinal*>(product_values + product_size * n);
-      counters = next + (5 + product_size) * n;
-      rows = {next, next + n, counters, counters + 1, size};
-      met = {next + 2 * n, next + 3 * n, counters + 2, counters + 3, size};
-      product = {next + 5 * n, nullptr, nullptr, counters + 4, product_size * size};
-      list = next + 4 * n;
-      full = counters + 5;
-      list_length = counters + 6;
-    }
-  };
 
   /// The column at hand.
   struct Column {
@@ -187,6 +90,7 @@ struct ConjugateColumns {
     const Ordinal j = column.j;
     Ordinal room = state.rooms(j);
     const int next = 1 - state.current(j);
+    const int num_sides = symmetric ? 1 : 2;
     Scalar d = 0;
     bool different = false;
     for (int s = 0; s < num_sides; ++s) {
@@ -194,8 +98,7 @@ struct ConjugateColumns {
       while (room <= max_room && !conjugate(member, side, column, Work(scratch, room)))
         room *= 2;
       if (room > max_room) {
-        Kokkos::single(Kokkos::PerThread(member),
-                       [&]() { state.rooms(j) = state.dirty(j) = room; });
+        Kokkos::single(Kokkos::PerThread(member), [&]() { state.rooms(j) = room; });
         return false;
       }
       const Work work(scratch, room);
@@ -220,9 +123,8 @@ struct ConjugateColumns {
 
   /// What the breakdown policy puts in place of a bad pivot.
   KOKKOS_INLINE_FUNCTION Scalar substitute(Ordinal j) const {
-    const BsrMatrix<Scalar, Device>& a = sides[0].transposed; // has the same diagonal
-    const Offset at = findEntry(a.graph.entries, a.graph.row_map(j), a.graph.row_map(j + 1), j);
-    const Scalar size = at < 0 ? Scalar(0) : compat::math::fabs(a.values(at));
+    // A^T has the same diagonal.
+    const Scalar size = compat::math::fabs(diagonalEntry(sides[0].transposed, j));
     const Scalar base = size > Scalar(0) ? size : Scalar(1);
     return policy == BreakdownPolicy::Shift ? shift * base : base;
   }
@@ -231,16 +133,16 @@ struct ConjugateColumns {
   template <class Member>
   KOKKOS_INLINE_FUNCTION bool conjugate(const Member& member, const Side& side,
                                         const Column& column, const Work& work) const {
-    clear(member, work);
+    work.clear(member);
     Kokkos::single(Kokkos::PerThread(member), [&]() {
-      const Ordinal slot = open(work, column.j);
+      const Ordinal slot = work.open(column.j);
       work.values[slot] = work.changes[0] = Scalar(1);
       work.list[0] = slot;
     });
     updateProduct(member, side, work, 1, column.j, -1);
     Ordinal last = -1;
     while (true) {
-      const Ordinal i = nextCandidate(member, work, last);
+      const Ordinal i = work.nextToMeet(member, last);
       const bool full = *work.full != 0;
       if (full || i == list_end)
         return !full;
@@ -255,32 +157,8 @@ struct ConjugateColumns {
     }
   }
 
-  template <class Member>
-  KOKKOS_INLINE_FUNCTION void clear(const Member& member, const Work& work) const {
-    const Ordinal size = work.rows.size;
-    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, product_size * size),
-                         [&](const Ordinal t) {
-                           work.product.keys[t] = -1;
-                           if (t < size) {
-                             work.rows.keys[t] = -1;
-                             work.met.keys[t] = -1;
-                           }
-                           if (t < num_counters)
-                             work.counters[t] = 0;
-                         });
-  }
-
-  /// Slot of a row that is not zero any more and was never before; -1 if there is no room.
-  KOKKOS_INLINE_FUNCTION Ordinal open(const Work& work, Ordinal row) const {
-    bool added;
-    const Ordinal slot = work.rows.insert(row, added);
-    if (slot >= 0)
-      work.rows.slots[Table::next(work.rows.count)] = slot;
-    return slot;
-  }
-
   /// v += B (changes of x_j), those of the first `length` slots of the list, and what that brings
-  /// to the candidates.
+  /// to what x_j is to meet.
   template <class Member>
   KOKKOS_INLINE_FUNCTION void updateProduct(const Member& member, const Side& side,
                                             const Work& work, Ordinal length, Ordinal j,
@@ -305,36 +183,16 @@ struct ConjugateColumns {
         work.product_values[slot] = before + change * b.values(begin + e);
         if (!added)
           return;
+        const auto meet = [&](const Ordinal i) {
+          if (i > last && i < j)
+            work.meet(i);
+        };
         if (stabilized)
-          side.other_of_rows.forEach(l, [&](const Ordinal i) { meet(work, i, j, last); });
+          side.other_of_rows.forEach(l, meet);
         else
-          meet(work, l, j, last);
+          meet(l);
       });
     }
-  }
-
-  KOKKOS_INLINE_FUNCTION void meet(const Work& work, Ordinal i, Ordinal j, Ordinal last) const {
-    if (i <= last || i >= j)
-      return;
-    bool added;
-    if (work.met.insert(i, added) < 0)
-      *work.full = 1;
-    else if (added)
-      work.met.slots[Table::next(work.met.count)] = i;
-  }
-
-  template <class Member>
-  KOKKOS_INLINE_FUNCTION Ordinal nextCandidate(const Member& member, const Work& work,
-                                               Ordinal last) const {
-    Ordinal next = list_end;
-    Kokkos::parallel_reduce(
-        Kokkos::ThreadVectorRange(member, *work.met.count),
-        [&](const Ordinal c, Ordinal& smallest) {
-          const Ordinal i = work.met.slots[c];
-          smallest = i > last && i < smallest ? i : smallest;
-        },
-        Kokkos::Min<Ordinal>(next));
-    return next;
   }
 
   /// p = y_i^T v or v_i.
@@ -384,7 +242,7 @@ struct ConjugateColumns {
           if (slot < 0 && after == Scalar(0))
             return;
           if (slot < 0)
-            slot = open(work, k);
+            slot = work.open(k);
           if (slot < 0) {
             ++sum;
             return;
@@ -404,11 +262,11 @@ struct ConjugateColumns {
     const Ordinal j = column.j;
     const int current = state.current(j), next = 1 - current;
     const Ordinal opened = *work.rows.count;
-    Ordinal kept = collect(member, work);
+    Ordinal kept = work.collect(member);
     if (max_column > 0 && kept > max_column) {
-      keepLargest(member, work, j, kept);
+      work.keepLargest(member, j, kept, max_column);
       updateProduct(member, side, work, kept, j, j);
-      kept = collect(member, work);
+      kept = work.collect(member);
     }
     int placed = 0;
     Kokkos::single(
@@ -443,7 +301,7 @@ struct ConjugateColumns {
     different = different || !same_rows || other_values > 0;
     const Offset to = side.touched.pool.begin(j);
     Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, opened), [&](const Ordinal t) {
-      side.touched.indices(to + t) = work.rows.keys[work.rows.slots[t]];
+      side.touched.indices(to + t) = work.rows.keys[work.rows.list[t]];
     });
     Kokkos::single(
         Kokkos::PerThread(member),
@@ -460,61 +318,6 @@ struct ConjugateColumns {
   /// Not numbers are the same: a comparison that may come to rest.
   KOKKOS_INLINE_FUNCTION static bool same(Scalar a, Scalar b) {
     return a == b || (a != a && b != b);
-  }
-
-  /// The slots with nonzero values become the first of `list`, by ascending rows; returns how many.
-  template <class Member>
-  KOKKOS_INLINE_FUNCTION Ordinal collect(const Member& member, const Work& work) const {
-    Kokkos::single(Kokkos::PerThread(member), [&]() { *work.list_length = 0; });
-    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, *work.rows.count), [&](const Ordinal t) {
-      const Ordinal slot = work.rows.slots[t];
-      if (work.values[slot] != Scalar(0))
-        work.list[Table::next(work.list_length)] = slot;
-    });
-    const Ordinal kept = *work.list_length;
-    const Ordinal* keys = work.rows.keys;
-    if constexpr (!concurrent) {
-      for (Ordinal e = 1; e < kept; ++e) {
-        const Ordinal slot = work.list[e];
-        Ordinal at = e;
-        for (; at > 0 && keys[work.list[at - 1]] > keys[slot]; --at)
-          work.list[at] = work.list[at - 1];
-        work.list[at] = slot;
-      }
-    } else {
-      Ordinal* sorted = work.met.slots; // no longer needed
-      Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, kept), [&](const Ordinal e) {
-        Ordinal rank = 0;
-        for (Ordinal f = 0; f < kept; ++f)
-          rank += keys[work.list[f]] < keys[work.list[e]] ? 1 : 0;
-        sorted[rank] = work.list[e];
-      });
-      Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, kept),
-                           [&](const Ordinal e) { work.list[e] = sorted[e]; });
-    }
-    return kept;
-  }
-
-  /// Zeros all of the listed slots but the diagonal and the max_column - 1 of largest magnitude.
-  template <class Member>
-  KOKKOS_INLINE_FUNCTION void keepLargest(const Member& member, const Work& work, Ordinal j,
-                                          Ordinal kept) const {
-    // All lanes compare the values as they were.
-    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, kept), [&](const Ordinal e) {
-      const Scalar value = work.values[work.list[e]], size = compat::math::fabs(value);
-      Ordinal larger = 0;
-      for (Ordinal f = 0; f < kept; ++f) {
-        const Scalar rival = compat::math::fabs(work.values[work.list[f]]);
-        const bool diagonal = work.rows.keys[work.list[f]] == j;
-        larger += diagonal || rival > size || (rival == size && f < e) ? 1 : 0;
-      }
-      const bool dropped = work.rows.keys[work.list[e]] != j && larger >= max_column;
-      work.changes[e] = dropped ? -value : Scalar(0);
-    });
-    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, kept), [&](const Ordinal e) {
-      if (work.changes[e] != Scalar(0))
-        work.values[work.list[e]] = 0;
-    });
   }
 };
 

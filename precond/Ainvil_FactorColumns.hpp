@@ -185,19 +185,19 @@ struct ColumnsOfRows {
   Kokkos::View<Ordinal*, Device> columns; ///< may be longer than needed
   Kokkos::View<Ordinal*, Device> head;    ///< first link of the chain of each row, or -1
   Kokkos::View<Ordinal*, Device> link_column, link_next;
-  Kokkos::View<Ordinal*, Device> num_links;
+  Kokkos::View<Offset*, Device> num_links; ///< past the end if add() failed
 
   /// True if the chains are more than half full: time for a new listing. Waits.
   bool isLong(const execution_space& exec) const {
-    return 2 * Offset(readBack(exec, num_links, 0)) > Offset(link_next.extent(0));
+    return 2 * readBack(exec, num_links, 0) > Offset(link_next.extent(0));
   }
 
   /// Adds column j to the chains of `count` rows. False if there is no room for so many.
   KOKKOS_FUNCTION bool add(Ordinal j, const Ordinal* rows, Ordinal count) const {
-    const Ordinal limit = static_cast<Ordinal>(link_next.extent(0));
-    const Ordinal first = Kokkos::atomic_fetch_add(&num_links(0), count);
-    if (first > limit - count) // stays so: others find no room either
+    const Offset place = Kokkos::atomic_fetch_add(&num_links(0), Offset(count));
+    if (place + count > Offset(link_next.extent(0))) // stays so: others find no room either
       return false;
+    const Ordinal first = static_cast<Ordinal>(place);
     for (Ordinal e = 0; e < count; ++e) {
       link_column(first + e) = j;
       Ordinal before = compat::volatileLoad(&head(rows[e])), expected;

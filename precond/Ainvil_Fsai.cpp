@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Ainvil_Fsai.hpp"
 
+#include "Ainvil_CountRows.hpp"
 #include "Ainvil_FsaiAdaptive.hpp"
 #include "Ainvil_FsaiPattern.hpp"
 #include "Ainvil_FsaiRows.hpp"
@@ -8,33 +9,17 @@
 #include "Ainvil_SelectEntries.hpp"
 #include "Ainvil_Symmetry.hpp"
 
-#include <climits>
-
 namespace ainvil {
 namespace {
 
 using detail::Range;
 
-/// Number of failed systems and, in `first`, the row of the first. Waits.
 template <class Device>
-Offset countFailed(const typename Device::execution_space& exec,
-                   const Kokkos::View<int*, Device>& info, Ordinal& first) {
-  using Exec = typename Device::execution_space;
-  Offset failed = 0;
-  Ordinal smallest = INT_MAX;
-  Kokkos::parallel_reduce(
-      "Ainvil::Fsai[check]", Range<Exec>(exec, 0, info.extent(0)),
-      KOKKOS_LAMBDA(const Offset row, Offset& sum, Ordinal& least) {
-        if (info(row) == 0)
-          return;
-        ++sum;
-        least = row < least ? static_cast<Ordinal>(row) : least;
-      },
-      failed, Kokkos::Min<Ordinal>(smallest));
-  compat::fence(exec, "Ainvil::Fsai[check]");
-  first = failed > 0 ? smallest : -1;
-  return failed;
-}
+struct HasFailed {
+  Kokkos::View<const int*, Device> info;
+
+  KOKKOS_FUNCTION bool operator()(Offset row) const { return info(row) != 0; }
+};
 
 /// Room for n elements, and for `spare` more where that takes a new array.
 template <class T, class Device>
@@ -173,14 +158,8 @@ Graph<Device> Fsai<Scalar, Device>::makePattern(const execution_space& exec,
 template <class Scalar, class Device>
 void Fsai<Scalar, Device>::doCompute(const execution_space& exec, const Matrix& a) {
   report_.notes.clear();
-  report_.phases.time(exec, "Fsai", "check", [&] {
-    Ordinal first = -1;
-    if (const Offset bad = detail::countUnsymmetric(exec, a, first))
-      throw InvalidArgument(message("fsai needs a symmetric matrix, but ", bad,
-                                    " blocks differ from their mirror image, the first in block "
-                                    "row ",
-                                    first, ": use ilu"));
-  });
+  report_.phases.time(exec, "Fsai", "check",
+                      [&] { detail::requireSymmetric(exec, a, "fsai", "use ilu"); });
   g_ = gt_ = {}; // arrays that become too short are freed before there are longer ones
   report_.phases.time(exec, "Fsai", "cholesky", [&] { solveRows(exec, a); });
   const Offset before = pattern_.numEntries();
@@ -205,7 +184,8 @@ template <class Scalar, class Device>
 void Fsai<Scalar, Device>::solveRows(const execution_space& exec, const Matrix& a) {
   solver_.run(exec, a, values_, info_);
   Ordinal first = -1;
-  const Offset failed = countFailed(exec, info_, first);
+  const Ordinal failed = detail::countRows(exec, "Ainvil::Fsai[check]", pattern_.num_rows,
+                                           HasFailed<Device>{info_}, first);
   if (failed == 0)
     return;
   if (parameters_.breakdown == BreakdownPolicy::Fail)

@@ -2,6 +2,7 @@
 #include "Ainvil_InverseFactors.hpp"
 
 #include "Ainvil_ConjugateColumn.hpp"
+#include "Ainvil_CountRows.hpp"
 #include "Ainvil_SizeClasses.hpp"
 
 #include <climits>
@@ -150,7 +151,7 @@ struct IsDirty {
 
   template <class State>
   KOKKOS_FUNCTION bool operator()(const State& state, Ordinal i) const {
-    return state.dirty(i) > 0;
+    return state.dirty(i) != 0;
   }
 };
 
@@ -182,7 +183,7 @@ struct MarkDirty {
   KOKKOS_FUNCTION void operator()(const Member& member, Ordinal j, void*) const {
     const Ordinal base = state.base(j) >= 0 ? state.base(j) : j;
     if (countReached<Device>(member, touched, first, j, base) > 0)
-      Kokkos::single(Kokkos::PerThread(member), [&]() { state.dirty(j) = state.rooms(j); });
+      Kokkos::single(Kokkos::PerThread(member), [&]() { state.dirty(j) = 1; });
   }
 };
 
@@ -195,7 +196,7 @@ struct MarkWaiting {
 
   template <class Member>
   KOKKOS_FUNCTION void operator()(const Member& member, Ordinal j, void*) const {
-    if (state.dirty(j) > 0 && countReached<Device>(member, touched, first, j, j) > 0)
+    if (state.dirty(j) != 0 && countReached<Device>(member, touched, first, j, j) > 0)
       Kokkos::single(Kokkos::PerThread(member), [&]() { state.waiting(j) = 1; });
   }
 };
@@ -206,7 +207,7 @@ struct RoomToCompute {
   FactorState<Scalar, Device> state;
 
   KOKKOS_FUNCTION Offset operator()(Offset j) const {
-    return state.waiting(j) != 0 ? 0 : state.dirty(j);
+    return state.dirty(j) != 0 && state.waiting(j) == 0 ? state.rooms(j) : 0;
   }
 };
 
@@ -219,13 +220,13 @@ void markTheRest(const typename Device::execution_space& exec,
   Kokkos::parallel_reduce(
       "Ainvil::InverseFactors[first dirty]", Range<Exec>(exec, 0, state.dirty.extent(0)),
       KOKKOS_LAMBDA(const Offset j, Ordinal& smallest) {
-        if (state.dirty(j) > 0 && j < smallest)
+        if (state.dirty(j) != 0 && j < smallest)
           smallest = static_cast<Ordinal>(j);
       },
       Kokkos::Min<Ordinal>(first));
   Kokkos::parallel_for(
       "Ainvil::InverseFactors[rest]", Range<Exec>(exec, first, state.dirty.extent(0)),
-      KOKKOS_LAMBDA(const Offset j) { state.dirty(j) = state.rooms(j); });
+      KOKKOS_LAMBDA(const Offset j) { state.dirty(j) = 1; });
 }
 
 /// Waits.
@@ -236,7 +237,7 @@ Offset countDirty(const typename Device::execution_space& exec,
   Kokkos::parallel_reduce(
       "Ainvil::InverseFactors[dirty]",
       Range<typename Device::execution_space>(exec, 0, state.dirty.extent(0)),
-      KOKKOS_LAMBDA(const Offset j, Offset& sum) { sum += state.dirty(j) > 0 ? 1 : 0; }, dirty);
+      KOKKOS_LAMBDA(const Offset j, Offset& sum) { sum += state.dirty(j) != 0 ? 1 : 0; }, dirty);
   return dirty;
 }
 
@@ -244,15 +245,11 @@ Offset countDirty(const typename Device::execution_space& exec,
 template <class Scalar, class Device>
 void diagonalRoots(const typename Device::execution_space& exec, const BsrMatrix<Scalar, Device>& a,
                    const Kokkos::View<Scalar*, Device>& roots) {
-  const Graph<Device> graph = a.graph;
-  const auto values = a.values;
   Kokkos::parallel_for(
       "Ainvil::InverseFactors[diagonal]",
-      Range<typename Device::execution_space>(exec, 0, graph.num_rows),
+      Range<typename Device::execution_space>(exec, 0, a.numRows()),
       KOKKOS_LAMBDA(const Offset row) {
-        const Offset at = findEntry(graph.entries, graph.row_map(row), graph.row_map(row + 1),
-                                    static_cast<Ordinal>(row));
-        const Scalar size = at < 0 ? Scalar(0) : compat::math::fabs(values(at));
+        const Scalar size = compat::math::fabs(diagonalEntry(a, static_cast<Ordinal>(row)));
         roots(row) = size > Scalar(0) ? compat::math::sqrt(size) : Scalar(1);
       });
 }
@@ -261,37 +258,22 @@ void diagonalRoots(const typename Device::execution_space& exec, const BsrMatrix
 template <class Scalar, class Device>
 void firstPivots(const typename Device::execution_space& exec, const BsrMatrix<Scalar, Device>& a,
                  const Kokkos::View<Scalar*, Device>& pivots) {
-  const Graph<Device> graph = a.graph;
-  const auto values = a.values;
   Kokkos::parallel_for(
       "Ainvil::InverseFactors[pivots]",
-      Range<typename Device::execution_space>(exec, 0, graph.num_rows),
+      Range<typename Device::execution_space>(exec, 0, a.numRows()),
       KOKKOS_LAMBDA(const Offset row) {
-        const Offset at = findEntry(graph.entries, graph.row_map(row), graph.row_map(row + 1),
-                                    static_cast<Ordinal>(row));
-        pivots(row) = at < 0 || values(at) == Scalar(0) ? Scalar(1) : values(at);
+        const Scalar d = diagonalEntry(a, static_cast<Ordinal>(row));
+        pivots(row) = d != Scalar(0) ? d : Scalar(1);
       });
 }
 
-/// Number of broken pivots and the first of them, -1 for none. Waits.
+/// The pivot of column i is not what the columns give.
 template <class Device>
-Ordinal countBroken(const typename Device::execution_space& exec,
-                    const Kokkos::View<char*, Device>& broken, Ordinal& first_broken) {
-  Ordinal count = 0, first = INT_MAX;
-  Kokkos::parallel_reduce(
-      "Ainvil::InverseFactors[broken]",
-      Range<typename Device::execution_space>(exec, 0, broken.extent(0)),
-      KOKKOS_LAMBDA(const Offset j, Ordinal& sum, Ordinal& least) {
-        if (broken(j) == 0)
-          return;
-        ++sum;
-        least = j < least ? static_cast<Ordinal>(j) : least;
-      },
-      count, Kokkos::Min<Ordinal>(first));
-  compat::fence(exec, "Ainvil::InverseFactors[broken]");
-  first_broken = count > 0 ? first : -1;
-  return count;
-}
+struct IsBroken {
+  Kokkos::View<const char*, Device> broken;
+
+  KOKKOS_FUNCTION bool operator()(Offset j) const { return broken(j) != 0; }
+};
 
 } // namespace
 
@@ -309,7 +291,7 @@ InverseFactors<Scalar, Device>::InverseFactors(const execution_space& exec,
       continue;
     side.of_rows.row_map = allocate<Offset, Device>(exec, "Ainvil::row_map", size_t(n) + 1);
     side.of_rows.head = allocate<Ordinal, Device>(exec, "Ainvil::head", n);
-    side.of_rows.num_links = allocate<Ordinal, Device>(exec, "Ainvil::num_links", 1);
+    side.of_rows.num_links = allocate<Offset, Device>(exec, "Ainvil::num_links", 1);
   }
   state_.current = allocateZeros<char, Device>(exec, "Ainvil::current", n);
   state_.changed = allocate<char, Device>(exec, "Ainvil::changed", n);
@@ -317,7 +299,7 @@ InverseFactors<Scalar, Device>::InverseFactors(const execution_space& exec,
   state_.broken = allocateZeros<char, Device>(exec, "Ainvil::broken", n);
   state_.rooms = allocate<Ordinal, Device>(exec, "Ainvil::rooms", n);
   Kokkos::deep_copy(exec, state_.rooms, smallest_room);
-  state_.dirty = allocate<Ordinal, Device>(exec, "Ainvil::dirty", n);
+  state_.dirty = allocate<char, Device>(exec, "Ainvil::dirty", n);
   state_.base = allocate<Ordinal, Device>(exec, "Ainvil::base", n);
   state_.waiting = allocate<char, Device>(exec, "Ainvil::waiting", n);
   members_ = allocate<Ordinal, Device>(exec, "Ainvil::members", n);
@@ -328,13 +310,13 @@ InverseFactors<Scalar, Device>::InverseFactors(const execution_space& exec,
 template <class Scalar, class Device>
 void InverseFactors<Scalar, Device>::compute(const execution_space& exec, const Matrix& a,
                                              const Matrix& transposed) {
-  if (computed_ == 0)
+  if (computed_ == 0) // the columns are still those of the identity
     firstPivots(exec, a, state_.pivots);
   rounds_ = 0;
   computed_ = 0;
   if (scales_.data() != nullptr)
     diagonalRoots(exec, a, scales_);
-  Kokkos::deep_copy(exec, state_.dirty, state_.rooms);
+  Kokkos::deep_copy(exec, state_.dirty, 1);
   const auto reachRows = [&](const auto& concerns, int s) {
     using Concerns = std::decay_t<decltype(concerns)>;
     Kokkos::deep_copy(exec, sides_[s].first, INT_MAX);
@@ -371,7 +353,8 @@ void InverseFactors<Scalar, Device>::compute(const execution_space& exec, const 
       sides_[s].touched.growIfExhausted(exec);
     }
   }
-  breakdowns_ = countBroken(exec, state_.broken, first_breakdown_);
+  breakdowns_ = countRows(exec, "Ainvil::InverseFactors[broken]", n_,
+                          IsBroken<Device>{state_.broken}, first_breakdown_);
 }
 
 template <class Scalar, class Device>
@@ -381,7 +364,6 @@ void InverseFactors<Scalar, Device>::computeColumns(const execution_space& exec,
   constexpr bool gpu = compat::IsGpu<execution_space>::value;
   Kernel kernel;
   kernel.members = members_;
-  kernel.num_sides = numSides();
   for (int s = 0; s < numSides(); ++s)
     kernel.sides[s] = {sides_[s].columns, other(s).columns, s == 0 ? transposed : a,
                        sides_[s].of_rows, other(s).of_rows, sides_[s].touched};
@@ -401,7 +383,7 @@ void InverseFactors<Scalar, Device>::computeColumns(const execution_space& exec,
   for (Offset room = gpu ? Offset(smallest_room) : largest; room <= largest; room *= 2) {
     const Ordinal count =
         selectSizes(exec, n_, size, gpu ? room / 2 : Offset(0), room, Ordinal(0), members_);
-    const std::size_t bytes = Kernel::scratchBytes(static_cast<Ordinal>(room));
+    const std::size_t bytes = Kernel::Work::bytes(static_cast<Ordinal>(room));
     const Offset chunks_at_most = gpu ? count
                                   : in_order
                                       ? 1

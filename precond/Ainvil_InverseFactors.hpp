@@ -43,11 +43,11 @@ struct FactorState {
   Kokkos::View<Scalar*, Device> pivots; ///< d_j, in two versions like columns
   Kokkos::View<char*, Device> broken;   ///< d_j is not what the columns give
   Kokkos::View<Ordinal*, Device> rooms; ///< of the hash tables a column needs, a power of two
-  Kokkos::View<Ordinal*, Device> dirty; ///< the same for columns to be computed, else 0
+  Kokkos::View<char*, Device> dirty;    ///< to be computed
   /// Column j was computed in this round with the new versions of the columns base(j), ..., j - 1;
   /// or it was not and base(j) = -1.
   Kokkos::View<Ordinal*, Device> base;
-  Kokkos::View<char*, Device> waiting; ///< not computed in this round though dirty
+  Kokkos::View<char*, Device> waiting; ///< but not in this round
 };
 
 /// Z, W and D of Ainv for a matrix in its elimination order.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Ainvil_BlockArrays.hpp"
 #include "Ainvil_GraphAlgebra.hpp"
+#include "KokkosObservers.hpp"
 #include "TestSupport.hpp"
 
 namespace {

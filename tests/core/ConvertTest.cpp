@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Ainvil_Convert.hpp"
 #include "Ainvil_GraphAlgebra.hpp"
+#include "KokkosObservers.hpp"
 #include "TestSupport.hpp"
 
 #include <set>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Ainvil_GraphAlgebra.hpp"
+#include "KokkosObservers.hpp"
 #include "TestSupport.hpp"
 
 #include <bitset>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Ainvil_Gallery.hpp"
 #include "Ainvil_Ordering.hpp"
+#include "KokkosObservers.hpp"
 #include "TestSupport.hpp"
 
 #include <set>

@@ -2,6 +2,7 @@
 #include "Ainvil_BlockArrays.hpp"
 #include "Ainvil_Gallery.hpp"
 #include "Ainvil_Partition.hpp"
+#include "KokkosObservers.hpp"
 #include "TestSupport.hpp"
 
 #include <numeric>

@@ -2,6 +2,7 @@
 #include "Ainvil_BlockArrays.hpp"
 #include "Ainvil_Permutation.hpp"
 #include "Ainvil_Spmv.hpp"
+#include "KokkosObservers.hpp"
 #include "TestSupport.hpp"
 
 namespace {

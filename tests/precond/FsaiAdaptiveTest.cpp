@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "KokkosObservers.hpp"
 #include "PrecondSupport.hpp"
 
 #include "Ainvil_Cg.hpp"

@@ -40,6 +40,10 @@ Pattern longRowsPattern(Ordinal n);
 /// op(M^-1) as a dense matrix, column by column of a single multivector application.
 std::vector<double> denseInverse(const Preconditioner<double, Device>& m, Trans trans = Trans::No);
 
+/// What storing the factors in float does and does not do to a method, both computed.
+void expectRoundedFactors(const Preconditioner<double, Device>& in_float,
+                          const Preconditioner<double, Device>& in_double);
+
 /// Initialised and computed.
 template <class Method>
 void setUp(Method& method, const HostBsr& a) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// The rules every method obeys, checked on all of them.
+#include "KokkosObservers.hpp"
 #include "PrecondSupport.hpp"
 
 #include "Ainvil_Factory.hpp"
@@ -112,8 +113,9 @@ TEST_P(Rules, NewValuesEqualAFreshBuildAndAllocateNothing) {
     reused->compute(second);
     reused->apply(Exec(), x, y);
     reused->apply(Exec(), x, y, Trans::Yes, 2.0, 0.5);
-    if (!patternFollowsValues())
+    if (!patternFollowsValues()) {
       EXPECT_EQ(counter.count(), 0) << counter.labels();
+    }
   }
   // With max-row the pattern is that of the values that initialize() sees.
   const bool pattern_by_values = std::string(GetParam()).find("max-row") != std::string::npos;

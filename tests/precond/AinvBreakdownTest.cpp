@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "AinvSupport.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace ainvil {
+namespace {
+
+using namespace test;
+using Method = AinvMethod;
+using HostExec = HostDevice::execution_space;
+
+/// SPD but for rows 7 and 23.
+HostBsr indefinite() {
+  const HostBsr a = spdMatrixOn(symmetricPattern(60, 4, 221), 1, 221);
+  for (const Ordinal i : {7, 23})
+    for (Offset e = a.graph.row_map(i); e < a.graph.row_map(i + 1); ++e)
+      if (a.graph.entries(e) == i)
+        a.values(e) *= -1;
+  return a;
+}
+
+std::string messageOf(const HostBsr& a, const AinvParameters& parameters) {
+  Method method(parameters);
+  try {
+    setUp(method, a);
+  } catch (const BreakdownError& error) {
+    return error.what();
+  }
+  return {};
+}
+
+TEST(AinvBreakdown, MeetsThePolicy) {
+  const HostBsr a = indefinite();
+  for (const bool stabilized : {true, false})
+    for (const Ordering order : orders) {
+      AinvParameters parameters = ainv(0.01, order, stabilized);
+      parameters.shift = 0.5; // a small one makes columns grow, and what rounding does to them
+      SCOPED_TRACE(nameOf(parameters));
+      const std::string text = messageOf(a, parameters);
+      const bool names_row = text.find("the first in block row 7:") != std::string::npos ||
+                             text.find("the first in block row 23:") != std::string::npos;
+      EXPECT_TRUE(names_row) << text;
+      if (order == Ordering::Natural) {
+        EXPECT_NE(text.find("block row 7:"), std::string::npos) << text;
+      }
+      for (const BreakdownPolicy policy : {BreakdownPolicy::Shift, BreakdownPolicy::Replace}) {
+        parameters.breakdown = policy;
+        Method method(parameters);
+        setUp(method, a);
+        const AinvReference expected = referenceOf(a, parameters);
+        EXPECT_GE(expected.breakdowns, 2);
+        expectReference(method, expected);
+        EXPECT_EQ(method.report().breakdowns, expected.breakdowns);
+        EXPECT_EQ(method.report().first_breakdown,
+                  toHost(method.order().new_to_old)[expected.first_breakdown]);
+      }
+      // General: a pivot may be negative.
+      parameters.symmetric = false;
+      parameters.breakdown = BreakdownPolicy::Fail;
+      Method general(parameters);
+      setUp(general, a);
+      EXPECT_EQ(general.report().breakdowns, 0);
+    }
+}
+
+TEST(AinvBreakdown, OfZeroPivots) {
+  // [0 1; 1 0] and a row of its own.
+  const HostBsr a = matrixOn({{0, 1}, {0, 1}, {2}}, 1, 1);
+  const double values[] = {0, 1, 1, 0, 2};
+  std::copy(values, values + 5, a.values.data());
+  for (const bool symmetric : {true, false})
+    for (const bool stabilized : {true, false}) {
+      AinvParameters parameters = ainv(0, Ordering::Natural, stabilized, symmetric);
+      EXPECT_NE(messageOf(a, parameters).find("block row 0"), std::string::npos);
+      for (const BreakdownPolicy policy : {BreakdownPolicy::Shift, BreakdownPolicy::Replace}) {
+        parameters.breakdown = policy;
+        compareWithReference(a, parameters);
+      }
+    }
+}
+
+TEST(AinvBreakdown, AfterAFailureAnotherMatrixIsFine) {
+  const HostBsr good = spdMatrixOn(symmetricPattern(60, 4, 221), 1, 221);
+  const AinvParameters parameters = ainv(0.01);
+  Method fresh(parameters), reused(parameters);
+  setUp(fresh, good);
+  EXPECT_THROW(setUp(reused, indefinite()), BreakdownError);
+  EXPECT_FALSE(reused.isComputed());
+  reused.compute(copyTo<Device>(good));
+  EXPECT_EQ(denseInverse(reused), denseInverse(fresh));
+}
+
+/// Weighted Laplacians of connected graphs, singular but for 1e-14 on the diagonal.
+TEST(AinvBreakdown, DoesNotHappenToSainvOnNearlySingularMatrices) {
+  for (const std::uint64_t seed : {231, 232, 233})
+    for (const char* name : {"poisson5:12x11", "random", "laplace27:5"}) {
+      const Graph<HostDevice> graph = matrixNamed(name).graph;
+      const HostBsr a(graph, viewOf(std::vector<double>(size_t(graph.numEntries()), 0.0)), 1);
+      const auto entry = [&](Ordinal i, Ordinal j) -> double& {
+        Offset e = graph.row_map(i);
+        while (graph.entries(e) != j)
+          ++e;
+        return a.values(e);
+      };
+      Random random(seed);
+      for (Ordinal i = 0; i < a.numRows(); ++i) {
+        entry(i, i) += 1e-14;
+        for (Offset e = graph.row_map(i); e < graph.row_map(i + 1); ++e)
+          if (const Ordinal j = graph.entries(e); j < i) {
+            const double weight = std::ldexp(double(1 + random.below(1024)), -10);
+            entry(i, j) = entry(j, i) = -weight;
+            entry(i, i) += weight;
+            entry(j, j) += weight;
+          }
+      }
+      for (const double drop : {0.0, 1e-4, 0.01, 0.1, 0.3})
+        for (const Ordering order : orders) {
+          if (drop == 0 && a.numRows() > 200)
+            continue;
+          SCOPED_TRACE(message(name, ", drop ", drop));
+          Method method(ainv(drop, order));
+          setUp(method, a);
+          EXPECT_EQ(method.report().breakdowns, 0);
+          for (const double pivot : pivotsOf(method))
+            ASSERT_GT(pivot, 0);
+        }
+    }
+}
+
+} // namespace
+} // namespace ainvil
