@@ -59,11 +59,9 @@ struct FactorState {
 /// each from those of the round before, starting from the identity, and again if they met one that
 /// has changed since, until none has. The fixed point is unique, since F_j depends on earlier
 /// columns only, and is the factor of the sequential algorithm. Influence fades along chains of
-/// columns: if every round computes all that have to be, grids need 17 to 42 rounds and five to
-/// nine times a column, where the longest chain has 50 to 700 columns and the elimination tree 860
-/// to 22,000 levels. On GPUs a column waits, as long as there are enough others, while one before
-/// it that it met is about to be computed: as many rounds as the chain has columns, but one to four
-/// times a column on grids of 250,000 points and more.
+/// columns: far fewer rounds do than the elimination tree has levels (docs/results.md). On GPUs a
+/// column waits, as long as there are enough others, while one before it that it met is about to be
+/// computed: more rounds, up to the length of the longest chain, but fewer computations.
 ///
 /// Threads of a host work through consecutive columns, using the new versions of those they have
 /// just computed themselves; a single one so runs the sequential algorithm, once.
