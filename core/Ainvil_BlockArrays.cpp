@@ -21,7 +21,8 @@ void gatherBlocks(const typename Device::execution_space& exec, Trans trans,
         const Offset e = i / bs2;
         const int within = static_cast<int>(i - e * bs2);
         const int r = within / bs, c = within - r * bs;
-        out(i) = in(source(e) * bs2 + (transposed ? c * bs + r : within));
+        const Offset from = source(e);
+        out(i) = from < 0 ? Scalar(0) : in(from * bs2 + (transposed ? c * bs + r : within));
       });
 }
 

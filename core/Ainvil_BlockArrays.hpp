@@ -7,7 +7,8 @@
 
 namespace ainvil {
 
-/// out block e = op(in block source[e]) for every block of `out`: values follow a permuted graph.
+/// out block e = op(in block source[e]) for every block of `out`, zero where source[e] is negative:
+/// values follow a permuted graph.
 template <class Scalar, class Device>
 void gatherBlocks(const typename Device::execution_space& exec, Trans trans,
                   const Kokkos::View<const Offset*, Device>& source, int block_size,

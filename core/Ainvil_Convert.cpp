@@ -31,47 +31,54 @@ struct BlockLists {
 
 } // namespace
 
-template <class Scalar, class Device>
-BsrMatrix<Scalar, Device> toBlocks(const typename Device::execution_space& exec,
-                                   const BsrMatrix<Scalar, Device>& a, int block_size) {
+template <class Device>
+PermutedGraph<Device> toBlocks(const typename Device::execution_space& exec,
+                               const Graph<Device>& points, int block_size) {
   using Exec = typename Device::execution_space;
   if (block_size < 1)
     throw InvalidArgument(message("block size must be at least 1, but it is ", block_size));
+  if (points.num_rows % block_size != 0 || points.num_cols % block_size != 0)
+    throw InvalidArgument(message("block size ", block_size, " does not divide the matrix of ",
+                                  points.num_rows, " rows and ", points.num_cols, " columns"));
+  ScopedRegion region("Ainvil::toBlocks");
+  const bool sorted = isSorted(exec, points);
+  const PermutedGraph<Device> in_order =
+      sorted ? PermutedGraph<Device>{points, {}} : sortRows(exec, points);
+  const Graph<Device> from = in_order.graph;
+  const auto from_source = in_order.source;
+  const int bs = block_size;
+  const Offset bs2 = Offset(bs) * bs;
+  const Graph<Device> blocks = detail::unionGraph<Device>(
+      exec, from.num_rows / bs, from.num_cols / bs, BlockLists<Device>{from, bs}, bs);
+  const auto source = allocate<Offset, Device>(exec, "Ainvil::source", blocks.numEntries() * bs2);
+  Kokkos::deep_copy(exec, source, Offset(-1));
+  Kokkos::parallel_for(
+      "Ainvil::toBlocks", Range<Exec>(exec, 0, from.num_rows),
+      KOKKOS_LAMBDA(const Offset point_row) {
+        const Offset row = point_row / bs;
+        const Offset r = point_row - row * bs;
+        for (Offset e = from.row_map(point_row); e < from.row_map(point_row + 1); ++e) {
+          const Ordinal column = from.entries(e) / bs;
+          const Offset block =
+              findEntry(blocks.entries, blocks.row_map(row), blocks.row_map(row + 1), column);
+          source(block * bs2 + r * bs + from.entries(e) - column * bs) =
+              sorted ? e : from_source(e);
+        }
+      });
+  return {blocks, source};
+}
+
+template <class Scalar, class Device>
+BsrMatrix<Scalar, Device> toBlocks(const typename Device::execution_space& exec,
+                                   const BsrMatrix<Scalar, Device>& a, int block_size) {
   if (block_size == a.block_size)
     return a;
   if (a.block_size != 1)
     return toBlocks(exec, toPoints(exec, a), block_size);
-  if (a.numRows() % block_size != 0 || a.numCols() % block_size != 0)
-    throw InvalidArgument(message("block size ", block_size, " does not divide the matrix of ",
-                                  a.numRows(), " rows and ", a.numCols(), " columns"));
-  ScopedRegion region("Ainvil::toBlocks");
-  if (!isSorted(exec, a.graph)) {
-    const PermutedGraph<Device> sorted = sortRows(exec, a.graph);
-    const auto values = allocate<Scalar, Device>(exec, "Ainvil::values", a.values.extent(0));
-    gatherBlocks<Scalar, Device>(exec, Trans::No, sorted.source, 1, a.values, values);
-    return toBlocks(exec, BsrMatrix<Scalar, Device>(sorted.graph, values, 1), block_size);
-  }
-  const int bs = block_size;
-  const Offset bs2 = Offset(bs) * bs;
-  const Graph<Device> points = a.graph;
-  const Graph<Device> blocks = detail::unionGraph<Device>(exec, a.numRows() / bs, a.numCols() / bs,
-                                                          BlockLists<Device>{points, bs}, bs);
-  const auto values =
-      allocateZeros<Scalar, Device>(exec, "Ainvil::values", blocks.numEntries() * bs2);
-  const auto point_values = a.values;
-  Kokkos::parallel_for(
-      "Ainvil::toBlocks[values]", Range<Exec>(exec, 0, points.num_rows),
-      KOKKOS_LAMBDA(const Offset point_row) {
-        const Offset row = point_row / bs;
-        const Offset r = point_row - row * bs;
-        for (Offset e = points.row_map(point_row); e < points.row_map(point_row + 1); ++e) {
-          const Ordinal column = points.entries(e) / bs;
-          const Offset block =
-              findEntry(blocks.entries, blocks.row_map(row), blocks.row_map(row + 1), column);
-          values(block * bs2 + r * bs + points.entries(e) - column * bs) = point_values(e);
-        }
-      });
-  return {blocks, values, bs};
+  const PermutedGraph<Device> blocks = toBlocks(exec, a.graph, block_size);
+  const auto values = allocate<Scalar, Device>(exec, "Ainvil::values", blocks.source.extent(0));
+  gatherBlocks<Scalar, Device>(exec, Trans::No, blocks.source, 1, a.values, values);
+  return {blocks.graph, values, block_size};
 }
 
 template <class Device>
@@ -126,6 +133,8 @@ BsrMatrix<Scalar, Device> toPoints(const typename Device::execution_space& exec,
   template BsrMatrix<SCALAR, DEVICE> toPoints<SCALAR, DEVICE>(                                     \
       const typename DEVICE::execution_space&, const BsrMatrix<SCALAR, DEVICE>&);
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \
+  template PermutedGraph<DEVICE> toBlocks<DEVICE>(const typename DEVICE::execution_space&,         \
+                                                  const Graph<DEVICE>&, int);                      \
   template PermutedGraph<DEVICE> toPoints<DEVICE>(const typename DEVICE::execution_space&,         \
                                                   const Graph<DEVICE>&, int);                      \
   AINVIL_INSTANTIATE_SCALAR(double, DEVICE)                                                        \

@@ -11,6 +11,14 @@
 
 namespace ainvil {
 
+/// The graph of a scalar matrix in blocks of the given size: a block wherever an entry is, block
+/// rows sorted; and where the scalars of the blocks come from, -1 for those that fill up a block.
+/// \throws InvalidArgument if block_size does not divide the numbers of rows and columns, or a row
+/// holds a column twice.
+template <class Device>
+PermutedGraph<Device> toBlocks(const typename Device::execution_space& exec,
+                               const Graph<Device>& graph, int block_size);
+
 /// The matrix in blocks of the given size: a block is stored where any of its entries is, filled up
 /// with zeros. On the device; waits.
 /// \throws InvalidArgument if block_size does not divide the numbers of point rows and columns, or
@@ -33,28 +41,38 @@ template <class Scalar, class Device>
 BsrMatrix<Scalar, Device> toPoints(const typename Device::execution_space& exec,
                                    const BsrMatrix<Scalar, Device>& a);
 
+namespace detail {
+
+/// The row map of a matrix of Kokkos Kernels: shared if its type is Offset, else converted. A
+/// default-constructed matrix has none at all; it gets that of no rows.
+template <class Device, class RowMap>
+Kokkos::View<const Offset*, Device> toOffsets(const typename Device::execution_space& exec,
+                                              const RowMap& source) {
+  if (source.extent(0) == 0)
+    return allocateZeros<Offset, Device>(exec, "Ainvil::row_map", 1);
+  if constexpr (std::is_same<typename RowMap::non_const_value_type, Offset>::value) {
+    return source;
+  } else {
+    const auto converted = allocate<Offset, Device>(exec, "Ainvil::row_map", source.extent(0));
+    Kokkos::parallel_for(
+        "Ainvil::toOffsets",
+        Kokkos::RangePolicy<typename Device::execution_space>(exec, 0, source.extent(0)),
+        KOKKOS_LAMBDA(const Ordinal i) { converted(i) = static_cast<Offset>(source(i)); });
+    return converted;
+  }
+}
+
+} // namespace detail
+
 /// Kokkos Kernels' CRS matrix as a BSR matrix of block size 1. Columns and values are shared; the
 /// row map is too if its type is Offset, else converted.
 template <class Scalar, class Device, class Memory, class Size>
 BsrMatrix<Scalar, Device>
 fromKokkos(const typename Device::execution_space& exec,
            const KokkosSparse::CrsMatrix<Scalar, Ordinal, Device, Memory, Size>& a) {
-  Kokkos::View<const Offset*, Device> row_map;
-  if (a.graph.row_map.extent(0) == 0) {
-    // A default-constructed matrix has no row map at all.
-    row_map = allocateZeros<Offset, Device>(exec, "Ainvil::row_map", 1);
-  } else if constexpr (std::is_same<Size, Offset>::value) {
-    row_map = a.graph.row_map;
-  } else {
-    const auto converted = allocate<Offset, Device>(exec, "Ainvil::row_map", a.numRows() + 1);
-    const auto source = a.graph.row_map;
-    Kokkos::parallel_for(
-        "Ainvil::fromKokkos",
-        Kokkos::RangePolicy<typename Device::execution_space>(exec, 0, source.extent(0)),
-        KOKKOS_LAMBDA(const Ordinal i) { converted(i) = static_cast<Offset>(source(i)); });
-    row_map = converted;
-  }
-  return {Graph<Device>(a.numRows(), a.numCols(), row_map, a.graph.entries), a.values, 1};
+  return {Graph<Device>(a.numRows(), a.numCols(), detail::toOffsets<Device>(exec, a.graph.row_map),
+                        a.graph.entries),
+          a.values, 1};
 }
 
 /// A BSR matrix of block size 1 as Kokkos Kernels' CRS matrix. Values and row map are shared; the

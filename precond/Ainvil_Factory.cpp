@@ -226,7 +226,7 @@ PreconditionerPtr<Scalar, Device> makeIlu(Options& options) {
 }
 
 template <class Scalar, class Device>
-PreconditionerPtr<Scalar, Device> makeFsai(Options& options) {
+FsaiParameters<Device> takeFsaiParameters(Options& options) {
   FsaiParameters<Device> parameters;
   parameters.tau = options.nonNegative("tau", parameters.tau);
   FsaiAdaptive& adaptive = parameters.adaptive;
@@ -245,7 +245,7 @@ PreconditionerPtr<Scalar, Device> makeFsai(Options& options) {
   parameters.shift = breakdownShift(options, parameters.breakdown);
   parameters.chunk_bytes = Offset(options.integer("chunk-mib", 256, 1)) << 20;
   options.finish();
-  return std::make_unique<Fsai<Scalar, Device>>(parameters);
+  return parameters;
 }
 
 template <class Scalar, class Device>
@@ -349,7 +349,7 @@ PreconditionerPtr<Scalar, Device> createPreconditioner(const std::string& specif
   if (options.method() == "ilu")
     return makeIlu<Scalar, Device>(options);
   if (options.method() == "fsai")
-    return makeFsai<Scalar, Device>(options);
+    return std::make_unique<Fsai<Scalar, Device>>(takeFsaiParameters<Scalar, Device>(options));
   if (options.method() == "ainv")
     return makeAinv<Scalar, Device>(options);
   std::string known;
@@ -358,7 +358,17 @@ PreconditionerPtr<Scalar, Device> createPreconditioner(const std::string& specif
   options.fail(message("unknown method '", options.method(), "', known are ", known));
 }
 
+template <class Scalar, class Device>
+FsaiParameters<Device> fsaiParameters(const std::string& specification) {
+  Options options(specification);
+  if (options.method() != "fsai")
+    options.fail("the method must be fsai");
+  return takeFsaiParameters<Scalar, Device>(options);
+}
+
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \
+  template FsaiParameters<DEVICE> fsaiParameters<double, DEVICE>(const std::string&);              \
+  template FsaiParameters<DEVICE> fsaiParameters<float, DEVICE>(const std::string&);               \
   template PreconditionerPtr<double, DEVICE> createPreconditioner<double, DEVICE>(                 \
       const std::string&);                                                                         \
   template PreconditionerPtr<float, DEVICE> createPreconditioner<float, DEVICE>(const std::string&);

@@ -10,12 +10,20 @@
 
 namespace ainvil {
 
+template <class Device>
+struct FsaiParameters;
+
 /// The preconditioner that a line such as "ilu:level=1,solve=isai,power=2,storage=float" asks for:
 /// a method, a colon, and key=value pairs separated by commas.
 /// \throws InvalidArgument for an unknown method or key, a key given twice or of no effect, or a
 /// value out of range; the message lists what is accepted. Nothing is built before all is checked.
 template <class Scalar, class Device>
 PreconditionerPtr<Scalar, Device> createPreconditioner(const std::string& specification);
+
+/// The parameters that a specification of the method fsai asks for. \throws InvalidArgument as
+/// createPreconditioner(), and for another method.
+template <class Scalar, class Device>
+FsaiParameters<Device> fsaiParameters(const std::string& specification);
 
 /// One key a method accepts.
 struct ParameterHelp {

@@ -21,6 +21,17 @@ struct HasFailed {
   KOKKOS_FUNCTION bool operator()(Offset row) const { return info(row) != 0; }
 };
 
+/// All entries of the rows that are wanted, the diagonal of the others.
+template <class Device>
+struct IsWanted {
+  Graph<Device> graph;
+  Kokkos::View<const char*, Device> wanted;
+
+  KOKKOS_FUNCTION bool operator()(Ordinal row, Offset e) const {
+    return wanted(row) != 0 || graph.entries(e) == row;
+  }
+};
+
 /// Room for n elements, and for `spare` more where that takes a new array.
 template <class T, class Device>
 void reserve(const typename Device::execution_space& exec, const char* label,
@@ -148,11 +159,19 @@ Graph<Device> Fsai<Scalar, Device>::makePattern(const execution_space& exec,
                                   ? triangularPattern(exec, "G", parameters_.pattern, a.numRows(),
                                                       Uplo::Lower, Diagonal::Keep)
                                   : byPower();
-  if (adaptive.steps == 0)
-    return start;
-  return detail::adaptivePattern(exec, a,
-                                 detail::AdaptiveParameters<Device>{
-                                     start, sparse, adaptive, max_row, parameters_.chunk_bytes});
+  const Graph<Device> pattern =
+      adaptive.steps == 0
+          ? start
+          : detail::adaptivePattern(exec, a,
+                                    detail::AdaptiveParameters<Device>{
+                                        start, sparse, adaptive, max_row, parameters_.chunk_bytes});
+  if (parameters_.wanted.extent(0) == 0)
+    return pattern;
+  if (Ordinal(parameters_.wanted.extent(0)) != a.numRows())
+    throw InvalidArgument(message("the rows of G that are wanted are told for ",
+                                  parameters_.wanted.extent(0), " rows, but the matrix has ",
+                                  a.numRows()));
+  return detail::selectEntries(exec, pattern, IsWanted<Device>{pattern, parameters_.wanted});
 }
 
 template <class Scalar, class Device>

@@ -32,6 +32,9 @@ struct FsaiParameters {
   /// Pattern given by the user instead, in block rows. Must be lower triangular; the diagonal may
   /// be present or not.
   Graph<Device> pattern;
+  /// Rows of G that are wanted: where there is a 0, row i of G becomes the diagonal block alone.
+  /// Empty: all are. For a matrix that is part of a larger one, rows at its edge cannot be right.
+  Kokkos::View<const char*, Device> wanted;
   /// With steps > 0 rows start from the power of A~ that it names, or from the user's pattern, and
   /// grow up to max_row blocks.
   FsaiAdaptive adaptive;

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// \file
+/// The adapters for Tpetra's default types.
+
+#include "Ainvil_TpetraBlockJacobi_impl.hpp"
+#include "Ainvil_TpetraDistributedFsai_impl.hpp"
+
+namespace ainvil {
+namespace tpetra {
+
+template class BlockJacobi<Tpetra::RowMatrix<>>;
+template class DistributedFsai<Tpetra::RowMatrix<>>;
+
+} // namespace tpetra
+} // namespace ainvil

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// Any method of Ainvil on the diagonal block of each rank.
+
+#include "Ainvil_TpetraLocalBlock.hpp"
+#include "Ainvil_TpetraPreconditioner.hpp"
+
+namespace ainvil {
+namespace tpetra {
+
+/// Block-Jacobi over the ranks: M^-1 = diag(M_0^-1, M_1^-1, ...), M_r^-1 the preconditioner that
+/// createPreconditioner() makes for the rows of rank r and their entries in columns of rank r. On
+/// one rank, that preconditioner. Set-up and application do not communicate, but for a word whether
+/// all went well. For overlapping blocks it goes into Ifpack2::AdditiveSchwarz.
+///
+/// compute() throws where the method objects to being applied, as sweeps that diverge do.
+template <class MatrixType>
+class BlockJacobi final : public Preconditioner<MatrixType> {
+public:
+  using Base = Preconditioner<MatrixType>;
+  using typename Base::execution_space;
+  using typename Base::multivector_type;
+  using typename Base::row_matrix_type;
+  using typename Base::scalar_type;
+
+  using Base::Base;
+
+  /// \throws std::runtime_error before initialize()
+  const Report& localReport() const override;
+
+protected:
+  void doInitialize(const execution_space& exec) override;
+  void doCompute(const execution_space& exec) override;
+  void doApply(const execution_space& exec, const multivector_type& x, multivector_type& y,
+               Trans trans, scalar_type alpha, scalar_type beta) const override;
+
+private:
+  using typename Base::device_type;
+
+  LocalBlock<scalar_type, typename Base::local_ordinal_type, typename Base::global_ordinal_type,
+             typename Base::node_type>
+      block_;
+  PreconditionerPtr<scalar_type, device_type> local_;
+};
+
+} // namespace tpetra
+} // namespace ainvil

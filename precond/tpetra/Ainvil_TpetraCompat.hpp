@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// The one place that knows differences between versions of Tpetra, from 13.2 on.
+
+#include <Tpetra_BlockCrsMatrix.hpp>
+#include <Tpetra_CrsMatrix.hpp>
+#include <Tpetra_MultiVector.hpp>
+#include <Tpetra_RowMatrix.hpp>
+
+#include <utility>
+
+namespace ainvil {
+namespace tpetra {
+namespace compat {
+
+namespace impl {
+
+/// getNodeNumElements() became getLocalNumElements() in 14.0.
+template <class Map>
+auto numElements(const Map& map, int) -> decltype(map.getLocalNumElements()) {
+  return map.getLocalNumElements();
+}
+template <class Map>
+auto numElements(const Map& map, long) -> decltype(map.getNodeNumElements()) {
+  return map.getNodeNumElements();
+}
+
+} // namespace impl
+
+/// Elements of the map that the calling rank has.
+template <class Map>
+int numLocalElements(const Map& map) {
+  return static_cast<int>(impl::numElements(map, 0));
+}
+
+} // namespace compat
+} // namespace tpetra
+} // namespace ainvil

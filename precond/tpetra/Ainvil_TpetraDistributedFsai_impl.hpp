@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// Definitions for Ainvil_TpetraDistributedFsai.hpp.
+
+#include "Ainvil_Factory.hpp"
+#include "Ainvil_TpetraDistributedFsai.hpp"
+#include "Ainvil_TpetraPreconditioner_impl.hpp"
+
+#include <Tpetra_RowMatrixTransposer.hpp>
+
+#include <algorithm>
+#include <vector>
+
+namespace ainvil {
+namespace tpetra {
+namespace detail {
+
+/// wanted(own(i)) <- 1 for all i, 0 elsewhere.
+template <class Device>
+Kokkos::View<const char*, Device> markOwn(const typename Device::execution_space& exec,
+                                          const Kokkos::View<const Ordinal*, Device>& own,
+                                          Ordinal n) {
+  const auto wanted = allocateZeros<char, Device>(exec, "Ainvil::wanted", n);
+  Kokkos::parallel_for(
+      "Ainvil::markOwn",
+      ainvil::detail::Range<typename Device::execution_space>(exec, 0, own.extent(0)),
+      KOKKOS_LAMBDA(const Offset i) { wanted(own(i)) = 1; });
+  return wanted;
+}
+
+/// Rows own(0), own(1), ... of a matrix, and its columns that they use, renumbered in their order.
+template <class Scalar, class Device>
+struct OwnRows {
+  Kokkos::View<size_t*, Device> row_map;
+  Kokkos::View<Ordinal*, Device> entries;
+  Kokkos::View<Scalar*, Device> values;
+  Kokkos::View<Ordinal*, Device> columns; ///< of the matrix
+};
+
+template <class Scalar, class Device>
+OwnRows<Scalar, Device> takeOwnRows(const typename Device::execution_space& exec,
+                                    const BsrMatrix<Scalar, Device>& a,
+                                    const Kokkos::View<const Ordinal*, Device>& own) {
+  using Range = ainvil::detail::Range<typename Device::execution_space>;
+  const Offset n = own.extent(0);
+  const Graph<Device> graph = a.graph;
+  const auto values = a.values;
+  OwnRows<Scalar, Device> out;
+  const auto offsets = allocate<Offset, Device>(exec, "Ainvil::offsets", n + 1);
+  const auto place = allocateZeros<Offset, Device>(exec, "Ainvil::place", graph.num_cols + 1);
+  Kokkos::parallel_for(
+      "Ainvil::ownRows[count]", Range(exec, 0, n), KOKKOS_LAMBDA(const Offset i) {
+        const Offset begin = graph.row_map(own(i)), end = graph.row_map(own(i) + 1);
+        offsets(i) = end - begin;
+        for (Offset e = begin; e < end; ++e)
+          place(graph.entries(e)) = 1; // whoever writes it, writes the same
+      });
+  const Offset total = ainvil::detail::countsToOffsets(exec, offsets);
+  const Offset used = ainvil::detail::countsToOffsets(exec, place);
+  const auto columns = allocate<Ordinal, Device>(exec, "Ainvil::columns", used);
+  Kokkos::parallel_for(
+      "Ainvil::ownRows[columns]", Range(exec, 0, graph.num_cols), KOKKOS_LAMBDA(const Offset c) {
+        if (place(c + 1) > place(c))
+          columns(place(c)) = static_cast<Ordinal>(c);
+      });
+  const auto row_map = allocate<size_t, Device>(exec, "Ainvil::row_map", n + 1);
+  const auto out_entries = allocate<Ordinal, Device>(exec, "Ainvil::entries", total);
+  const auto out_values = allocate<Scalar, Device>(exec, "Ainvil::values", total);
+  Kokkos::parallel_for(
+      "Ainvil::ownRows[fill]", Range(exec, 0, n + 1), KOKKOS_LAMBDA(const Offset i) {
+        row_map(i) = static_cast<size_t>(offsets(i));
+        if (i == n)
+          return;
+        const Offset begin = graph.row_map(own(i));
+        for (Offset to = offsets(i); to < offsets(i + 1); ++to) {
+          const Offset e = begin + to - offsets(i);
+          out_entries(to) = static_cast<Ordinal>(place(graph.entries(e)));
+          out_values(to) = values(e);
+        }
+      });
+  return {row_map, out_entries, out_values, columns};
+}
+
+} // namespace detail
+
+template <class MatrixType>
+const Report& DistributedFsai<MatrixType>::localReport() const {
+  TEUCHOS_TEST_FOR_EXCEPTION(local_ == nullptr, std::runtime_error,
+                             "ainvil fsai: there is no report before initialize.");
+  return local_->report();
+}
+
+template <class MatrixType>
+const typename DistributedFsai<MatrixType>::crs_matrix_type&
+DistributedFsai<MatrixType>::crsMatrix() const {
+  const auto* crs = dynamic_cast<const crs_matrix_type*>(&this->matrix());
+  TEUCHOS_TEST_FOR_EXCEPTION(crs == nullptr, std::runtime_error,
+                             "ainvil fsai: the matrix is no Tpetra::CrsMatrix, whose rows could be "
+                             "sent from rank to rank: use local-fsai.");
+  return *crs;
+}
+
+/// Rows up to `levels` edges away from the rank's own, in ascending order of global indices.
+template <class MatrixType>
+void DistributedFsai<MatrixType>::importRows(int levels) {
+  const crs_matrix_type& a = crsMatrix();
+  const map_type& rows = *a.getRowMap();
+  importer_ = Teuchos::null;
+  imported_ = Teuchos::null;
+  const int ranks = rows.getComm()->getSize();
+  if (ranks == 1 && rows.isContiguous())
+    return;
+  std::vector<global_ordinal_type> wanted;
+  for (int i = 0; i < compat::numLocalElements(rows); ++i)
+    wanted.push_back(rows.getGlobalElement(i));
+  for (int level = 0; level <= levels; ++level) {
+    const crs_matrix_type& reached = imported_.is_null() ? a : *imported_;
+    if (level > 0)
+      for (int i = 0; i < compat::numLocalElements(*reached.getColMap()); ++i)
+        wanted.push_back(reached.getColMap()->getGlobalElement(i));
+    std::sort(wanted.begin(), wanted.end());
+    wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+    if (level == 0 && levels > 0)
+      continue;
+    const auto map = Teuchos::rcp(new map_type(
+        Teuchos::OrdinalTraits<Tpetra::global_size_t>::invalid(),
+        Teuchos::ArrayView<const global_ordinal_type>(wanted.data(), wanted.size()),
+        rows.getIndexBase(), rows.getComm()));
+    importer_ = Teuchos::rcp(new import_type(a.getRowMap(), map));
+    imported_ = Tpetra::importAndFillCompleteCrsMatrix<crs_matrix_type>(
+        Teuchos::rcpFromRef(a), *importer_, a.getDomainMap(), a.getRangeMap());
+  }
+}
+
+template <class MatrixType>
+void DistributedFsai<MatrixType>::importValues() {
+  if (importer_.is_null())
+    return;
+  const crs_matrix_type& a = crsMatrix();
+  imported_->resumeFill();
+  imported_->doImport(a, *importer_, Tpetra::REPLACE);
+  imported_->fillComplete(a.getDomainMap(), a.getRangeMap());
+}
+
+template <class MatrixType>
+void DistributedFsai<MatrixType>::doInitialize(const execution_space& exec) {
+  local_.reset();
+  g_ = gt_ = Teuchos::null;
+  const crs_matrix_type& a = crsMatrix();
+  TEUCHOS_TEST_FOR_EXCEPTION(this->blockSize() > 1, std::runtime_error,
+                             "ainvil fsai: \"block: size\" is "
+                                 << this->blockSize()
+                                 << ", but over the ranks there are no blocks: use local-fsai.");
+  auto parameters = fsaiParameters<scalar_type, device_type>(this->specification());
+  TEUCHOS_TEST_FOR_EXCEPTION(parameters.storage != Storage::Native, std::runtime_error,
+                             "ainvil fsai: \"storage: precision\" must be that of the matrix over "
+                             "the ranks: leave it out, or use local-fsai.");
+  importRows(parameters.adaptive.steps > 0 ? parameters.adaptive.power + parameters.adaptive.steps
+                                           : parameters.power);
+  const crs_matrix_type& rows = importer_.is_null() ? a : *imported_;
+  this->onAllRanks([&] {
+    block_ = {exec, rows, 1};
+    own_ = detail::rowsOfColumns<map_type, device_type>(exec, *rows.getRowMap(), *a.getRowMap());
+    parameters.wanted = detail::markOwn<device_type>(
+        exec, own_, compat::numLocalElements(*rows.getRowMap()));
+    local_ = std::make_unique<Fsai<scalar_type, device_type>>(parameters);
+    local_->initialize(exec, block_.get(exec, rows));
+  });
+}
+
+template <class MatrixType>
+void DistributedFsai<MatrixType>::doCompute(const execution_space& exec) {
+  importValues();
+  this->onAllRanks([&] {
+    local_->compute(exec, block_.get(exec, importer_.is_null() ? crsMatrix() : *imported_));
+  });
+  g_ = ownRows(exec);
+  gt_ = Tpetra::RowMatrixTransposer<scalar_type, local_ordinal_type, global_ordinal_type,
+                                    node_type>(g_)
+            .createTranspose();
+}
+
+/// The rank's rows of G as part of a Tpetra matrix.
+template <class MatrixType>
+Teuchos::RCP<typename DistributedFsai<MatrixType>::crs_matrix_type>
+DistributedFsai<MatrixType>::ownRows(const execution_space& exec) const {
+  using LocalMatrix = typename crs_matrix_type::local_matrix_device_type;
+  const crs_matrix_type& a = crsMatrix();
+  const map_type& rows = *(importer_.is_null() ? a : *imported_).getRowMap();
+  const auto own =
+      detail::takeOwnRows<scalar_type, device_type>(exec, local_->factor().native(), own_);
+  const auto columns = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), own.columns);
+  std::vector<global_ordinal_type> indices(columns.extent(0));
+  for (size_t c = 0; c < indices.size(); ++c)
+    indices[c] = rows.getGlobalElement(columns(c));
+  const auto column_map = Teuchos::rcp(new map_type(
+      Teuchos::OrdinalTraits<Tpetra::global_size_t>::invalid(),
+      Teuchos::ArrayView<const global_ordinal_type>(indices.data(), indices.size()),
+      rows.getIndexBase(), rows.getComm()));
+  const LocalMatrix local("Ainvil::G", static_cast<Ordinal>(own_.extent(0)),
+                          static_cast<Ordinal>(indices.size()), own.entries.extent(0), own.values,
+                          own.row_map, own.entries);
+  return Teuchos::rcp(new crs_matrix_type(local, a.getRowMap(), column_map, a.getDomainMap(),
+                                          a.getRangeMap()));
+}
+
+template <class MatrixType>
+void DistributedFsai<MatrixType>::doApply(const execution_space&, const multivector_type& x,
+                                          multivector_type& y, Trans, scalar_type alpha,
+                                          scalar_type beta) const {
+  if (intermediate_.is_null() || intermediate_->getNumVectors() != x.getNumVectors() ||
+      intermediate_->getMap() != g_->getRangeMap())
+    intermediate_ = Teuchos::rcp(new multivector_type(g_->getRangeMap(), x.getNumVectors()));
+  g_->apply(x, *intermediate_);
+  gt_->apply(*intermediate_, y, Teuchos::NO_TRANS, alpha, beta);
+}
+
+} // namespace tpetra
+} // namespace ainvil

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// Ifpack2's preconditioners and Ainvil's by name.
+
+#include "Ainvil_TpetraBlockJacobi.hpp"
+#include "Ainvil_TpetraDistributedFsai.hpp"
+
+namespace ainvil {
+namespace tpetra {
+
+/// In place of Ifpack2::Factory::create: the preconditioner of that name, not initialized.
+///   "ilu", "ainv", "jacobi", "none":  that method on the diagonal block of each rank, BlockJacobi
+///   "fsai":                           over all ranks, DistributedFsai
+///   "local-fsai":                     on the diagonal block of each rank
+/// in capitals or not, optionally with parameters as ainvil-solve takes them ("ilu:solve=isai,
+/// power=2"). All other names are Ifpack2's. \throws Teuchos::Exceptions::InvalidParameterValue for
+/// bad parameters; what Ifpack2 throws for names that it does not know either.
+template <class MatrixType>
+Teuchos::RCP<Ifpack2::Preconditioner<
+    typename MatrixType::scalar_type, typename MatrixType::local_ordinal_type,
+    typename MatrixType::global_ordinal_type, typename MatrixType::node_type>>
+create(const std::string& name, const Teuchos::RCP<const MatrixType>& matrix);
+
+} // namespace tpetra
+} // namespace ainvil

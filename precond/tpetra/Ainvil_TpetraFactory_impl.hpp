@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// Definitions for Ainvil_TpetraFactory.hpp.
+
+#include "Ainvil_TpetraFactory.hpp"
+
+#include <Ifpack2_Factory.hpp>
+
+namespace ainvil {
+namespace tpetra {
+
+template <class MatrixType>
+Teuchos::RCP<Ifpack2::Preconditioner<
+    typename MatrixType::scalar_type, typename MatrixType::local_ordinal_type,
+    typename MatrixType::global_ordinal_type, typename MatrixType::node_type>>
+create(const std::string& name, const Teuchos::RCP<const MatrixType>& matrix) {
+  using Rows = Tpetra::RowMatrix<
+      typename MatrixType::scalar_type, typename MatrixType::local_ordinal_type,
+      typename MatrixType::global_ordinal_type, typename MatrixType::node_type>;
+  const Teuchos::RCP<const Rows> rows = matrix;
+  const std::string method = methodOf(name), local_fsai = "local-fsai";
+  if (method == local_fsai)
+    return Teuchos::rcp(new BlockJacobi<Rows>(rows, "fsai" + name.substr(local_fsai.size())));
+  if (method == "fsai")
+    return Teuchos::rcp(new DistributedFsai<Rows>(rows, name));
+  if (isMethod(method))
+    return Teuchos::rcp(new BlockJacobi<Rows>(rows, name));
+  return Ifpack2::Factory().create<Rows>(name, rows);
+}
+
+} // namespace tpetra
+} // namespace ainvil

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// The diagonal block of a distributed matrix that belongs to the calling rank.
+
+#include "Ainvil_BlockArrays.hpp"
+#include "Ainvil_Convert.hpp"
+#include "Ainvil_SelectEntries.hpp"
+#include "Ainvil_TpetraCompat.hpp"
+
+#include <algorithm>
+#include <type_traits>
+#include <vector>
+
+namespace ainvil {
+namespace tpetra {
+namespace detail {
+
+/// place(c) <- local row with the global number of local column c, -1 if the rank has none.
+template <class Map, class Device>
+Kokkos::View<Ordinal*, Device> rowsOfColumns(const typename Device::execution_space& exec,
+                                             const Map& rows, const Map& columns) {
+  const auto local_rows = rows.getLocalMap();
+  const auto local_columns = columns.getLocalMap();
+  const int n = compat::numLocalElements(columns);
+  const int num_rows = compat::numLocalElements(rows);
+  const auto place = allocate<Ordinal, Device>(exec, "Ainvil::place", n);
+  Kokkos::parallel_for(
+      "Ainvil::rowsOfColumns", ainvil::detail::Range<typename Device::execution_space>(exec, 0, n),
+      KOKKOS_LAMBDA(const Offset c) {
+        const auto global = local_columns.getGlobalElement(static_cast<Ordinal>(c));
+        const Ordinal row = local_rows.getLocalElement(global);
+        place(c) = row >= 0 && row < num_rows ? row : -1;
+      });
+  return place;
+}
+
+template <class Device>
+struct HasPlace {
+  Kokkos::View<const Ordinal*, Device> entries, place;
+
+  KOKKOS_FUNCTION bool operator()(Ordinal, Offset e) const { return place(entries(e)) >= 0; }
+};
+
+template <class Device>
+struct WritePlace {
+  Kokkos::View<const Ordinal*, Device> entries, place;
+  Kokkos::View<Ordinal*, Device> columns;
+  Kokkos::View<Offset*, Device> source;
+
+  KOKKOS_FUNCTION void operator()(Offset to, Offset e) const {
+    columns(to) = place(entries(e));
+    source(to) = e;
+  }
+};
+
+/// The entries of a graph whose columns have a place, in rows and columns numbered by these.
+template <class Device>
+PermutedGraph<Device> selectPlaced(const typename Device::execution_space& exec,
+                                   const Graph<Device>& graph,
+                                   const Kokkos::View<const Ordinal*, Device>& place) {
+  const HasPlace<Device> keep{graph.entries, place};
+  const auto row_map =
+      allocate<Offset, Device>(exec, "Ainvil::row_map", size_t(graph.num_rows) + 1);
+  const Offset total = ainvil::detail::countSelected(exec, graph, keep, row_map);
+  const auto columns = allocate<Ordinal, Device>(exec, "Ainvil::entries", total);
+  const auto source = allocate<Offset, Device>(exec, "Ainvil::source", total);
+  ainvil::detail::writeSelected(exec, graph, keep,
+                                WritePlace<Device>{graph.entries, place, columns, source},
+                                Kokkos::View<const Offset*, Device>(row_map));
+  return {Graph<Device>(graph.num_rows, graph.num_rows, row_map, columns), source};
+}
+
+/// outer(i) <- inner(outer(i)) where outer(i) >= 0.
+template <class Device>
+void compose(const typename Device::execution_space& exec,
+             const Kokkos::View<const Offset*, Device>& inner,
+             const Kokkos::View<Offset*, Device>& outer) {
+  Kokkos::parallel_for(
+      "Ainvil::compose",
+      ainvil::detail::Range<typename Device::execution_space>(exec, 0, outer.extent(0)),
+      KOKKOS_LAMBDA(const Offset i) {
+        if (outer(i) >= 0)
+          outer(i) = inner(outer(i));
+      });
+}
+
+/// True if column c has place c, for all of as many columns as there are rows. Waits.
+template <class Device>
+bool isIdentity(const typename Device::execution_space& exec,
+                const Kokkos::View<const Ordinal*, Device>& place, Ordinal num_rows) {
+  Ordinal moved = 0;
+  Kokkos::parallel_reduce(
+      "Ainvil::isIdentity",
+      ainvil::detail::Range<typename Device::execution_space>(exec, 0, place.extent(0)),
+      KOKKOS_LAMBDA(const Offset c, Ordinal& sum) { sum += place(c) != c ? 1 : 0; }, moved);
+  ainvil::compat::fence(exec, "Ainvil::isIdentity");
+  return moved == 0 && Ordinal(place.extent(0)) == num_rows;
+}
+
+} // namespace detail
+
+/// The rows that a rank has of a fill-complete matrix, and of their entries those whose columns it
+/// has too, in the numbering of the row map: what block-Jacobi over the ranks inverts. Values of a
+/// CrsMatrix or BlockCrsMatrix are never copied where the block is all that the rank has; they are
+/// gathered on the device where there are other columns, or blocks are made of points. The rows of
+/// other kinds of RowMatrix, such as the filters inside of Ifpack2's AdditiveSchwarz, are copied
+/// one by one through the host.
+template <class Scalar, class LO, class GO, class Node>
+class LocalBlock {
+public:
+  static_assert(std::is_same<LO, Ordinal>::value, "local indices must be int");
+
+  using device_type = typename Node::device_type;
+  using execution_space = typename device_type::execution_space;
+  using row_matrix_type = Tpetra::RowMatrix<Scalar, LO, GO, Node>;
+  using crs_matrix_type = Tpetra::CrsMatrix<Scalar, LO, GO, Node>;
+  using block_matrix_type = Tpetra::BlockCrsMatrix<Scalar, LO, GO, Node>;
+  using Matrix = BsrMatrix<Scalar, device_type>;
+
+  LocalBlock() = default;
+
+  /// Symbolic part for the rows of the matrix, in blocks of the given size: those of a
+  /// BlockCrsMatrix if it is 0, else single points. Copies the graph. Waits. \throws
+  /// InvalidArgument if the block size does not divide the rows, or is not that of a
+  /// BlockCrsMatrix.
+  LocalBlock(const execution_space& exec, const row_matrix_type& a, int block_size = 0) {
+    initialize(exec, a, block_size);
+  }
+
+  /// The block with the values that the matrix has now, which must have the graph of the
+  /// constructor's. No allocation but for other kinds of RowMatrix; asynchronous. The result
+  /// must not outlive the next access to the matrix. \throws InvalidArgument for a matrix of
+  /// another size.
+  Matrix get(const execution_space& exec, const row_matrix_type& a) {
+    const auto from = valuesOf(exec, a);
+    if (Offset(from.extent(0)) != num_values_)
+      throw InvalidArgument(message("the matrix has ", from.extent(0), " local values, but ",
+                                    num_values_, " when initialize was called: call it again"));
+    if (!gathered_)
+      return Matrix(graph_, from, block_size_);
+    const int within = in_points_ ? 1 : block_size_;
+    gatherBlocks<Scalar, device_type>(exec, Trans::No, source_, within, from, values_);
+    return Matrix(graph_, values_, block_size_);
+  }
+
+  int blockSize() const { return block_size_; }
+
+private:
+  using Values = Kokkos::View<Scalar*, device_type>;
+
+  void initialize(const execution_space& exec, const row_matrix_type& a, int block_size) {
+    const auto* blocks = dynamic_cast<const block_matrix_type*>(&a);
+    if (blocks != nullptr && block_size > 0 && block_size != blocks->getBlockSize())
+      throw InvalidArgument(message("the block size is ", block_size, ", but the matrix has blocks",
+                                    " of size ", blocks->getBlockSize(), ": leave it out"));
+    block_size_ = blocks != nullptr ? blocks->getBlockSize() : std::max(block_size, 1);
+    in_points_ = blocks == nullptr;
+    const Graph<device_type> graph = graphOf(exec, a);
+    num_values_ = graph.numEntries() * (in_points_ ? 1 : block_size_ * block_size_);
+
+    const Kokkos::View<const Ordinal*, device_type> place =
+        detail::rowsOfColumns<Tpetra::Map<LO, GO, Node>, device_type>(
+            exec, *a.getRowMap(), *a.getColMap());
+    graph_ = graph;
+    if (!detail::isIdentity<device_type>(exec, place, graph.num_rows))
+      take(exec, detail::selectPlaced<device_type>(exec, graph, place));
+    if (in_points_ && block_size_ > 1)
+      take(exec, toBlocks(exec, graph_, block_size_));
+    if (gathered_)
+      values_ = allocate<Scalar, device_type>(
+          exec, "Ainvil::values",
+          source_.extent(0) * (in_points_ ? 1 : size_t(block_size_) * block_size_));
+  }
+
+  /// graph_ <- one that takes its values from where graph_ does.
+  void take(const execution_space& exec, const PermutedGraph<device_type>& from) {
+    const auto source =
+        allocate<Offset, device_type>(exec, "Ainvil::source", from.source.extent(0));
+    Kokkos::deep_copy(exec, source, from.source);
+    if (gathered_)
+      detail::compose<device_type>(exec, source_, source);
+    graph_ = from.graph;
+    source_ = source;
+    gathered_ = true;
+  }
+
+  /// The graph of all local entries in local columns. Shares no array with the matrix: Tpetra
+  /// counts who holds its own.
+  Graph<device_type> graphOf(const execution_space& exec, const row_matrix_type& a) {
+    if (const auto* crs = dynamic_cast<const crs_matrix_type*>(&a))
+      return copyOf(exec, crs->getLocalMatrixDevice().graph, *a.getColMap());
+    if (const auto* blocks = dynamic_cast<const block_matrix_type*>(&a))
+      return copyOf(exec, blocks->getCrsGraph().getLocalGraphDevice(), *a.getColMap());
+    const Ordinal n = compat::numLocalElements(*a.getRowMap());
+    size_t longest = 0;
+    for (Ordinal row = 0; row < n; ++row)
+      longest = std::max<size_t>(longest, a.getNumEntriesInLocalRow(row));
+    row_columns_ = RowColumns("Ainvil::columns", longest);
+    row_values_ = RowValues("Ainvil::values", longest);
+    const Kokkos::View<Offset*, HostDevice> row_map("Ainvil::row_map", size_t(n) + 1);
+    std::vector<Ordinal> columns;
+    for (Ordinal row = 0; row < n; ++row) {
+      size_t length = 0;
+      a.getLocalRowCopy(row, row_columns_, row_values_, length);
+      columns.insert(columns.end(), row_columns_.data(), row_columns_.data() + length);
+      row_map(row + 1) = Offset(columns.size());
+    }
+    host_values_ = typename Values::HostMirror("Ainvil::values", columns.size());
+    const Kokkos::View<Ordinal*, HostDevice> entries("Ainvil::entries", columns.size());
+    std::copy(columns.begin(), columns.end(), entries.data());
+    return copyTo<device_type>(
+        Graph<HostDevice>(n, compat::numLocalElements(*a.getColMap()), row_map, entries));
+  }
+
+  template <class LocalGraph, class Map>
+  static Graph<device_type> copyOf(const execution_space& exec, const LocalGraph& local,
+                                   const Map& columns) {
+    const auto row_map = ainvil::detail::toOffsets<device_type>(exec, local.row_map);
+    const auto entries =
+        allocate<Ordinal, device_type>(exec, "Ainvil::entries", local.entries.extent(0));
+    Kokkos::deep_copy(exec, entries, local.entries);
+    return {static_cast<Ordinal>(row_map.extent(0)) - 1, compat::numLocalElements(columns), row_map,
+            entries};
+  }
+
+  /// All local values in the order of graphOf().
+  Values valuesOf(const execution_space& exec, const row_matrix_type& a) const {
+    if (const auto* crs = dynamic_cast<const crs_matrix_type*>(&a))
+      return crs->getLocalMatrixDevice().values;
+    if (const auto* blocks = dynamic_cast<const block_matrix_type*>(&a))
+      return blocks->getValuesDeviceNonConst();
+    const Ordinal n = compat::numLocalElements(*a.getRowMap());
+    Offset at = 0;
+    for (Ordinal row = 0; row < n; ++row) {
+      size_t length = a.getNumEntriesInLocalRow(row);
+      if (length > row_columns_.extent(0))
+        throw InvalidArgument("a row of the matrix is longer than when initialize was called: "
+                              "call it again");
+      a.getLocalRowCopy(row, row_columns_, row_values_, length);
+      if (at + Offset(length) > num_values_)
+        throw InvalidArgument("the matrix has more entries than when initialize was called: call "
+                              "it again");
+      for (size_t k = 0; k < length; ++k)
+        host_values_(at++) = row_values_(k);
+    }
+    const Values values = allocate<Scalar, device_type>(exec, "Ainvil::values", at);
+    Kokkos::deep_copy(exec, values,
+                      Kokkos::subview(host_values_, std::make_pair(size_t(0), size_t(at))));
+    ainvil::compat::fence(exec, "Ainvil::LocalBlock"); // the host array is used again
+    return values;
+  }
+
+  using RowColumns = typename row_matrix_type::nonconst_local_inds_host_view_type;
+  using RowValues = typename row_matrix_type::nonconst_values_host_view_type;
+
+  Graph<device_type> graph_;
+  int block_size_ = 1;
+  bool in_points_ = true;
+  Offset num_values_ = 0;
+  bool gathered_ = false; ///< else the values are those of the matrix, as they stand
+  Kokkos::View<const Offset*, device_type> source_;
+  Values values_;
+  mutable RowColumns row_columns_;
+  mutable RowValues row_values_;
+  typename Values::HostMirror host_values_;
+};
+
+} // namespace tpetra
+} // namespace ainvil

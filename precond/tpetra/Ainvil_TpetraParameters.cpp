@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Ainvil_TpetraParameters.hpp"
+
+#include "Ainvil_Factory.hpp"
+
+#include <Teuchos_ParameterListExceptions.hpp>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <cstdlib>
+#include <sstream>
+#include <vector>
+
+namespace ainvil {
+namespace tpetra {
+namespace {
+
+enum class Kind { Integer, Number, Word };
+
+struct Name {
+  const char* method; ///< "" for all that have the key
+  const char* key;    ///< of createPreconditioner
+  const char* name;   ///< of the parameter
+  Kind kind;
+};
+
+const Name names[] = {
+    {"ilu", "level", "fact: iluk level-of-fill", Kind::Integer},
+    {"ilu", "iterative", "fact: sweeps", Kind::Integer},
+    {"ilu", "solve", "trisolver: type", Kind::Word},
+    {"ilu", "power", "isai: pattern power", Kind::Integer},
+    {"ilu", "side", "isai: side", Kind::Word},
+    {"ilu", "relax", "isai: relaxation steps", Kind::Integer},
+    {"ilu", "relax-threshold", "isai: relaxation threshold", Kind::Number},
+    {"ilu", "relax-limit", "isai: relaxation limit", Kind::Integer},
+    {"ilu", "sweeps", "sweep: iterations", Kind::Integer},
+    {"ilu", "damping", "sweep: damping factor", Kind::Number},
+    {"ilu", "start", "sweep: start", Kind::Word},
+    {"ilu", "order", "sweep: order", Kind::Word},
+    {"ilu", "divergence-limit", "sweep: divergence limit", Kind::Number},
+    {"fsai", "power", "fsai: levels", Kind::Integer},
+    {"fsai", "tau", "fsai: threshold", Kind::Number},
+    {"fsai", "filter", "fsai: filter", Kind::Number},
+    {"fsai", "max-row", "fsai: max entries per row", Kind::Integer},
+    {"fsai", "adaptive", "fsai: adaptive steps", Kind::Integer},
+    {"fsai", "per-step", "fsai: entries per step", Kind::Integer},
+    {"fsai", "tolerance", "fsai: adaptive tolerance", Kind::Number},
+    {"fsai", "chunk-mib", "fsai: chunk size", Kind::Integer},
+    {"ainv", "variant", "ainv: variant", Kind::Word},
+    {"ainv", "drop", "ainv: drop tolerance", Kind::Number},
+    {"ainv", "drop-rule", "ainv: drop rule", Kind::Word},
+    {"ainv", "max-col", "ainv: max entries per column", Kind::Integer},
+    {"ainv", "parts", "ainv: parts", Kind::Integer},
+    {"ainv", "order", "ainv: order", Kind::Word},
+    {"ainv", "symmetric", "ainv: symmetric", Kind::Word},
+    {"jacobi", "variant", "jacobi: variant", Kind::Word},
+    {"", "storage", "storage: precision", Kind::Word},
+    {"", "breakdown", "breakdown: policy", Kind::Word},
+    {"", "shift", "breakdown: shift", Kind::Number},
+};
+
+constexpr const char* block_size_name = "block: size";
+
+const MethodHelp* findMethod(const std::string& method) {
+  for (const MethodHelp& help : preconditionerHelp())
+    if (help.name == method)
+      return &help;
+  return nullptr;
+}
+
+/// The first of the values that the help lists.
+std::string defaultOf(const ParameterHelp& help) {
+  return help.values.substr(0, help.values.find('|'));
+}
+
+const Name* findName(const std::string& method, const std::string& key) {
+  for (const Name& name : names)
+    if (key == name.key && (method == name.method || *name.method == '\0'))
+      return &name;
+  return nullptr;
+}
+
+std::string lowerCase(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+/// The parameter as text if it is of type T.
+template <class T>
+bool takeAs(const Teuchos::ParameterEntry& entry, std::string& text) {
+  if (!entry.isType<T>())
+    return false;
+  std::ostringstream out;
+  out.precision(17);
+  out << Teuchos::getValue<T>(entry);
+  text = out.str();
+  return true;
+}
+
+std::string textOf(const std::string& method, const std::string& name, Kind kind,
+                   const Teuchos::ParameterEntry& entry) {
+  std::string text;
+  if (takeAs<std::string>(entry, text))
+    return kind == Kind::Word ? lowerCase(text) : text;
+  if (entry.isType<bool>() && name == "ainv: symmetric")
+    return Teuchos::getValue<bool>(entry) ? "yes" : "no";
+  const bool number = takeAs<int>(entry, text) || takeAs<long>(entry, text) ||
+                      takeAs<long long>(entry, text) || takeAs<unsigned>(entry, text) ||
+                      takeAs<unsigned long>(entry, text) || takeAs<double>(entry, text) ||
+                      takeAs<float>(entry, text);
+  TEUCHOS_TEST_FOR_EXCEPTION(!number || kind == Kind::Word,
+                             Teuchos::Exceptions::InvalidParameterType,
+                             "ainvil " << method << ": the parameter \"" << name
+                                       << "\" has type " << entry.getAny(false).typeName()
+                                       << ", but it must be "
+                                       << (kind == Kind::Word      ? "a string"
+                                           : kind == Kind::Integer ? "an integer or a string"
+                                                                   : "a number or a string")
+                                       << ".");
+  return text;
+}
+
+/// The same number, however it is written.
+bool sameValue(const std::string& a, const std::string& b) {
+  if (a == b)
+    return true;
+  char *end_a, *end_b;
+  const double x = std::strtod(a.c_str(), &end_a), y = std::strtod(b.c_str(), &end_b);
+  return !a.empty() && !b.empty() && *end_a == '\0' && *end_b == '\0' &&
+         std::fabs(x - y) <= 1e-7 * std::fabs(x); // a float is as good
+}
+
+/// What follows the colon of a specification, split at the commas.
+std::vector<std::string> pairsOf(const std::string& specification) {
+  std::vector<std::string> pairs;
+  size_t begin = specification.find(':');
+  while (begin < specification.size()) {
+    const size_t end = std::min(specification.find(',', ++begin), specification.size());
+    pairs.push_back(specification.substr(begin, end - begin));
+    begin = end;
+  }
+  return pairs;
+}
+
+std::string knownNames(const MethodHelp& method) {
+  std::string known;
+  for (const ParameterHelp& help : method.parameters)
+    known += message("\"", findName(method.name, help.key)->name, "\", ");
+  return known + "\"" + block_size_name + "\"";
+}
+
+} // namespace
+
+std::string methodOf(const std::string& specification) {
+  return lowerCase(specification.substr(0, specification.find(':')));
+}
+
+bool isMethod(const std::string& method) { return findMethod(method) != nullptr; }
+
+Teuchos::RCP<const Teuchos::ParameterList> validParameters(const std::string& method) {
+  const MethodHelp* help = findMethod(method);
+  if (help == nullptr)
+    throw InvalidArgument(message("Ainvil has no method '", method, "'"));
+  const auto list = Teuchos::rcp(new Teuchos::ParameterList("ainvil " + method));
+  for (const ParameterHelp& parameter : help->parameters) {
+    const Name* name = findName(method, parameter.key);
+    const std::string value = defaultOf(parameter);
+    const std::string doc = message(parameter.meaning, " (", parameter.values, ")");
+    if (name->kind == Kind::Integer)
+      list->set(name->name, std::stoi(value), doc);
+    else if (name->kind == Kind::Number)
+      list->set(name->name, std::stod(value), doc);
+    else
+      list->set(name->name, value, doc);
+  }
+  list->set(block_size_name, 0, "size of the blocks in the local matrix; 0: that of the matrix");
+  return list;
+}
+
+ParameterChoice chooseParameters(const std::string& base, const Teuchos::ParameterList& list) {
+  const std::string method = methodOf(base);
+  const MethodHelp* help = findMethod(method);
+  if (help == nullptr)
+    throw InvalidArgument(message("Ainvil has no method '", method, "'"));
+  ParameterChoice choice;
+  std::vector<std::string> pairs = pairsOf(base);
+  for (auto at = list.begin(); at != list.end(); ++at) {
+    const std::string& name = list.name(at);
+    const Teuchos::ParameterEntry& entry = list.entry(at);
+    if (name == block_size_name) {
+      const std::string text = textOf(method, name, Kind::Integer, entry);
+      char* end;
+      const long size = std::strtol(text.c_str(), &end, 10);
+      TEUCHOS_TEST_FOR_EXCEPTION(
+          text.empty() || *end != '\0' || size < 0 || size > 1000,
+          Teuchos::Exceptions::InvalidParameterValue,
+          "ainvil " << method << ": the parameter \"" << name
+                    << "\" must be an integer from 0 to 1000, but it is " << text << ".");
+      choice.block_size = static_cast<int>(size);
+      continue;
+    }
+    const auto known =
+        std::find_if(help->parameters.begin(), help->parameters.end(), [&](const auto& parameter) {
+          return findName(method, parameter.key)->name == name;
+        });
+    TEUCHOS_TEST_FOR_EXCEPTION(known == help->parameters.end(),
+                               Teuchos::Exceptions::InvalidParameterName,
+                               "ainvil " << method << ": the parameter \"" << name
+                                         << "\" is not known; known are " << knownNames(*help)
+                                         << ".");
+    const std::string text = textOf(method, name, findName(method, known->key)->kind, entry);
+    const std::string start = known->key + "=";
+    pairs.erase(std::remove_if(pairs.begin(), pairs.end(),
+                               [&](const auto& pair) {
+                                 return pair.compare(0, start.size(), start) == 0;
+                               }),
+                pairs.end());
+    if (!sameValue(text, defaultOf(*known)))
+      pairs.push_back(start + text);
+  }
+  choice.specification = method;
+  for (size_t i = 0; i < pairs.size(); ++i)
+    choice.specification += (i == 0 ? ":" : ",") + pairs[i];
+  try {
+    createPreconditioner<double, HostDevice>(choice.specification);
+  } catch (const InvalidArgument& error) {
+    std::string why = error.what();
+    for (const ParameterHelp& parameter : help->parameters) {
+      const std::string quoted = "'" + parameter.key + "'";
+      const std::string name = message("\"", findName(method, parameter.key)->name, "\"");
+      for (size_t at; (at = why.find(quoted)) != std::string::npos;)
+        why.replace(at, quoted.size(), name);
+    }
+    TEUCHOS_TEST_FOR_EXCEPTION(true, Teuchos::Exceptions::InvalidParameterValue, why << ".");
+  }
+  return choice;
+}
+
+} // namespace tpetra
+} // namespace ainvil

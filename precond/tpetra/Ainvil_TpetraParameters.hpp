@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// The parameters of the methods in the manner of Ifpack2.
+
+#include <Teuchos_ParameterList.hpp>
+#include <Teuchos_RCP.hpp>
+
+#include <string>
+
+namespace ainvil {
+namespace tpetra {
+
+/// The method in a specification such as "ilu:solve=isai": all before the colon, in lower case.
+std::string methodOf(const std::string& specification);
+
+/// True if Ainvil knows the method.
+bool isMethod(const std::string& method);
+
+/// All parameters of a method with their defaults and a line of explanation each: the keys of
+/// createPreconditioner under names in the manner of Ifpack2 ("fact: iluk level-of-fill",
+/// "trisolver: type", "isai: pattern power", ...), and "block: size". \throws InvalidArgument for
+/// an unknown method.
+Teuchos::RCP<const Teuchos::ParameterList> validParameters(const std::string& method);
+
+/// What a list asks for.
+struct ParameterChoice {
+  std::string specification; ///< for createPreconditioner
+  int block_size = 0;        ///< "block: size"; 0: that of the matrix
+};
+
+/// The specification that `base`, itself one, becomes with the parameters of the list, which win
+/// over those in it: numbers may
+/// be of any arithmetic type or strings, choices are strings, "ainv: symmetric" may be a bool. What
+/// equals its default is left out, so that a copy of validParameters() with one parameter changed
+/// is a good list.
+/// \throws Teuchos::Exceptions::InvalidParameterName for a name the method does not know,
+///         InvalidParameterType for a type that is not accepted, InvalidParameterValue for a value
+///         out of range or one of no effect; the messages say what is accepted.
+ParameterChoice chooseParameters(const std::string& base, const Teuchos::ParameterList& list);
+
+} // namespace tpetra
+} // namespace ainvil

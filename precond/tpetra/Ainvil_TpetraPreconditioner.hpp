@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// What every preconditioner of Ainvil on Tpetra's matrices is.
+
+#include "Ainvil_Preconditioner.hpp"
+#include "Ainvil_TpetraCompat.hpp"
+#include "Ainvil_TpetraParameters.hpp"
+
+#include <Ifpack2_Details_CanChangeMatrix.hpp>
+#include <Ifpack2_Preconditioner.hpp>
+
+#include <string>
+
+namespace ainvil {
+namespace tpetra {
+
+/// An Ifpack2::Preconditioner that Belos takes (setRightPrec) and Ifpack2::AdditiveSchwarz too
+/// (setInnerPreconditioner). MatrixType is a Tpetra::RowMatrix; the matrix itself may be a
+/// CrsMatrix or BlockCrsMatrix, and for methods that stay on a rank any other RowMatrix as well.
+///
+/// initialize(), compute() and setMatrix() are collective: if they fail on one rank, all ranks
+/// throw, and the message names the rank. setParameters() undoes initialize() if it changes
+/// anything. All local kernels run on the default instance of the execution space.
+template <class MatrixType>
+class Preconditioner
+    : public Ifpack2::Preconditioner<
+          typename MatrixType::scalar_type, typename MatrixType::local_ordinal_type,
+          typename MatrixType::global_ordinal_type, typename MatrixType::node_type>,
+      public Ifpack2::Details::CanChangeMatrix<Tpetra::RowMatrix<
+          typename MatrixType::scalar_type, typename MatrixType::local_ordinal_type,
+          typename MatrixType::global_ordinal_type, typename MatrixType::node_type>> {
+public:
+  using scalar_type = typename MatrixType::scalar_type;
+  using local_ordinal_type = typename MatrixType::local_ordinal_type;
+  using global_ordinal_type = typename MatrixType::global_ordinal_type;
+  using node_type = typename MatrixType::node_type;
+  using device_type = typename node_type::device_type;
+  using execution_space = typename device_type::execution_space;
+  using row_matrix_type =
+      Tpetra::RowMatrix<scalar_type, local_ordinal_type, global_ordinal_type, node_type>;
+  using map_type = Tpetra::Map<local_ordinal_type, global_ordinal_type, node_type>;
+  using multivector_type =
+      Tpetra::MultiVector<scalar_type, local_ordinal_type, global_ordinal_type, node_type>;
+
+  static_assert(std::is_same<MatrixType, row_matrix_type>::value,
+                "the template argument must be a Tpetra::RowMatrix");
+
+  /// The method and its parameters as createPreconditioner() takes them. `a` may be null: setMatrix
+  /// gives one later. \throws Teuchos::Exceptions::InvalidParameterValue
+  Preconditioner(const Teuchos::RCP<const row_matrix_type>& a, const std::string& specification)
+      : matrix_(a), base_(specification),
+        choice_(chooseParameters(specification, Teuchos::ParameterList())) {}
+
+  /// Takes the parameters of the list over those of earlier calls; see validParameters(). \throws
+  /// as chooseParameters(); then nothing has changed.
+  void setParameters(const Teuchos::ParameterList& list) override;
+  /// All parameters of the method with their defaults and explanations.
+  Teuchos::RCP<const Teuchos::ParameterList> getValidParameters() const {
+    return validParameters(methodOf(base_));
+  }
+
+  /// Of the graph, and of the values where the method takes its pattern from them. \throws
+  /// std::runtime_error
+  void initialize() override;
+  bool isInitialized() const override { return initialized_; }
+  /// Of the values, for the graph of the last initialize(), which it calls if need be. \throws
+  /// std::runtime_error
+  void compute() override;
+  bool isComputed() const override { return computed_; }
+
+  /// Y = beta Y + alpha op(M^-1) X; beta = 0 overwrites Y, NaN included. X and Y may be the same.
+  /// \throws std::runtime_error before compute() or for multivectors of other maps or sizes.
+  void apply(const multivector_type& x, multivector_type& y,
+             Teuchos::ETransp mode = Teuchos::NO_TRANS, scalar_type alpha = 1,
+             scalar_type beta = 0) const override;
+  bool hasTransposeApply() const override { return true; }
+
+  /// Another matrix, which must then be initialized; the same one changes nothing.
+  void setMatrix(const Teuchos::RCP<const row_matrix_type>& a) override;
+  Teuchos::RCP<const row_matrix_type> getMatrix() const override { return matrix_; }
+  /// \throws std::runtime_error without a matrix
+  Teuchos::RCP<const map_type> getDomainMap() const override { return matrix().getRangeMap(); }
+  Teuchos::RCP<const map_type> getRangeMap() const override { return matrix().getDomainMap(); }
+
+  int getNumInitialize() const override { return num_initialize_; }
+  int getNumCompute() const override { return num_compute_; }
+  int getNumApply() const override { return num_apply_; }
+  double getInitializeTime() const override { return initialize_seconds_; }
+  double getComputeTime() const override { return compute_seconds_; }
+  /// Of launching the kernels where these run asynchronously.
+  double getApplyTime() const override { return apply_seconds_; }
+
+  /// One line of YAML.
+  std::string description() const override;
+
+  /// What the set-up of this rank cost, by phase, and what came of it.
+  virtual const Report& localReport() const = 0;
+
+protected:
+  using LocalBsr = BsrMatrix<scalar_type, device_type>;
+  using ConstBlock = MultiVectorArg<const scalar_type, device_type>;
+  using Block = MultiVectorArg<scalar_type, device_type>;
+
+  /// The three verbs. doApply() gets X and Y of constant stride that do not overlap.
+  virtual void doInitialize(const execution_space& exec) = 0;
+  virtual void doCompute(const execution_space& exec) = 0;
+  virtual void doApply(const execution_space& exec, const multivector_type& x, multivector_type& y,
+                       Trans trans, scalar_type alpha, scalar_type beta) const = 0;
+
+  const row_matrix_type& matrix() const;
+  /// For createPreconditioner().
+  const std::string& specification() const { return choice_.specification; }
+  int blockSize() const { return choice_.block_size; }
+
+  /// Runs work() on every rank; where it throws on one of them, all throw what the first of them
+  /// has to say. work() must not communicate. \throws Error
+  template <class Work>
+  void onAllRanks(const Work& work) const;
+
+private:
+  /// Runs work() and adds the seconds that it took.
+  template <class Work>
+  static void timed(double& seconds, const Work& work);
+
+  Teuchos::RCP<const row_matrix_type> matrix_;
+  std::string base_;                   ///< the constructor's specification
+  Teuchos::ParameterList parameters_;  ///< all that setParameters() was given
+  ParameterChoice choice_;             ///< both
+  bool initialized_ = false, computed_ = false;
+  int num_initialize_ = 0, num_compute_ = 0;
+  mutable int num_apply_ = 0;
+  double initialize_seconds_ = 0, compute_seconds_ = 0;
+  mutable double apply_seconds_ = 0;
+};
+
+} // namespace tpetra
+} // namespace ainvil
