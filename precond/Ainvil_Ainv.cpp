@@ -154,9 +154,10 @@ void Ainv<Scalar, Device>::doInitialize(const execution_space& exec, const Matri
     const PermutedGraph<Device> ordered = permuted(exec, order_, kept.graph);
     graph_ = ordered.graph;
     source_ = ordered.source;
-    for (const auto& before : {kept.source, points.source})
-      if (before.data() != nullptr)
-        source_ = composed<Device>(exec, source_, before);
+    if (kept.source.data() != nullptr)
+      source_ = composed<Device>(exec, source_, kept.source);
+    if (points.source.data() != nullptr)
+      source_ = composed<Device>(exec, source_, points.source);
     const Offset nnz = graph_.numEntries();
     values_ = allocate<Scalar, Device>(exec, "Ainvil::values", nnz);
     transposed_ = {};

@@ -20,7 +20,7 @@ const Report& BlockJacobi<MatrixType>::localReport() const {
 template <class MatrixType>
 void BlockJacobi<MatrixType>::doInitialize(const execution_space& exec) {
   const row_matrix_type& a = this->matrix();
-  this->onAllRanks([&] {
+  detail::onAllRanks(*this->matrix().getComm(), [&] {
     block_ = {};
     local_ = createPreconditioner<scalar_type, device_type>(this->specification());
     block_ = {exec, a, this->blockSize()};
@@ -30,7 +30,7 @@ void BlockJacobi<MatrixType>::doInitialize(const execution_space& exec) {
 
 template <class MatrixType>
 void BlockJacobi<MatrixType>::doCompute(const execution_space& exec) {
-  this->onAllRanks([&] {
+  detail::onAllRanks(*this->matrix().getComm(), [&] {
     local_->compute(exec, block_.get(exec, this->matrix()));
     if (!local_->objection().empty())
       throw BreakdownError(local_->objection());

@@ -61,8 +61,8 @@ private:
   void importValues();
   Teuchos::RCP<crs_matrix_type> ownRows(const execution_space& exec) const;
 
-  Teuchos::RCP<const import_type> importer_;   ///< null: the rank's own rows are all
-  Teuchos::RCP<crs_matrix_type> imported_;     ///< own and imported rows, by global index
+  Teuchos::RCP<const import_type> importer_; ///< null: the rank's own rows are all
+  Teuchos::RCP<crs_matrix_type> imported_;   ///< own and imported rows, by global index
   LocalBlock<scalar_type, local_ordinal_type, global_ordinal_type, node_type> block_;
   std::unique_ptr<Fsai<scalar_type, device_type>> local_;
   Kokkos::View<const Ordinal*, device_type> own_; ///< where the rank's own rows are

@@ -123,14 +123,17 @@ void DistributedFsai<MatrixType>::importRows(int levels) {
     wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
     if (level == 0 && levels > 0)
       continue;
-    const auto map = Teuchos::rcp(new map_type(
-        Teuchos::OrdinalTraits<Tpetra::global_size_t>::invalid(),
-        Teuchos::ArrayView<const global_ordinal_type>(wanted.data(), wanted.size()),
-        rows.getIndexBase(), rows.getComm()));
+    const auto map = Teuchos::rcp(
+        new map_type(Teuchos::OrdinalTraits<Tpetra::global_size_t>::invalid(),
+                     Teuchos::ArrayView<const global_ordinal_type>(wanted.data(), wanted.size()),
+                     rows.getIndexBase(), rows.getComm()));
     importer_ = Teuchos::rcp(new import_type(a.getRowMap(), map));
     imported_ = Tpetra::importAndFillCompleteCrsMatrix<crs_matrix_type>(
         Teuchos::rcpFromRef(a), *importer_, a.getDomainMap(), a.getRangeMap());
   }
+  // On a graph that is finished, so that new values can be imported into it.
+  imported_ = Teuchos::rcp(new crs_matrix_type(imported_->getCrsGraph()));
+  importValues();
 }
 
 template <class MatrixType>
@@ -138,7 +141,8 @@ void DistributedFsai<MatrixType>::importValues() {
   if (importer_.is_null())
     return;
   const crs_matrix_type& a = crsMatrix();
-  imported_->resumeFill();
+  if (imported_->isFillComplete())
+    imported_->resumeFill();
   imported_->doImport(a, *importer_, Tpetra::REPLACE);
   imported_->fillComplete(a.getDomainMap(), a.getRangeMap());
 }
@@ -159,11 +163,11 @@ void DistributedFsai<MatrixType>::doInitialize(const execution_space& exec) {
   importRows(parameters.adaptive.steps > 0 ? parameters.adaptive.power + parameters.adaptive.steps
                                            : parameters.power);
   const crs_matrix_type& rows = importer_.is_null() ? a : *imported_;
-  this->onAllRanks([&] {
+  detail::onAllRanks(*this->matrix().getComm(), [&] {
     block_ = {exec, rows, 1};
     own_ = detail::rowsOfColumns<map_type, device_type>(exec, *rows.getRowMap(), *a.getRowMap());
-    parameters.wanted = detail::markOwn<device_type>(
-        exec, own_, compat::numLocalElements(*rows.getRowMap()));
+    parameters.wanted =
+        detail::markOwn<device_type>(exec, own_, compat::numLocalElements(*rows.getRowMap()));
     local_ = std::make_unique<Fsai<scalar_type, device_type>>(parameters);
     local_->initialize(exec, block_.get(exec, rows));
   });
@@ -172,13 +176,14 @@ void DistributedFsai<MatrixType>::doInitialize(const execution_space& exec) {
 template <class MatrixType>
 void DistributedFsai<MatrixType>::doCompute(const execution_space& exec) {
   importValues();
-  this->onAllRanks([&] {
+  detail::onAllRanks(*this->matrix().getComm(), [&] {
     local_->compute(exec, block_.get(exec, importer_.is_null() ? crsMatrix() : *imported_));
   });
   g_ = ownRows(exec);
-  gt_ = Tpetra::RowMatrixTransposer<scalar_type, local_ordinal_type, global_ordinal_type,
-                                    node_type>(g_)
-            .createTranspose();
+  gt_ =
+      Tpetra::RowMatrixTransposer<scalar_type, local_ordinal_type, global_ordinal_type, node_type>(
+          g_)
+          .createTranspose();
 }
 
 /// The rank's rows of G as part of a Tpetra matrix.
@@ -194,15 +199,15 @@ DistributedFsai<MatrixType>::ownRows(const execution_space& exec) const {
   std::vector<global_ordinal_type> indices(columns.extent(0));
   for (size_t c = 0; c < indices.size(); ++c)
     indices[c] = rows.getGlobalElement(columns(c));
-  const auto column_map = Teuchos::rcp(new map_type(
-      Teuchos::OrdinalTraits<Tpetra::global_size_t>::invalid(),
-      Teuchos::ArrayView<const global_ordinal_type>(indices.data(), indices.size()),
-      rows.getIndexBase(), rows.getComm()));
+  const auto column_map = Teuchos::rcp(
+      new map_type(Teuchos::OrdinalTraits<Tpetra::global_size_t>::invalid(),
+                   Teuchos::ArrayView<const global_ordinal_type>(indices.data(), indices.size()),
+                   rows.getIndexBase(), rows.getComm()));
   const LocalMatrix local("Ainvil::G", static_cast<Ordinal>(own_.extent(0)),
                           static_cast<Ordinal>(indices.size()), own.entries.extent(0), own.values,
                           own.row_map, own.entries);
-  return Teuchos::rcp(new crs_matrix_type(local, a.getRowMap(), column_map, a.getDomainMap(),
-                                          a.getRangeMap()));
+  return Teuchos::rcp(
+      new crs_matrix_type(local, a.getRowMap(), column_map, a.getDomainMap(), a.getRangeMap()));
 }
 
 template <class MatrixType>

@@ -15,9 +15,9 @@ Teuchos::RCP<Ifpack2::Preconditioner<
     typename MatrixType::scalar_type, typename MatrixType::local_ordinal_type,
     typename MatrixType::global_ordinal_type, typename MatrixType::node_type>>
 create(const std::string& name, const Teuchos::RCP<const MatrixType>& matrix) {
-  using Rows = Tpetra::RowMatrix<
-      typename MatrixType::scalar_type, typename MatrixType::local_ordinal_type,
-      typename MatrixType::global_ordinal_type, typename MatrixType::node_type>;
+  using Rows =
+      Tpetra::RowMatrix<typename MatrixType::scalar_type, typename MatrixType::local_ordinal_type,
+                        typename MatrixType::global_ordinal_type, typename MatrixType::node_type>;
   const Teuchos::RCP<const Rows> rows = matrix;
   const std::string method = methodOf(name), local_fsai = "local-fsai";
   if (method == local_fsai)

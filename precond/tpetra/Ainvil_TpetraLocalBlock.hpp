@@ -160,8 +160,8 @@ private:
     num_values_ = graph.numEntries() * (in_points_ ? 1 : block_size_ * block_size_);
 
     const Kokkos::View<const Ordinal*, device_type> place =
-        detail::rowsOfColumns<Tpetra::Map<LO, GO, Node>, device_type>(
-            exec, *a.getRowMap(), *a.getColMap());
+        detail::rowsOfColumns<Tpetra::Map<LO, GO, Node>, device_type>(exec, *a.getRowMap(),
+                                                                      *a.getColMap());
     graph_ = graph;
     if (!detail::isIdentity<device_type>(exec, place, graph.num_rows))
       take(exec, detail::selectPlaced<device_type>(exec, graph, place));

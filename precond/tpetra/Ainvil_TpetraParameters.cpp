@@ -112,9 +112,8 @@ std::string textOf(const std::string& method, const std::string& name, Kind kind
                       takeAs<float>(entry, text);
   TEUCHOS_TEST_FOR_EXCEPTION(!number || kind == Kind::Word,
                              Teuchos::Exceptions::InvalidParameterType,
-                             "ainvil " << method << ": the parameter \"" << name
-                                       << "\" has type " << entry.getAny(false).typeName()
-                                       << ", but it must be "
+                             "ainvil " << method << ": the parameter \"" << name << "\" has type "
+                                       << entry.getAny(false).typeName() << ", but it must be "
                                        << (kind == Kind::Word      ? "a string"
                                            : kind == Kind::Integer ? "an integer or a string"
                                                                    : "a number or a string")
@@ -157,7 +156,9 @@ std::string methodOf(const std::string& specification) {
   return lowerCase(specification.substr(0, specification.find(':')));
 }
 
-bool isMethod(const std::string& method) { return findMethod(method) != nullptr; }
+bool isMethod(const std::string& method) {
+  return findMethod(method) != nullptr;
+}
 
 Teuchos::RCP<const Teuchos::ParameterList> validParameters(const std::string& method) {
   const MethodHelp* help = findMethod(method);
@@ -193,11 +194,11 @@ ParameterChoice chooseParameters(const std::string& base, const Teuchos::Paramet
       const std::string text = textOf(method, name, Kind::Integer, entry);
       char* end;
       const long size = std::strtol(text.c_str(), &end, 10);
-      TEUCHOS_TEST_FOR_EXCEPTION(
-          text.empty() || *end != '\0' || size < 0 || size > 1000,
-          Teuchos::Exceptions::InvalidParameterValue,
-          "ainvil " << method << ": the parameter \"" << name
-                    << "\" must be an integer from 0 to 1000, but it is " << text << ".");
+      TEUCHOS_TEST_FOR_EXCEPTION(text.empty() || *end != '\0' || size < 0 || size > 1000,
+                                 Teuchos::Exceptions::InvalidParameterValue,
+                                 "ainvil " << method << ": the parameter \"" << name
+                                           << "\" must be an integer from 0 to 1000, but it is "
+                                           << text << ".");
       choice.block_size = static_cast<int>(size);
       continue;
     }
@@ -205,18 +206,16 @@ ParameterChoice chooseParameters(const std::string& base, const Teuchos::Paramet
         std::find_if(help->parameters.begin(), help->parameters.end(), [&](const auto& parameter) {
           return findName(method, parameter.key)->name == name;
         });
-    TEUCHOS_TEST_FOR_EXCEPTION(known == help->parameters.end(),
-                               Teuchos::Exceptions::InvalidParameterName,
-                               "ainvil " << method << ": the parameter \"" << name
-                                         << "\" is not known; known are " << knownNames(*help)
-                                         << ".");
+    TEUCHOS_TEST_FOR_EXCEPTION(
+        known == help->parameters.end(), Teuchos::Exceptions::InvalidParameterName,
+        "ainvil " << method << ": the parameter \"" << name << "\" is not known; known are "
+                  << knownNames(*help) << ".");
     const std::string text = textOf(method, name, findName(method, known->key)->kind, entry);
     const std::string start = known->key + "=";
-    pairs.erase(std::remove_if(pairs.begin(), pairs.end(),
-                               [&](const auto& pair) {
-                                 return pair.compare(0, start.size(), start) == 0;
-                               }),
-                pairs.end());
+    pairs.erase(
+        std::remove_if(pairs.begin(), pairs.end(),
+                       [&](const auto& pair) { return pair.compare(0, start.size(), start) == 0; }),
+        pairs.end());
     if (!sameValue(text, defaultOf(*known)))
       pairs.push_back(start + text);
   }

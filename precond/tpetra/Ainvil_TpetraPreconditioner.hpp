@@ -113,20 +113,16 @@ protected:
   const std::string& specification() const { return choice_.specification; }
   int blockSize() const { return choice_.block_size; }
 
-  /// Runs work() on every rank; where it throws on one of them, all throw what the first of them
-  /// has to say. work() must not communicate. \throws Error
-  template <class Work>
-  void onAllRanks(const Work& work) const;
-
 private:
   /// Runs work() and adds the seconds that it took.
   template <class Work>
   static void timed(double& seconds, const Work& work);
+  void requireMap(const char* name, const multivector_type& x, const map_type& map) const;
 
   Teuchos::RCP<const row_matrix_type> matrix_;
-  std::string base_;                   ///< the constructor's specification
-  Teuchos::ParameterList parameters_;  ///< all that setParameters() was given
-  ParameterChoice choice_;             ///< both
+  std::string base_;                  ///< the constructor's specification
+  Teuchos::ParameterList parameters_; ///< all that setParameters() was given
+  ParameterChoice choice_;            ///< both
   bool initialized_ = false, computed_ = false;
   int num_initialize_ = 0, num_compute_ = 0;
   mutable int num_apply_ = 0;

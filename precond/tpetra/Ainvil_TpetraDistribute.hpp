@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// A matrix or vector that one rank holds, spread over all ranks, and back.
+
+#include "Ainvil_BsrMatrix.hpp"
+#include "Ainvil_TpetraCompat.hpp"
+
+#include <vector>
+
+namespace ainvil {
+namespace tpetra {
+
+using Map = Tpetra::Map<>;
+using Comm = Teuchos::Comm<int>;
+
+/// Row i of as many as `owners` has on rank 0 goes to rank owners[i]; rows keep their order and get
+/// their number as global index. `owners` of other ranks is not looked at. Collective, as all
+/// functions here. \throws Error on all ranks if an owner is no rank
+Teuchos::RCP<const Map> makeRowMap(const Teuchos::RCP<const Comm>& comm,
+                                   const std::vector<int>& owners);
+
+/// The map of the points of block rows, block_size for each.
+Teuchos::RCP<const Map> makePointMap(const Map& blocks, int block_size);
+
+/// The square matrix that rank 0 has (that of other ranks is not looked at) as a Tpetra matrix in
+/// points, all entries of every block, rows as in `rows`, a map of block rows. Everything passes
+/// through the memory of rank 0 twice.
+Teuchos::RCP<Tpetra::CrsMatrix<>> distribute(const BsrMatrix<double, HostDevice>& a,
+                                             const Teuchos::RCP<const Map>& rows);
+
+/// The same in blocks.
+Teuchos::RCP<Tpetra::BlockCrsMatrix<>> distributeBlocks(const BsrMatrix<double, HostDevice>& a,
+                                                        const Teuchos::RCP<const Map>& rows);
+
+/// The vector that rank 0 has, on the map.
+Teuchos::RCP<Tpetra::Vector<>> distribute(const Kokkos::View<const double*, HostDevice>& x,
+                                          const Teuchos::RCP<const Map>& map);
+
+/// The whole vector on rank 0, in the order of global indices; nothing on other ranks.
+Kokkos::View<double*, HostDevice> gather(const Tpetra::Vector<>& x);
+
+} // namespace tpetra
+} // namespace ainvil

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// Every method on the diagonal blocks of the ranks, against the library without Tpetra.
+#include "TpetraSupport.hpp"
+
+#include "Ainvil_Convert.hpp"
+#include "Ainvil_Factory.hpp"
+
+#include <limits>
+
+namespace ainvil {
+namespace {
+
+using namespace test;
+
+/// The entries of `a` in rows and columns that have the same owner.
+HostBsr ownBlocks(const HostBsr& a, const std::vector<int>& owners) {
+  Pattern pattern(a.numRows());
+  for (Ordinal i = 0; i < a.numRows(); ++i)
+    for (Offset e = a.graph.row_map(i); e < a.graph.row_map(i + 1); ++e)
+      if (owners[i] == owners[a.graph.entries(e)])
+        pattern[i].insert(a.graph.entries(e));
+  const HostBsr own = matrixOn(pattern, a.block_size, 1);
+  const Offset bs2 = a.block_size * a.block_size;
+  Offset to = 0;
+  for (Ordinal i = 0; i < a.numRows(); ++i)
+    for (Offset e = a.graph.row_map(i); e < a.graph.row_map(i + 1); ++e)
+      if (pattern[i].count(a.graph.entries(e)) > 0) {
+        std::copy(a.values.data() + e * bs2, a.values.data() + (e + 1) * bs2,
+                  own.values.data() + to * bs2);
+        ++to;
+      }
+  return own;
+}
+
+/// M^-1 x by the library alone.
+std::vector<double> expected(const std::string& specification, const HostBsr& a,
+                             const std::vector<double>& x, Trans trans = Trans::No) {
+  const auto m = createPreconditioner<double, Device>(specification);
+  setUp(*m, a);
+  const auto y = poisoned(x.size(), 1);
+  m->apply(Exec(), toDevice(x, x.size(), 1), y, trans);
+  return toHost(y);
+}
+
+struct Case {
+  const char* specification;
+  int block_size;
+  bool spd;
+};
+
+std::ostream& operator<<(std::ostream& out, const Case& c) {
+  return out << c.specification;
+}
+
+/// What an ILU by levels, a pattern power or a factor column does depends on nothing outside of the
+/// rank's block, so that M^-1 of the matrix without couplings between ranks must be the same.
+class EachMethod : public ::testing::TestWithParam<Case> {
+protected:
+  HostBsr matrix(std::uint64_t seed) const {
+    const Case& c = GetParam();
+    return c.spd ? spdMatrixOn(symmetricPattern(61, 4, 71), c.block_size, seed)
+                 : matrixOn(randomPattern(61, 5, 71), c.block_size, seed);
+  }
+  /// The name for create(), which takes fsai for that over all ranks.
+  std::string name() const {
+    const std::string text = GetParam().specification;
+    return text.compare(0, 4, "fsai") == 0 ? "local-" + text : text;
+  }
+};
+
+TEST_P(EachMethod, IsThatOfTheRanksBlocks) {
+  const HostBsr a = matrix(5);
+  const size_t n = a.numPointRows();
+  const std::vector<double> x = randomVector(n, 6);
+  for (const Spread spread : {Spread::Parts, Spread::LastEmpty, Spread::Cyclic}) {
+    const HostBsr own = ownBlocks(a, owners(a.numRows(), spread));
+    for (const Teuchos::ETransp mode : {Teuchos::NO_TRANS, Teuchos::TRANS}) {
+      const auto y = expected(GetParam().specification, own, x,
+                              mode == Teuchos::TRANS ? Trans::Yes : Trans::No);
+      ParameterList blocks;
+      blocks.set("block: size", a.block_size);
+      expectNear(applied(*made(name(), crsMatrix(a, spread), blocks), x, mode), y, 1e-11);
+      expectNear(applied(*made(name(), blockMatrix(a, spread)), x, mode), y, 1e-11);
+    }
+  }
+}
+
+TEST_P(EachMethod, NewValuesEqualAFreshBuild) {
+  const RCP<TpetraCrs> a = tpetra::distribute(matrix(5), rowMap(61, Spread::Parts));
+  ParameterList blocks;
+  blocks.set("block: size", GetParam().block_size);
+  const auto m = made<TpetraCrs>(name(), a, blocks);
+  const auto second = crsMatrix(matrix(6), Spread::Parts);
+  a->resumeFill();
+  Kokkos::deep_copy(a->getLocalMatrixDevice().values, second->getLocalMatrixDevice().values);
+  a->fillComplete();
+  m->compute();
+  EXPECT_EQ(m->getNumInitialize(), 1);
+  EXPECT_EQ(m->getNumCompute(), 2);
+  const auto x = randomVector(a->getGlobalNumRows(), 7);
+  const auto fresh = made(name(), second, blocks);
+  EXPECT_EQ(applied(*m, x), applied(*fresh, x));
+}
+
+INSTANTIATE_TEST_SUITE_P(Methods, EachMethod,
+                         ::testing::Values(Case{"none", 1, false}, Case{"jacobi", 3, false},
+                                           Case{"ilu", 1, false}, Case{"ilu", 3, false},
+                                           Case{"ilu:level=1,solve=isai,power=2,relax=1", 3, false},
+                                           Case{"ilu:solve=jacobi,sweeps=4", 2, false},
+                                           Case{"fsai:tau=0", 1, true},
+                                           Case{"fsai:tau=0,power=1,filter=0.1", 2, true},
+                                           Case{"ainv:drop=0.05", 1, true},
+                                           Case{"ainv:symmetric=no,drop=0.01", 1, false}));
+
+class BlockJacobi : public ::testing::Test {
+protected:
+  const HostBsr a_ = matrixOn(randomPattern(57, 5, 81), 2, 81);
+  const RCP<const TpetraCrs> crs_ = crsMatrix(a_, Spread::Parts);
+};
+
+TEST_F(BlockJacobi, AlphaBetaAndNaN) {
+  const auto m = made("ilu", crs_);
+  const auto x = vectorOn(m->getDomainMap(), randomVector(114, 1));
+  const auto y = vectorOn(m->getRangeMap(), randomVector(114, 2));
+  const auto product = applied(*m, randomVector(114, 1));
+  m->apply(*x, *y, Teuchos::NO_TRANS, 2.0, -0.5);
+  std::vector<double> sum = randomVector(114, 2);
+  for (size_t i = 0; i < sum.size(); ++i)
+    sum[i] = 2 * product[i] - 0.5 * sum[i];
+  expectNear(wholeVector(*y), sum, 1e-13);
+  y->putScalar(std::numeric_limits<double>::quiet_NaN());
+  m->apply(*x, *y, Teuchos::NO_TRANS, 1.0, 0.0);
+  expectNear(wholeVector(*y), product, 1e-15);
+}
+
+TEST_F(BlockJacobi, ColumnsEqualALoopAndMayHaveGapsOrBeTheSame) {
+  const auto m = made("ilu:solve=isai", crs_);
+  const auto map = m->getDomainMap();
+  TpetraVectors x(map, 5), y(map, 5);
+  x.randomize();
+  m->apply(x, y);
+  for (size_t c = 0; c < 5; ++c) {
+    TpetraVector column(map);
+    m->apply(*x.getVector(c), column);
+    EXPECT_EQ(wholeVector(column), wholeVector(*y.getVector(c)));
+  }
+  const std::vector<size_t> some = {3, 0, 4};
+  const Teuchos::ArrayView<const size_t> columns(some.data(), some.size());
+  TpetraVectors gaps(map, 5);
+  gaps.putScalar(7);
+  m->apply(*x.subView(columns), *gaps.subViewNonConst(columns));
+  for (const size_t c : some)
+    EXPECT_EQ(wholeVector(*gaps.getVector(c)), wholeVector(*y.getVector(c)));
+  EXPECT_EQ(wholeVector(*gaps.getVector(1)), std::vector<double>(114, 7.0));
+  m->apply(x, x);
+  EXPECT_EQ(wholeVector(*x.getVector(2)), wholeVector(*y.getVector(2)));
+}
+
+TEST_F(BlockJacobi, TransposeIdentity) {
+  const auto m = made("ilu:level=1,solve=isai", crs_);
+  EXPECT_TRUE(m->hasTransposeApply());
+  const auto x = randomVector(114, 3), y = randomVector(114, 4);
+  const auto mx = applied(*m, x), my = applied(*m, y, Teuchos::TRANS);
+  double left = 0, right = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    left += mx[i] * y[i];
+    right += x[i] * my[i];
+  }
+  EXPECT_NEAR(left, right, 1e-12 * std::fabs(left));
+}
+
+TEST_F(BlockJacobi, ValuesAreNotCopiedOnOneRank) {
+  using Local =
+      tpetra::LocalBlock<double, int, tpetra::Map::global_ordinal_type, tpetra::Map::node_type>;
+  Local crs(Exec(), *crs_);
+  const auto blocks = blockMatrix(a_, Spread::Parts);
+  Local in_blocks(Exec(), *blocks);
+  const bool shares_points =
+      crs.get(Exec(), *crs_).values.data() == crs_->getLocalMatrixDevice().values.data();
+  const bool shares_blocks =
+      in_blocks.get(Exec(), *blocks).values.data() == blocks->getValuesDevice().data();
+  EXPECT_EQ(shares_points, ranks() == 1);
+  EXPECT_EQ(shares_blocks, ranks() == 1);
+}
+
+TEST_F(BlockJacobi, CountsAndDescribes) {
+  const auto m = tpetra::create<TpetraCrs>("ILU:solve=isai", crs_);
+  EXPECT_FALSE(m->isInitialized());
+  EXPECT_NE(m->description().find("Initialized: false"), std::string::npos) << m->description();
+  m->compute(); // initializes
+  EXPECT_TRUE(m->isInitialized() && m->isComputed());
+  const auto x = vectorOn(m->getDomainMap(), randomVector(114, 1));
+  TpetraVector y(m->getRangeMap());
+  m->apply(*x, y);
+  m->apply(*x, y);
+  EXPECT_EQ(m->getNumInitialize(), 1);
+  EXPECT_EQ(m->getNumCompute(), 1);
+  EXPECT_EQ(m->getNumApply(), 2);
+  EXPECT_GT(m->getInitializeTime(), 0);
+  EXPECT_GT(m->getComputeTime(), 0);
+  EXPECT_GT(m->getApplyTime(), 0);
+  EXPECT_EQ(m->description(),
+            message("\"ainvil::tpetra::Preconditioner\": {Initialized: true, Computed: true, "
+                    "Method: \"ilu:solve=isai\", Global matrix dimensions: [114, 114], Ranks: ",
+                    ranks(), "}"));
+  EXPECT_EQ(m->getMatrix().getRawPtr(), crs_.getRawPtr());
+}
+
+TEST_F(BlockJacobi, AnotherMatrixHasToBeInitialized) {
+  const auto m = made("ilu", crs_);
+  const HostBsr b = matrixOn(randomPattern(40, 5, 82), 1, 82);
+  const auto other = crsMatrix(b, Spread::Parts);
+  auto& changeable = dynamic_cast<Ifpack2::Details::CanChangeMatrix<TpetraRow>&>(*m);
+  changeable.setMatrix(crs_);
+  EXPECT_TRUE(m->isComputed());
+  changeable.setMatrix(other);
+  EXPECT_FALSE(m->isInitialized() || m->isComputed());
+  m->initialize();
+  m->compute();
+  const auto x = randomVector(40, 1);
+  EXPECT_EQ(applied(*m, x), applied(*made("ilu", other), x));
+  changeable.setMatrix(Teuchos::null);
+  EXPECT_THROW(m->initialize(), std::runtime_error);
+}
+
+TEST_F(BlockJacobi, BreakdownOnOneRankIsToldToAll) {
+  const HostBsr a = matrixOn(diagonalPattern(16), 1, 3);
+  a.values(15) = 0; // the last rank's
+  const auto m = tpetra::create("ilu", crsMatrix(a, Spread::Parts));
+  m->initialize();
+  try {
+    m->compute();
+    FAIL() << "a zero pivot was accepted";
+  } catch (const Error& error) {
+    const std::string text = error.what();
+    EXPECT_NE(text.find("breakdown"), std::string::npos) << text;
+    if (ranks() > 1) {
+      EXPECT_NE(text.find(message("rank ", ranks() - 1, " of ", ranks())), std::string::npos)
+          << text;
+    }
+  }
+  EXPECT_FALSE(m->isComputed());
+  ParameterList list;
+  list.set("breakdown: policy", "replace");
+  m->setParameters(list);
+  m->compute();
+  EXPECT_TRUE(m->isComputed());
+}
+
+TEST_F(BlockJacobi, WrongUseIsRefused) {
+  const auto m = tpetra::create("ilu", crs_);
+  TpetraVector x(m->getDomainMap()), y(m->getRangeMap());
+  EXPECT_THROW(m->apply(x, y), std::runtime_error); // before compute
+  m->compute();
+  TpetraVectors two(m->getRangeMap(), 2);
+  EXPECT_THROW(m->apply(x, two), std::runtime_error);
+  TpetraVector longer(rcp(new tpetra::Map(114 + 2 * ranks(), 0, world())));
+  std::vector<tpetra::Map::global_ordinal_type> reversed;
+  for (int i = tpetra::compat::numLocalElements(*x.getMap()); i-- > 0;)
+    reversed.push_back(x.getMap()->getGlobalElement(i));
+  TpetraVector renumbered(
+      rcp(new tpetra::Map(114, Teuchos::arrayViewFromVector(reversed), 0, world())));
+  for (const auto* other : {&longer, &renumbered}) {
+    EXPECT_THROW(m->apply(*other, y), std::runtime_error);
+    EXPECT_THROW(m->apply(x, const_cast<TpetraVector&>(*other)), std::runtime_error);
+  }
+
+  const auto open = rcp(new TpetraCrs(crs_->getRowMap(), 3));
+  EXPECT_THROW(tpetra::create<TpetraCrs>("ilu", open)->initialize(), std::runtime_error);
+
+  const HostBsr no_diagonal = matrixOn(Pattern{{0, 1}, {0}, {2}, {3}}, 1, 4);
+  EXPECT_THROW(tpetra::create("jacobi", crsMatrix(no_diagonal, Spread::Parts))->initialize(),
+               Error);
+
+  ParameterList list;
+  list.set("block: size", 5); // 114 rows
+  m->setParameters(list);
+  EXPECT_FALSE(m->isInitialized());
+  EXPECT_THROW(m->initialize(), Error);
+}
+
+TEST_F(BlockJacobi, DifferentDomainAndRangeMapsAreRefused) {
+  const auto rows = rowMap(8, Spread::Parts), reversed = [&] {
+    std::vector<int> backwards = owners(8, Spread::Parts);
+    std::reverse(backwards.begin(), backwards.end());
+    return tpetra::makeRowMap(world(), backwards);
+  }();
+  const auto a = rcp(new TpetraCrs(rows, 1));
+  for (int i = 0; i < tpetra::compat::numLocalElements(*rows); ++i) {
+    const auto index = rows->getGlobalElement(i);
+    const double one = 1;
+    a->insertGlobalValues(index, 1, &one, &index);
+  }
+  a->fillComplete(reversed, rows);
+  const auto m = tpetra::create<TpetraCrs>("ilu", a);
+  if (ranks() == 1)
+    EXPECT_NO_THROW(m->initialize()); // the same map twice
+  else
+    EXPECT_THROW(m->initialize(), std::runtime_error);
+}
+
+TEST(Create, KnowsIfpack2sNames) {
+  const auto a = crsMatrix(spdMatrixOn(symmetricPattern(40, 4, 9), 1, 9), Spread::Parts);
+  const auto x = randomVector(40, 1);
+  const auto ours = made("none", a);
+  const auto theirs = made("RELAXATION", a);
+  EXPECT_EQ(applied(*ours, x), x);
+  EXPECT_NE(theirs->description().find("Ifpack2"), std::string::npos) << theirs->description();
+  EXPECT_THROW(tpetra::create("NO SUCH METHOD", a), std::exception);
+}
+
+} // namespace
+} // namespace ainvil

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// Inside of Ifpack2's AdditiveSchwarz, and under Belos.
+#include "TpetraSupport.hpp"
+
+#include "Ainvil_Factory.hpp"
+#include "Ainvil_Gallery.hpp"
+#include "Ainvil_Gmres.hpp"
+
+#include <Ifpack2_AdditiveSchwarz.hpp>
+
+namespace ainvil {
+namespace {
+
+using namespace test;
+using Schwarz = Ifpack2::AdditiveSchwarz<TpetraRow>;
+
+RCP<TpetraPreconditioner> overlapping(const std::string& name, const RCP<const TpetraCrs>& a,
+                                      int overlap) {
+  const auto schwarz = rcp(new Schwarz(a));
+  ParameterList list;
+  list.set("schwarz: overlap level", overlap);
+  schwarz->setParameters(list);
+  schwarz->setInnerPreconditioner(tpetra::create<TpetraRow>(name, Teuchos::null));
+  schwarz->initialize();
+  schwarz->compute();
+  return schwarz;
+}
+
+TEST(AdditiveSchwarz, WithoutOverlapIsBlockJacobi) {
+  const HostBsr a = matrixOn(randomPattern(71, 5, 31), 1, 31);
+  const auto x = randomVector(71, 1);
+  for (const Spread spread : {Spread::Parts, Spread::Cyclic}) {
+    const auto crs = crsMatrix(a, spread);
+    for (const char* name : {"ilu:solve=isai,power=2", "jacobi", "ainv:symmetric=no"})
+      expectNear(applied(*overlapping(name, crs, 0), x), applied(*made(name, crs), x), 1e-12);
+  }
+}
+
+TEST(AdditiveSchwarz, OverlapSavesIterations) {
+  const Problem problem = makeProblem("laplace7:16");
+  const auto a = crsMatrix(problem.matrix, Spread::Parts);
+  const auto b = vectorOn(a->getRowMap(), std::vector<double>(a->getGlobalNumRows(), 1.0));
+  int iterations[2];
+  for (const int overlap : {0, 1}) {
+    const auto run =
+        solveByBelos("GMRES", a, overlapping("ilu:solve=isai,power=2", a, overlap), b, 1e-8);
+    EXPECT_TRUE(run.converged);
+    EXPECT_LE(run.residual, 1.1e-8);
+    iterations[overlap] = run.iterations;
+  }
+  if (ranks() == 1)
+    EXPECT_EQ(iterations[1], iterations[0]);
+  else
+    EXPECT_LT(iterations[1], iterations[0]);
+}
+
+TEST(AdditiveSchwarz, NewValues) {
+  const Pattern pattern = randomPattern(71, 5, 31);
+  const auto a = tpetra::distribute(matrixOn(pattern, 1, 31), rowMap(71, Spread::Parts));
+  const auto m = overlapping("ilu", a, 1);
+  const auto second = crsMatrix(matrixOn(pattern, 1, 32), Spread::Parts);
+  a->resumeFill();
+  Kokkos::deep_copy(a->getLocalMatrixDevice().values, second->getLocalMatrixDevice().values);
+  a->fillComplete();
+  m->initialize(); // for the overlapping rows, which Ifpack2 imports there
+  m->compute();
+  const auto x = randomVector(71, 1);
+  EXPECT_EQ(applied(*m, x), applied(*overlapping("ilu", second, 1), x));
+}
+
+/// Belos with the adapter and the library's own solver take the same path on one rank.
+TEST(BelosSolve, IterationsOfTheLibraryOnOneRank) {
+  const Problem problem = makeProblem("cavity:40");
+  for (const char* name : {"ilu", "ilu:solve=isai,power=3", "jacobi"}) {
+    const auto whole = createPreconditioner<double, Device>(name);
+    setUp(*whole, problem.matrix);
+    SolverOptions options;
+    options.tolerance = 1e-5;
+    options.max_iterations = 5000;
+    Gmres<double, Device> gmres(options);
+    const Vector<double, Device> b("b", problem.rhs.extent(0)), x("x", problem.rhs.extent(0));
+    Kokkos::deep_copy(b, problem.rhs);
+    const auto ours = gmres.solve(
+        Exec(), MatrixOperator<double, Device>(copyTo<Device>(problem.matrix)), whole.get(), b, x);
+    const auto a = crsMatrix(problem.matrix, Spread::Parts);
+    ParameterList blocks;
+    blocks.set("block: size", 3);
+    const auto rhs =
+        tpetra::distribute(Kokkos::View<const double*, HostDevice>(problem.rhs), a->getRowMap());
+    const auto theirs = solveByBelos("GMRES", a, made(name, a, blocks), rhs, 1e-5);
+    EXPECT_TRUE(theirs.converged);
+    EXPECT_LE(theirs.residual, 1.1e-5);
+    if (ranks() == 1)
+      EXPECT_EQ(theirs.iterations, ours.iterations) << name;
+    else
+      EXPECT_GE(theirs.iterations, ours.iterations / 2) << name;
+  }
+}
+
+} // namespace
+} // namespace ainvil

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "TpetraSupport.hpp"
+
+#include "Ainvil_Factory.hpp"
+
+#include <Teuchos_ParameterListExceptions.hpp>
+
+namespace ainvil {
+namespace {
+
+using namespace test;
+using tpetra::chooseParameters;
+using tpetra::validParameters;
+namespace Wrong = Teuchos::Exceptions;
+
+TEST(TpetraParameters, NamesBecomeKeys) {
+  ParameterList list;
+  list.set("trisolver: type", "ISAI");
+  list.set("isai: pattern power", 3);
+  list.set("isai: relaxation steps", "auto");
+  list.set("fact: iluk level-of-fill", 1.0);
+  list.set("storage: precision", "float");
+  list.set("block: size", 4);
+  const auto choice = chooseParameters("ilu", list);
+  EXPECT_EQ(choice.specification, "ilu:solve=isai,power=3,relax=auto,level=1,storage=float");
+  EXPECT_EQ(choice.block_size, 4);
+}
+
+TEST(TpetraParameters, NumbersOfAnyType) {
+  for (const int type : {0, 1, 2, 3, 4, 5, 6}) {
+    ParameterList list;
+    const char* name = "fsai: levels";
+    if (type == 0)
+      list.set(name, 3);
+    else if (type == 1)
+      list.set(name, 3L);
+    else if (type == 2)
+      list.set(name, 3LL);
+    else if (type == 3)
+      list.set(name, size_t(3));
+    else if (type == 4)
+      list.set(name, 3.0f);
+    else if (type == 5)
+      list.set(name, 3.0);
+    else
+      list.set(name, "3");
+    EXPECT_EQ(chooseParameters("fsai", list).specification, "fsai:power=3");
+  }
+  ParameterList list;
+  list.set("fsai: threshold", 0.125f);
+  EXPECT_EQ(chooseParameters("fsai", list).specification, "fsai:tau=0.125");
+}
+
+TEST(TpetraParameters, TheListWinsOverTheName) {
+  ParameterList list;
+  list.set("isai: pattern power", 2);
+  EXPECT_EQ(chooseParameters("ILU:solve=isai,power=3", list).specification,
+            "ilu:solve=isai,power=2");
+  list.set("isai: pattern power", 1); // the default
+  EXPECT_EQ(chooseParameters("ilu:solve=isai,power=3", list).specification, "ilu:solve=isai");
+}
+
+/// The list of all defaults asks for nothing, and every key of the library has a name in it.
+TEST(TpetraParameters, AllKeysHaveNamesAndDefaults) {
+  for (const MethodHelp& method : preconditionerHelp()) {
+    const auto valid = validParameters(method.name);
+    EXPECT_EQ(valid->numParams(), int(method.parameters.size()) + 1) << method.name;
+    EXPECT_EQ(chooseParameters(method.name, *valid).specification, method.name);
+    for (auto at = valid->begin(); at != valid->end(); ++at)
+      EXPECT_FALSE(valid->entry(at).docString().empty()) << valid->name(at);
+  }
+}
+
+/// The type by which a parameter is told from its default is that of the default.
+TEST(TpetraParameters, DefaultsAreThoseOfTheLibrary) {
+  EXPECT_EQ(validParameters("ilu")->get<int>("sweep: iterations"), 5);
+  EXPECT_EQ(validParameters("fsai")->get<double>("fsai: filter"), 0.05);
+  EXPECT_EQ(validParameters("ainv")->get<std::string>("ainv: variant"), "sainv");
+  EXPECT_THROW(validParameters("lu"), InvalidArgument);
+}
+
+template <class Exception, class T>
+void expectRefused(const std::string& method, const std::string& name, const T& value,
+                   const std::string& part) {
+  ParameterList list;
+  list.set(name, value);
+  try {
+    chooseParameters(method, list);
+    ADD_FAILURE() << name << " was accepted";
+  } catch (const Exception& error) {
+    EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+  }
+}
+
+TEST(TpetraParameters, WrongOnesAreRefused) {
+  using Name = Wrong::InvalidParameterName;
+  using Type = Wrong::InvalidParameterType;
+  using Value = Wrong::InvalidParameterValue;
+  expectRefused<Name>("ilu", "fact: ilut level-of-fill", 1, "\"fact: iluk level-of-fill\"");
+  expectRefused<Name>("ilu", "fsai: levels", 1, "not known");
+  expectRefused<Type>("ilu", "trisolver: type", 3, "must be a string");
+  expectRefused<Type>("ilu", "fact: iluk level-of-fill", true, "must be an integer");
+  expectRefused<Value>("ilu", "fact: iluk level-of-fill", -2, "\"fact: iluk level-of-fill\" must");
+  expectRefused<Value>("ilu", "fact: iluk level-of-fill", 1.5, "must be an integer");
+  expectRefused<Value>("ilu", "trisolver: type", "isia", "exact, isai, jacobi, async");
+  expectRefused<Value>("ilu", "isai: pattern power", 2, "has no effect");
+  expectRefused<Value>("fsai", "block: size", -1, "from 0 to 1000");
+  EXPECT_THROW(chooseParameters("ilu:power", {}), Wrong::InvalidParameterValue);
+}
+
+TEST(TpetraParameters, ABadListChangesNothing) {
+  const auto a = crsMatrix(matrixOn(randomPattern(30, 4, 7), 1, 7), Spread::Parts);
+  const auto m = made("ilu", a);
+  ParameterList list;
+  list.set("trisolver: type", "isai");
+  list.set("isai: pattern power", -1);
+  EXPECT_THROW(m->setParameters(list), Wrong::InvalidParameterValue);
+  EXPECT_TRUE(m->isComputed());
+  list.set("isai: pattern power", 1);
+  m->setParameters(list);
+  EXPECT_FALSE(m->isInitialized());
+  m->compute();
+  const auto x = randomVector(30, 1);
+  EXPECT_EQ(applied(*m, x), applied(*made("ilu:solve=isai", a), x));
+  m->setParameters(ParameterList()); // nothing new
+  EXPECT_TRUE(m->isComputed());
+}
+
+} // namespace
+} // namespace ainvil
