@@ -27,11 +27,15 @@ Arguments sorted(int argc, char** argv) {
 
 } // namespace
 
+std::string oneLine(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
 int runProgram(const std::string& program, int argc, char** argv,
                const std::function<ExitCode(const Arguments&)>& run) {
-  const auto fail = [&](std::string reason, ExitCode code) {
-    std::replace(reason.begin(), reason.end(), '\n', ' ');
-    std::cerr << program << ": " << reason << std::endl;
+  const auto fail = [&](const std::string& reason, ExitCode code) {
+    std::cerr << program << ": " << oneLine(reason) << std::endl;
     return code;
   };
   try {

@@ -20,6 +20,9 @@ struct Arguments {
   std::vector<std::string> kokkos; ///< those that begin with --kokkos-
 };
 
+/// The text without line breaks.
+std::string oneLine(std::string text);
+
 /// Calls `run` with the arguments, unless they ask for the help of Kokkos; an exception becomes one
 /// sentence on stderr and an exit code.
 int runProgram(const std::string& program, int argc, char** argv,

@@ -16,6 +16,9 @@ namespace {
 constexpr const char* description =
     "Solves A x = b with one or more preconditioners and compares them.\n"
     "Without --precond it compares a sensible set and says which was the fastest.";
+constexpr const char* mpi_description =
+    "Solves A x = b on the ranks of an MPI job (mpirun -np 4 ainvil-solve-mpi ...) by Belos, with\n"
+    "the preconditioners of Ainvil on Tpetra's matrices and those of Ifpack2, and compares them.";
 
 const std::vector<std::string> solvers = {"cg", "gmres", "fgmres", "bicgstab"};
 
@@ -41,10 +44,20 @@ std::vector<std::string> defaultPreconds(const std::string& solver) {
           "ilu:solve=jacobi,sweeps=3"};
 }
 
-std::string footer() {
+std::vector<std::string> defaultMpiPreconds(const std::string& solver) {
+  if (solver == "cg")
+    return {"jacobi", "ilu", "local-fsai", "fsai"};
+  return {"jacobi", "ilu", "ilu:solve=isai,power=1", "ilu:solve=isai,power=2",
+          "ilu:solve=isai,power=3"};
+}
+
+std::string footer(Program program) {
+  const bool mpi = program == Program::SolveMpi;
   std::string text = "Problems of the gallery (a single N means N in every direction):\n";
   for (const GalleryEntry& entry : gallery())
     text += helpLine(entry.syntax, entry.description, 2);
+  if (mpi)
+    text += helpLine("cavity-newton:N", "the cavity by Newton's method: one table row a step", 2);
   text +=
       "\nPreconditioners, written METHOD or METHOD:KEY=VALUE,KEY=VALUE (first value: default):\n";
   for (const MethodHelp& method : preconditionerHelp()) {
@@ -52,10 +65,16 @@ std::string footer() {
     for (const ParameterHelp& parameter : method.parameters)
       text += helpLine(parameter.key + "=" + parameter.values, parameter.meaning, 4);
   }
+  if (mpi)
+    text +=
+        "\nEach works on the rows of a rank and their entries in columns of the rank (with those "
+        "of\nother ranks that --overlap adds), but for fsai, which knows no ranks; local-fsai "
+        "does.\nAll other names are Ifpack2's, with its parameters: RILUK:fact: iluk "
+        "level-of-fill=1\n";
   for (const std::string solver : {"gmres", "cg"}) {
     text += "\nCompared without --precond, --solver " + solver;
     text += solver == "cg" ? ":\n" : ", fgmres or bicgstab:\n";
-    for (const std::string& precond : defaultPreconds(solver))
+    for (const std::string& precond : mpi ? defaultMpiPreconds(solver) : defaultPreconds(solver))
       text += "  " + precond + "\n";
   }
   text += "\nColumns of the table, times in seconds of wall clock:\n"
@@ -63,8 +82,10 @@ std::string footer() {
           "  apply30   30 applications of it, timed together after one more that is not\n"
           "  residual  ||b - A x|| / ||b||, recomputed in double on the host\n"
           "  total     setup + solve\n"
-          "  MiB       most memory held during the run, system and solver included\n"
-          "\nOptions --kokkos-... are passed on to Kokkos, --kokkos-help lists them.\n"
+          "  MiB       most memory held during the run, system and solver included\n";
+  if (mpi)
+    text += "Times and memory are those of the slowest and largest rank.\n";
+  text += "\nOptions --kokkos-... are passed on to Kokkos, --kokkos-help lists them.\n"
           "Exit codes: 0 all runs converged, 3 some did not, 2 bad input, 1 anything else.\n";
   return text;
 }
@@ -106,6 +127,11 @@ void check(const CommandLine& command, bool block_size_given) {
   requireAtLeast("--max-iters", command.max_iterations, 0);
   requireAtLeast("--repeat", command.repeat, 1);
   requireTolerance(command.tolerance);
+  requireAtLeast("--overlap", command.overlap, 0);
+  if (command.overlap > 0 && command.in_blocks)
+    throw InvalidArgument("--overlap needs --format points: Ifpack2 shares no rows of blocks");
+  requireAtLeast("--newton-steps", command.newton_steps, 1);
+  requireTolerance(command.newton_tolerance);
 
   const std::pair<const char*, const std::string*> outputs[] = {{"--json", &command.json},
                                                                 {"--history", &command.history},
@@ -121,13 +147,15 @@ void check(const CommandLine& command, bool block_size_given) {
 
 } // namespace
 
-CommandLine parseCommandLine(const std::vector<std::string>& arguments) {
+CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program program) {
+  const bool mpi = program == Program::SolveMpi;
   CommandLine command;
+  std::string partition = "rows", format = "points";
   std::string rhs;
   std::string exec = "default";
   std::string precision = "double";
 
-  CLI::App app(description, "ainvil-solve");
+  CLI::App app(mpi ? mpi_description : description, mpi ? "ainvil-solve-mpi" : "ainvil-solve");
   app.get_formatter()->column_width(help_column);
   const CLI::Validator not_empty(
       [](std::string& text) { return text.empty() ? "needs a value" : ""; }, "", "");
@@ -160,9 +188,10 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments) {
             "Krylov method: cg for SPD matrices, fgmres for preconditioners that\n"
             "vary between applications; default gmres",
             solvers);
-  app.add_flag("--allow-varying", command.allow_varying,
-               "run cg and gmres even with a preconditioner that varies between\n"
-               "applications");
+  if (!mpi)
+    app.add_flag("--allow-varying", command.allow_varying,
+                 "run cg and gmres even with a preconditioner that varies between\n"
+                 "applications");
   addNumber(app, "--restart", command.restart, "M", "restart length of gmres and fgmres");
   addNumber(app, "--tol", command.tolerance, "T", "stop at ||b - A x|| <= T ||b||");
   addNumber(app, "--max-iters", command.max_iterations, "N", "most iterations of a solve");
@@ -172,16 +201,33 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments) {
             "do all R times and report the fastest setup, apply30 and solve;\n"
             "the JSON also has the first setup and, if R > 1, the fastest\n"
             "compute on the same graph");
-  addChoice(app, "--exec", exec, "Kokkos' default execution space or its host space",
-            {"default", "host"});
-  addChoice(app, "--precision", precision,
-            "of matrix, vectors and preconditioner; default double;\n"
-            "float reaches residuals of about 1e-6",
-            {"double", "float"});
+  if (mpi) {
+    addChoice(app, "--partition", partition,
+              "which rank has which block rows: consecutive ones, or the parts\n"
+              "that METIS makes of the graph; default rows",
+              {"rows", "metis"});
+    addNumber(app, "--overlap", command.overlap, "K",
+              "levels of rows of other ranks that Ifpack2's AdditiveSchwarz\n"
+              "adds to those of a rank");
+    addChoice(app, "--format", format, "of the matrix: CrsMatrix or BlockCrsMatrix; default points",
+              {"points", "blocks"});
+    addNumber(app, "--newton-tol", command.newton_tolerance, "T",
+              "cavity-newton: stop at ||F|| <= T ||F_0||");
+    addNumber(app, "--newton-steps", command.newton_steps, "N", "cavity-newton: most steps");
+  } else {
+    addChoice(app, "--exec", exec, "Kokkos' default execution space or its host space",
+              {"default", "host"});
+    addChoice(app, "--precision", precision,
+              "of matrix, vectors and preconditioner; default double;\n"
+              "float reaches residuals of about 1e-6",
+              {"double", "float"});
+  }
   text("--json", command.json, "FILE|-",
        "results as JSON, one object a run, one line each;\n"
        "-: to stdout, and the table to stderr");
-  text("--history", command.history, "FILE.csv", "relative residual of all iterations of all runs");
+  if (!mpi)
+    text("--history", command.history, "FILE.csv",
+         "relative residual of all iterations of all runs");
   text("--solution", command.solution, "FILE.mtx",
        "x of the fastest run that converged, or if none did,\n"
        "of the one with the smallest residual");
@@ -189,16 +235,18 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments) {
 
   command.help = parse(app, arguments);
   if (!command.help.empty()) {
-    command.help += footer();
+    command.help += footer(program);
     return command;
   }
   if (!rhs.empty())
     readRhs(rhs, command);
   command.on_host = exec == "host";
   command.single_precision = precision == "float";
+  command.by_metis = partition == "metis";
+  command.in_blocks = format == "blocks";
   check(command, block_size->count() > 0);
   if (command.preconds.empty())
-    command.preconds = defaultPreconds(command.solver);
+    command.preconds = mpi ? defaultMpiPreconds(command.solver) : defaultPreconds(command.solver);
   return command;
 }
 

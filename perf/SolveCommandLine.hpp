@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// \file
-/// The command line of ainvil-solve.
+/// The command lines of ainvil-solve and ainvil-solve-mpi.
 
 #include <cstdint>
 #include <string>
@@ -35,6 +35,12 @@ struct CommandLine {
   bool on_host = false;
   bool single_precision = false;
 
+  bool by_metis = false;          ///< ainvil-solve-mpi: parts of METIS, not of consecutive rows
+  int overlap = 0;                ///< ainvil-solve-mpi: levels of rows that ranks share
+  bool in_blocks = false;         ///< ainvil-solve-mpi: BlockCrsMatrix, not CrsMatrix
+  double newton_tolerance = 1e-8; ///< ainvil-solve-mpi
+  int newton_steps = 20;          ///< ainvil-solve-mpi
+
   std::string json, history, solution; ///< empty: not wanted
   bool quiet = false;
 
@@ -42,9 +48,12 @@ struct CommandLine {
   const std::string& problemName() const { return matrix.empty() ? problem : matrix; }
 };
 
+enum class Program { Solve, SolveMpi };
+
 /// Parses the arguments behind the name of the program. Does not need Kokkos to be initialised and
 /// opens no file. \throws InvalidArgument
-CommandLine parseCommandLine(const std::vector<std::string>& arguments);
+CommandLine parseCommandLine(const std::vector<std::string>& arguments,
+                             Program program = Program::Solve);
 
 } // namespace perf
 } // namespace ainvil

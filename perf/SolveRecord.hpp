@@ -17,7 +17,8 @@ namespace perf {
 struct Environment {
   std::string exec_space;
   std::string device; ///< name of the GPU or CPU
-  int threads = 0;    ///< of the host
+  int threads = 0;    ///< of the host, on each rank
+  int ranks = 1;
 };
 
 constexpr double not_measured = std::numeric_limits<double>::quiet_NaN();

@@ -72,9 +72,11 @@ void Table::printHeader(const LinearSystem& system, const Environment& environme
     out_ << ", scaled (" << command_.scale << ")";
   if (command_.reorder != "none")
     out_ << "\nreorder   " << command_.reorder << ", " << seconds(system.reorder_seconds) << " s";
-  out_ << "\nmachine   " << environment.exec_space << " on " << environment.device << ", "
-       << environment.threads << " host threads, Kokkos " << compat::kokkosVersion()
-       << "\nsolver    " << command_.solver;
+  out_ << "\nmachine   ";
+  if (environment.ranks > 1)
+    out_ << environment.ranks << " ranks, each ";
+  out_ << environment.exec_space << " on " << environment.device << ", " << environment.threads
+       << " host threads, Kokkos " << compat::kokkosVersion() << "\nsolver    " << command_.solver;
   if (command_.hasRestart())
     out_ << "(" << command_.restart << ")";
   out_ << ", tolerance " << command_.tolerance << ", at most " << command_.max_iterations
@@ -146,6 +148,7 @@ std::string toJson(const RunRecord& record, const CommandLine& command, const Li
   run["exec_space"] = environment.exec_space;
   run["device"] = environment.device;
   run["threads"] = environment.threads;
+  run["ranks"] = environment.ranks;
   run["repeat"] = command.repeat;
   run["setup_seconds"] = phases;
   run["setup_total_seconds"] = record.setup_seconds;

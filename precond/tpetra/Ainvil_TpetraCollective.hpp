@@ -13,16 +13,43 @@ namespace ainvil {
 namespace tpetra {
 namespace detail {
 
+/// Which exception it was.
+enum class Kind : int { Any, InvalidArgument, Breakdown, File };
+
+inline Kind kindOf(const std::exception& error) {
+  if (dynamic_cast<const InvalidArgument*>(&error) != nullptr)
+    return Kind::InvalidArgument;
+  if (dynamic_cast<const BreakdownError*>(&error) != nullptr)
+    return Kind::Breakdown;
+  return dynamic_cast<const FileError*>(&error) != nullptr ? Kind::File : Kind::Any;
+}
+
+[[noreturn]] inline void throwAs(Kind kind, const std::string& text) {
+  switch (kind) {
+  case Kind::InvalidArgument:
+    throw InvalidArgument(text);
+  case Kind::Breakdown:
+    throw BreakdownError(text);
+  case Kind::File:
+    throw FileError(text);
+  default:
+    throw Error(text);
+  }
+}
+
 /// Runs work() on every rank; where it throws on one of them, all throw what the first of them has
-/// to say. work() must not communicate. \throws Error; on a single rank, what work() throws
+/// to say, as the same kind of Error. work() must not communicate. \throws Error; on a single rank,
+/// what work() throws
 template <class Work>
 void onAllRanks(const Teuchos::Comm<int>& comm, const Work& work) {
   if (comm.getSize() == 1)
     return work();
   std::string problem;
+  int kind = 0;
   try {
     work();
   } catch (const std::exception& error) {
+    kind = static_cast<int>(kindOf(error));
     problem = message("rank ", comm.getRank(), " of ", comm.getSize(), ": ", error.what());
   }
   const int here = problem.empty() ? comm.getSize() : comm.getRank();
@@ -34,7 +61,8 @@ void onAllRanks(const Teuchos::Comm<int>& comm, const Work& work) {
   Teuchos::broadcast(comm, first, Teuchos::outArg(length));
   problem.resize(length);
   Teuchos::broadcast(comm, first, length, &problem[0]);
-  throw Error(problem);
+  Teuchos::broadcast(comm, first, Teuchos::outArg(kind));
+  throwAs(static_cast<Kind>(kind), problem);
 }
 
 } // namespace detail

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "TpetraSolve.hpp"
+
+#include "Ainvil_Factory.hpp"
+#include "Ainvil_Partition.hpp"
+#include "Ainvil_TpetraCollective.hpp"
+
+#include <BelosSolverFactory.hpp>
+#include <BelosTpetraAdapter.hpp>
+#include <Ifpack2_AdditiveSchwarz.hpp>
+#include <Ifpack2_Factory.hpp>
+
+#include <cstdlib>
+
+namespace ainvil {
+namespace perf {
+namespace {
+
+using Teuchos::ParameterList;
+using OurPreconditioner = tpetra::Preconditioner<TpetraRow>;
+using MultiVector = Tpetra::MultiVector<>;
+
+bool isOurs(const std::string& specification) {
+  const std::string method = tpetra::methodOf(specification);
+  return method == "local-fsai" || tpetra::isMethod(method);
+}
+
+/// "RILUK:fact: iluk level-of-fill=1" as name and list; numbers are told by their looks.
+std::pair<std::string, ParameterList> ofIfpack2(const std::string& specification) {
+  const size_t colon = specification.find(':');
+  ParameterList list;
+  size_t begin = colon;
+  while (begin < specification.size()) {
+    const size_t end = std::min(specification.find(',', ++begin), specification.size());
+    const std::string pair = specification.substr(begin, end - begin);
+    const size_t equals = pair.find('=');
+    if (equals == std::string::npos)
+      throw InvalidArgument(message("preconditioner '", specification, "': '", pair,
+                                    "' is not of the form NAME=VALUE"));
+    const std::string name = pair.substr(0, equals), value = pair.substr(equals + 1);
+    char* end_of_number;
+    const double number = std::strtod(value.c_str(), &end_of_number);
+    if (value.empty() || *end_of_number != '\0')
+      list.set(name, value);
+    else if (value.find_first_of(".eE") == std::string::npos)
+      list.set(name, static_cast<int>(number));
+    else
+      list.set(name, number);
+    begin = end;
+  }
+  return {specification.substr(0, colon), list};
+}
+
+} // namespace
+
+double maxOverRanks(const tpetra::Comm& comm, double value) {
+  double largest = value;
+  Teuchos::reduceAll(comm, Teuchos::REDUCE_MAX, value, Teuchos::outArg(largest));
+  return largest;
+}
+
+Offset sumOverRanks(const tpetra::Comm& comm, Offset value) {
+  long long sum = 0;
+  Teuchos::reduceAll(comm, Teuchos::REDUCE_SUM, static_cast<long long>(value),
+                     Teuchos::outArg(sum));
+  return sum;
+}
+
+Teuchos::RCP<const tpetra::Map> makeRowMap(const CommandLine& command,
+                                           const Graph<HostDevice>& graph,
+                                           const Teuchos::RCP<const tpetra::Comm>& comm) {
+  const int ranks = comm->getSize();
+  std::vector<int> owners;
+  tpetra::detail::onAllRanks(*comm, [&] {
+    if (comm->getRank() != 0)
+      return;
+    owners.resize(graph.num_rows);
+    if (command.by_metis && ranks > 1) {
+      const auto parts = partition(graph, ranks);
+      std::copy(parts.part_of.data(), parts.part_of.data() + owners.size(), owners.begin());
+    } else {
+      for (size_t i = 0; i < owners.size(); ++i)
+        owners[i] = static_cast<int>(i * ranks / owners.size());
+    }
+  });
+  return tpetra::makeRowMap(comm, owners);
+}
+
+void checkSpecification(const std::string& specification) {
+  if (isOurs(specification)) {
+    const std::string local = "local-";
+    createPreconditioner<double, HostDevice>(specification.substr(
+        specification.compare(0, local.size(), local) == 0 ? local.size() : 0));
+    return;
+  }
+  const auto [name, list] = ofIfpack2(specification);
+  Teuchos::RCP<Ifpack2::Preconditioner<>> m;
+  try {
+    m = Ifpack2::Factory().create<TpetraRow>(name, Teuchos::null);
+  } catch (const std::exception&) {
+    throw InvalidArgument(message("preconditioner '", specification,
+                                  "': the method is neither one of Ainvil's (none, jacobi, ilu, "
+                                  "fsai, local-fsai, ainv) nor one of this Ifpack2's"));
+  }
+  try {
+    m->setParameters(list);
+  } catch (const std::exception& error) {
+    throw InvalidArgument(message("preconditioner '", specification, "': ", error.what()));
+  }
+}
+
+TpetraPreconditioner::TpetraPreconditioner(const CommandLine& command,
+                                           const std::string& specification,
+                                           const Teuchos::RCP<const TpetraRow>& a,
+                                           int block_size) {
+  const bool ours = isOurs(specification);
+  std::string name = specification;
+  ParameterList list;
+  if (!ours)
+    std::tie(name, list) = ofIfpack2(specification);
+  const bool nested = command.overlap > 0 && tpetra::methodOf(specification) != "fsai";
+  inner_ = tpetra::create<TpetraRow>(name, nested && ours ? Teuchos::null : a);
+  const auto* over_ranks = dynamic_cast<tpetra::DistributedFsai<TpetraRow>*>(inner_.get());
+  if (ours && over_ranks == nullptr && block_size > 1)
+    list.set("block: size", block_size);
+  inner_->setParameters(list);
+  outer_ = inner_;
+  if (!nested)
+    return;
+  const auto schwarz = Teuchos::rcp(new Ifpack2::AdditiveSchwarz<TpetraRow>(a));
+  ParameterList around;
+  around.set("schwarz: overlap level", command.overlap);
+  schwarz->setParameters(around);
+  schwarz->setInnerPreconditioner(inner_);
+  outer_ = schwarz;
+}
+
+void TpetraPreconditioner::report(const tpetra::Comm& comm, RunRecord& record) const {
+  record.setup_phases.clear();
+  if (outer_ != inner_ || dynamic_cast<OurPreconditioner*>(inner_.get()) == nullptr) {
+    record.setup_phases.emplace_back("initialize", maxOverRanks(comm, outer_->getInitializeTime()));
+    record.setup_phases.emplace_back("compute", maxOverRanks(comm, outer_->getComputeTime()));
+  }
+  const auto* ours = dynamic_cast<OurPreconditioner*>(inner_.get());
+  if (ours == nullptr)
+    return;
+  const Report& report = ours->localReport();
+  // The phases of rank 0: others have the same, or had nothing to do in one.
+  int count = static_cast<int>(report.phases.phases().size());
+  Teuchos::broadcast(comm, 0, Teuchos::outArg(count));
+  for (int i = 0; i < count; ++i) {
+    std::string name = comm.getRank() == 0 ? report.phases.phases()[i].first : "";
+    int length = static_cast<int>(name.size());
+    Teuchos::broadcast(comm, 0, Teuchos::outArg(length));
+    name.resize(length);
+    Teuchos::broadcast(comm, 0, length, &name[0]);
+    double seconds = 0;
+    for (const PhaseTimes::Phase& phase : report.phases.phases())
+      if (phase.first == name)
+        seconds = phase.second;
+    record.setup_phases.emplace_back(name, maxOverRanks(comm, seconds));
+  }
+  const auto* over_ranks = dynamic_cast<tpetra::DistributedFsai<TpetraRow>*>(inner_.get());
+  record.factor_entries = over_ranks != nullptr
+                              ? Offset(over_ranks->factor()->getGlobalNumEntries())
+                              : sumOverRanks(comm, report.factor_entries);
+  record.factor_bytes = sumOverRanks(comm, report.factor_bytes);
+  record.breakdowns = sumOverRanks(comm, report.breakdowns);
+  record.notes = report.notes;
+}
+
+double timeApplications(const tpetra::Comm& comm, const Ifpack2::Preconditioner<>& m, int count) {
+  MultiVector x(m.getDomainMap(), 1), y(m.getRangeMap(), 1);
+  x.putScalar(1);
+  m.apply(x, y);
+  return timedOverRanks(comm, [&] {
+    for (int i = 0; i < count; ++i)
+      m.apply(x, y);
+  });
+}
+
+BelosResult solveByBelos(const CommandLine& command, const Teuchos::RCP<const TpetraOperator>& a,
+                         const TpetraPreconditioner& m, const Teuchos::RCP<const TpetraVector>& b,
+                         const Teuchos::RCP<TpetraVector>& x) {
+  using Problem = Belos::LinearProblem<double, MultiVector, TpetraOperator>;
+  x->putScalar(0);
+  const auto problem = Teuchos::rcp(new Problem(a, x, b));
+  problem->setRightPrec(m.rcp());
+  problem->setProblem();
+  const auto list = Teuchos::rcp(new ParameterList);
+  list->set("Convergence Tolerance", command.tolerance);
+  list->set("Maximum Iterations", command.max_iterations);
+  std::string name = command.solver == "cg" ? "CG" : "BICGSTAB";
+  if (command.hasRestart()) {
+    name = command.solver == "gmres" ? "GMRES" : "FLEXIBLE GMRES";
+    list->set("Num Blocks", command.restart);
+    list->set("Maximum Restarts", command.max_iterations);
+    list->set("Implicit Residual Scaling", "Norm of RHS");
+    list->set("Explicit Residual Scaling", "Norm of RHS");
+  }
+  const auto solver =
+      Belos::SolverFactory<double, MultiVector, TpetraOperator>().create(name, list);
+  solver->setProblem(problem);
+  BelosResult result;
+  result.seconds = timedOverRanks(*b->getMap()->getComm(), [&] {
+    result.converged = solver->solve() == Belos::Converged;
+  });
+  result.iterations = solver->getNumIters();
+  return result;
+}
+
+} // namespace perf
+} // namespace ainvil
