@@ -3,7 +3,7 @@
 
 if(NOT TARGET Ainvil::Trilinos)
   add_library(Ainvil::Trilinos INTERFACE IMPORTED)
-  foreach(_ainvil_package IN ITEMS Stratimikos Ifpack2 Belos Tpetra Teuchos)
+  foreach(_ainvil_package IN ITEMS Stratimikos ThyraTpetraAdapters Ifpack2 Belos Tpetra Teuchos)
     if(TARGET ${_ainvil_package}::all_libs)
       target_link_libraries(Ainvil::Trilinos INTERFACE ${_ainvil_package}::all_libs)
     elseif(${_ainvil_package}_LIBRARIES)

@@ -78,8 +78,8 @@ Ordinal cavityNewtonSize(const CommandLine& command) {
   Ordinal n = 0;
   const auto [next, error] = std::from_chars(command.problem.data() + name.size(), end, n);
   if (error != std::errc() || next != end || n < 3 || n > 26000)
-    throw InvalidArgument(message("problem '", command.problem,
-                                  "': the size must be an integer from 3 to 26000"));
+    throw InvalidArgument(
+        message("problem '", command.problem, "': the size must be an integer from 3 to 26000"));
   if (command.rhs != RhsKind::Default || command.scale != "none" || command.reorder != "none" ||
       command.block_size > 0 || !command.solution.empty())
     throw InvalidArgument(message("problem '", command.problem,

@@ -15,11 +15,11 @@ struct NewtonStep {
   double initialize_seconds = 0; ///< symbolic set-up: of the first step only
   double compute_seconds = 0;
   std::vector<PhaseTimes::Phase> phases; ///< of the set-up, as in RunRecord
-  double gmres_seconds = 0;  ///< the linear solve, applications included
+  double gmres_seconds = 0;              ///< the linear solve, applications included
   double precond_seconds = 0; ///< so many applications as the solve has had, timed on their own
   int iterations = 0;
-  bool converged = false;  ///< the linear solve
-  double residual = 0;     ///< ||F|| / ||F_0|| after the step
+  bool converged = false; ///< the linear solve
+  double residual = 0;    ///< ||F|| / ||F_0|| after the step
 };
 
 struct NewtonResult {

@@ -17,13 +17,14 @@ void NewtonTable::print(const std::string& precond, const NewtonResult& result,
   if (!begun_) {
     out_ << "problem   " << command_.problem << ": " << 3 * Offset(result.points) << " rows, "
          << result.entries << " entries in blocks of size 3\nmachine   " << environment.ranks
-         << " ranks, each " << environment.exec_space << " on " << environment.device
-         << ", Kokkos " << compat::kokkosVersion() << "\nsolver    " << command_.solver << "("
-         << command_.restart << "), tolerance " << command_.tolerance
-         << "; Newton's method to " << command_.newton_tolerance << "\n";
+         << " ranks, each " << environment.exec_space << " on " << environment.device << ", Kokkos "
+         << compat::kokkosVersion() << "\nsolver    " << command_.solver << "(" << command_.restart
+         << "), tolerance " << command_.tolerance << "; Newton's method to "
+         << command_.newton_tolerance << "\n";
     begun_ = true;
   }
-  out_ << "\n" << precond << "\n"
+  out_ << "\n"
+       << precond << "\n"
        << "step  iters  initialize s  compute s  precond s   solve s  ||F|| / ||F_0||\n";
   for (size_t i = 0; i < result.steps.size(); ++i) {
     const NewtonStep& step = result.steps[i];

@@ -111,8 +111,7 @@ void checkSpecification(const std::string& specification) {
 
 TpetraPreconditioner::TpetraPreconditioner(const CommandLine& command,
                                            const std::string& specification,
-                                           const Teuchos::RCP<const TpetraRow>& a,
-                                           int block_size) {
+                                           const Teuchos::RCP<const TpetraRow>& a, int block_size) {
   const bool ours = isOurs(specification);
   std::string name = specification;
   ParameterList list;
@@ -202,9 +201,8 @@ BelosResult solveByBelos(const CommandLine& command, const Teuchos::RCP<const Tp
       Belos::SolverFactory<double, MultiVector, TpetraOperator>().create(name, list);
   solver->setProblem(problem);
   BelosResult result;
-  result.seconds = timedOverRanks(*b->getMap()->getComm(), [&] {
-    result.converged = solver->solve() == Belos::Converged;
-  });
+  result.seconds = timedOverRanks(*b->getMap()->getComm(),
+                                  [&] { result.converged = solver->solve() == Belos::Converged; });
   result.iterations = solver->getNumIters();
   return result;
 }

@@ -26,12 +26,28 @@ auto numElements(const Map& map, long) -> decltype(map.getNodeNumElements()) {
   return map.getNodeNumElements();
 }
 
+/// getNodeNumEntries() became getLocalNumEntries() in 14.0.
+template <class Matrix>
+auto numEntries(const Matrix& a, int) -> decltype(a.getLocalNumEntries()) {
+  return a.getLocalNumEntries();
+}
+template <class Matrix>
+auto numEntries(const Matrix& a, long) -> decltype(a.getNodeNumEntries()) {
+  return a.getNodeNumEntries();
+}
+
 } // namespace impl
 
 /// Elements of the map that the calling rank has.
 template <class Map>
 int numLocalElements(const Map& map) {
   return static_cast<int>(impl::numElements(map, 0));
+}
+
+/// Entries, blocks of a BlockCrsMatrix, in the rows that the calling rank has of the matrix.
+template <class Matrix>
+size_t numLocalEntries(const Matrix& a) {
+  return impl::numEntries(a, 0);
 }
 
 } // namespace compat

@@ -136,7 +136,8 @@ public:
     const auto from = valuesOf(exec, a);
     if (Offset(from.extent(0)) != num_values_)
       throw InvalidArgument(message("the matrix has ", from.extent(0), " local values, but ",
-                                    num_values_, " when initialize was called: call it again"));
+                                    num_values_,
+                                    " when initialize was called: call initialize again"));
     if (!gathered_)
       return Matrix(graph_, from, block_size_);
     const int within = in_points_ ? 1 : block_size_;
@@ -236,11 +237,11 @@ private:
       size_t length = a.getNumEntriesInLocalRow(row);
       if (length > row_columns_.extent(0))
         throw InvalidArgument("a row of the matrix is longer than when initialize was called: "
-                              "call it again");
+                              "call initialize again");
       a.getLocalRowCopy(row, row_columns_, row_values_, length);
       if (at + Offset(length) > num_values_)
         throw InvalidArgument("the matrix has more entries than when initialize was called: call "
-                              "it again");
+                              "initialize again");
       for (size_t k = 0; k < length; ++k)
         host_values_(at++) = row_values_(k);
     }

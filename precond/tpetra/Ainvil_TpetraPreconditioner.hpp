@@ -76,7 +76,8 @@ public:
              scalar_type beta = 0) const override;
   bool hasTransposeApply() const override { return true; }
 
-  /// Another matrix, which must then be initialized; the same one changes nothing.
+  /// Another matrix, which must then be initialized, unless it has the CrsGraph of the one before:
+  /// then it need only be computed, as new values in the same matrix. The same one changes nothing.
   void setMatrix(const Teuchos::RCP<const row_matrix_type>& a) override;
   Teuchos::RCP<const row_matrix_type> getMatrix() const override { return matrix_; }
   /// \throws std::runtime_error without a matrix
@@ -117,6 +118,7 @@ private:
   /// Runs work() and adds the seconds that it took.
   template <class Work>
   static void timed(double& seconds, const Work& work);
+  void requireFillComplete() const;
   void requireMap(const char* name, const multivector_type& x, const map_type& map) const;
 
   Teuchos::RCP<const row_matrix_type> matrix_;

@@ -20,6 +20,44 @@ bool overlap(const MultiVector& x, const MultiVector& y) {
          y_view.data() < x_view.data() + x_view.span();
 }
 
+/// True if both are CrsMatrix with the same CrsGraph, or both BlockCrsMatrix, which hold shallow
+/// copies, with copies of the same. Collective.
+template <class Scalar, class LO, class GO, class Node>
+bool haveSameGraph(const Tpetra::RowMatrix<Scalar, LO, GO, Node>& a,
+                   const Tpetra::RowMatrix<Scalar, LO, GO, Node>& b) {
+  using Crs = Tpetra::CrsMatrix<Scalar, LO, GO, Node>;
+  using Blocks = Tpetra::BlockCrsMatrix<Scalar, LO, GO, Node>;
+  const auto *crs_a = dynamic_cast<const Crs*>(&a), *crs_b = dynamic_cast<const Crs*>(&b);
+  if (crs_a != nullptr && crs_b != nullptr)
+    return crs_a->getCrsGraph() == crs_b->getCrsGraph();
+  const auto *blocks_a = dynamic_cast<const Blocks*>(&a),
+             *blocks_b = dynamic_cast<const Blocks*>(&b);
+  if (blocks_a == nullptr || blocks_b == nullptr ||
+      blocks_a->getBlockSize() != blocks_b->getBlockSize())
+    return false;
+  const auto &graph_a = blocks_a->getCrsGraph(), &graph_b = blocks_b->getCrsGraph();
+  if (graph_a.getColMap() != graph_b.getColMap())
+    return false;
+  // A rank without entries has no arrays to tell them apart.
+  const int here =
+      graph_a.getLocalGraphDevice().entries.data() == graph_b.getLocalGraphDevice().entries.data();
+  int everywhere = 0;
+  Teuchos::reduceAll(*a.getComm(), Teuchos::REDUCE_MIN, here, Teuchos::outArg(everywhere));
+  return everywhere != 0;
+}
+
+/// True if both have the same indices on this rank. Copies of a map, as a BlockCrsMatrix hands them
+/// out, share their list.
+template <class Map>
+bool sameIndices(const Map& a, const Map& b) {
+  if (!a.isContiguous() && !b.isContiguous()) {
+    const auto indices_a = a.getMyGlobalIndices(), indices_b = b.getMyGlobalIndices();
+    if (indices_a.data() == indices_b.data() && indices_a.extent(0) == indices_b.extent(0))
+      return true;
+  }
+  return a.locallySameAs(b);
+}
+
 } // namespace detail
 
 template <class MatrixType>
@@ -37,8 +75,9 @@ template <class MatrixType>
 void Preconditioner<MatrixType>::setMatrix(const Teuchos::RCP<const row_matrix_type>& a) {
   if (a.getRawPtr() == matrix_.getRawPtr())
     return;
+  initialized_ = initialized_ && !a.is_null() && detail::haveSameGraph(*matrix_, *a);
+  computed_ = false;
   matrix_ = a;
-  initialized_ = computed_ = false;
 }
 
 template <class MatrixType>
@@ -61,12 +100,17 @@ void Preconditioner<MatrixType>::timed(double& seconds, const Work& work) {
 }
 
 template <class MatrixType>
-void Preconditioner<MatrixType>::initialize() {
-  const row_matrix_type& a = matrix();
-  TEUCHOS_TEST_FOR_EXCEPTION(!a.isFillComplete(), std::runtime_error,
+void Preconditioner<MatrixType>::requireFillComplete() const {
+  TEUCHOS_TEST_FOR_EXCEPTION(!matrix().isFillComplete(), std::runtime_error,
                              "ainvil " << methodOf(base_)
                                        << ": the matrix is not fill complete: call its "
-                                          "fillComplete before initialize.");
+                                          "fillComplete first.");
+}
+
+template <class MatrixType>
+void Preconditioner<MatrixType>::initialize() {
+  const row_matrix_type& a = matrix();
+  requireFillComplete();
   TEUCHOS_TEST_FOR_EXCEPTION(
       !a.getDomainMap()->isSameAs(*a.getRangeMap()), std::runtime_error,
       "ainvil " << methodOf(base_)
@@ -81,6 +125,7 @@ void Preconditioner<MatrixType>::initialize() {
 
 template <class MatrixType>
 void Preconditioner<MatrixType>::compute() {
+  requireFillComplete();
   if (!initialized_)
     initialize();
   computed_ = false;
@@ -98,7 +143,7 @@ void Preconditioner<MatrixType>::requireMap(const char* name, const multivector_
                                             const map_type& map) const {
   const map_type& other = *x.getMap();
   const bool of_the_same_ranks = other.getComm()->getSize() == map.getComm()->getSize();
-  const bool same = &other == &map || (of_the_same_ranks ? other.locallySameAs(map)
+  const bool same = &other == &map || (of_the_same_ranks ? detail::sameIndices(other, map)
                                                          : compat::numLocalElements(other) ==
                                                                compat::numLocalElements(map));
   TEUCHOS_TEST_FOR_EXCEPTION(!same, std::runtime_error,
