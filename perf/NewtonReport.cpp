@@ -67,6 +67,7 @@ std::string toJson(const std::string& precond, const NewtonResult& result,
   run["newton_tolerance"] = command.newton_tolerance;
   run["partition"] = command.by_metis ? "metis" : "rows";
   run["overlap"] = command.overlap;
+  run["format"] = command.in_blocks ? "blocks" : "points";
   run["exec_space"] = environment.exec_space;
   run["device"] = environment.device;
   run["threads"] = environment.threads;

@@ -150,6 +150,7 @@ void check(const CommandLine& command, bool block_size_given) {
 CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program program) {
   const bool mpi = program == Program::SolveMpi;
   CommandLine command;
+  command.program = program;
   std::string partition = "rows", format = "points";
   std::string rhs;
   std::string exec = "default";

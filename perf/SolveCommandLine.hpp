@@ -10,11 +10,13 @@
 namespace ainvil {
 namespace perf {
 
+enum class Program { Solve, SolveMpi };
 enum class RhsKind { Default, Ones, RowSum, ScaledRowSum, Random, File };
 
 /// What the user asked for. Words that name a choice have been checked.
 struct CommandLine {
   std::string help; ///< not empty: print it and stop, nothing else is set
+  Program program = Program::Solve;
 
   std::string matrix;  ///< file; empty: `problem`
   std::string problem; ///< gallery specification; empty: `matrix`
@@ -35,11 +37,12 @@ struct CommandLine {
   bool on_host = false;
   bool single_precision = false;
 
-  bool by_metis = false;          ///< ainvil-solve-mpi: parts of METIS, not of consecutive rows
-  int overlap = 0;                ///< ainvil-solve-mpi: levels of rows that ranks share
-  bool in_blocks = false;         ///< ainvil-solve-mpi: BlockCrsMatrix, not CrsMatrix
-  double newton_tolerance = 1e-8; ///< ainvil-solve-mpi
-  int newton_steps = 20;          ///< ainvil-solve-mpi
+  // ainvil-solve-mpi:
+  bool by_metis = false;  ///< parts of METIS, not consecutive rows
+  int overlap = 0;        ///< levels of rows that ranks share
+  bool in_blocks = false; ///< BlockCrsMatrix, not CrsMatrix
+  double newton_tolerance = 1e-8;
+  int newton_steps = 20;
 
   std::string json, history, solution; ///< empty: not wanted
   bool quiet = false;
@@ -47,8 +50,6 @@ struct CommandLine {
   bool hasRestart() const { return solver == "gmres" || solver == "fgmres"; }
   const std::string& problemName() const { return matrix.empty() ? problem : matrix; }
 };
-
-enum class Program { Solve, SolveMpi };
 
 /// Parses the arguments behind the name of the program. Does not need Kokkos to be initialised and
 /// opens no file. \throws InvalidArgument

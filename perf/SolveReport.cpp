@@ -149,6 +149,11 @@ std::string toJson(const RunRecord& record, const CommandLine& command, const Li
   run["device"] = environment.device;
   run["threads"] = environment.threads;
   run["ranks"] = environment.ranks;
+  if (command.program == Program::SolveMpi) {
+    run["partition"] = command.by_metis ? "metis" : "rows";
+    run["overlap"] = command.overlap;
+    run["format"] = command.in_blocks ? "blocks" : "points";
+  }
   run["repeat"] = command.repeat;
   run["setup_seconds"] = phases;
   run["setup_total_seconds"] = record.setup_seconds;

@@ -26,7 +26,8 @@ public:
 
   using Base::Base;
 
-  /// \throws std::runtime_error before initialize()
+  /// With the phases "extract", which finds the block of the rank in initialize(), and "gather", of
+  /// its values in compute(). \throws std::runtime_error before initialize()
   const Report& localReport() const override;
 
 protected:
@@ -38,10 +39,14 @@ protected:
 private:
   using typename Base::device_type;
 
+  void takeReport();
+
   LocalBlock<scalar_type, typename Base::local_ordinal_type, typename Base::global_ordinal_type,
              typename Base::node_type>
       block_;
   PreconditionerPtr<scalar_type, device_type> local_;
+  PhaseTimes around_; ///< local_
+  Report report_;     ///< of local_ and around it
 };
 
 } // namespace tpetra

@@ -14,7 +14,14 @@ template <class MatrixType>
 const Report& BlockJacobi<MatrixType>::localReport() const {
   TEUCHOS_TEST_FOR_EXCEPTION(local_ == nullptr, std::runtime_error,
                              "ainvil: there is no report before initialize.");
-  return local_->report();
+  return report_;
+}
+
+template <class MatrixType>
+void BlockJacobi<MatrixType>::takeReport() {
+  report_ = local_->report();
+  for (const PhaseTimes::Phase& phase : around_.phases())
+    report_.phases.set(phase.first, phase.second);
 }
 
 template <class MatrixType>
@@ -23,15 +30,20 @@ void BlockJacobi<MatrixType>::doInitialize(const execution_space& exec) {
   detail::onAllRanks(*this->matrix().getComm(), [&] {
     block_ = {};
     local_ = createPreconditioner<scalar_type, device_type>(this->specification());
-    block_ = {exec, a, this->blockSize()};
+    around_ = {};
+    around_.time(exec, "tpetra", "extract", [&] { block_ = {exec, a, this->blockSize()}; });
     local_->initialize(exec, block_.get(exec, a));
+    takeReport();
   });
 }
 
 template <class MatrixType>
 void BlockJacobi<MatrixType>::doCompute(const execution_space& exec) {
   detail::onAllRanks(*this->matrix().getComm(), [&] {
-    local_->compute(exec, block_.get(exec, this->matrix()));
+    BsrMatrix<scalar_type, device_type> block;
+    around_.time(exec, "tpetra", "gather", [&] { block = block_.get(exec, this->matrix()); });
+    local_->compute(exec, block);
+    takeReport();
     if (!local_->objection().empty())
       throw BreakdownError(local_->objection());
   });

@@ -99,10 +99,6 @@ public:
   virtual const Report& localReport() const = 0;
 
 protected:
-  using LocalBsr = BsrMatrix<scalar_type, device_type>;
-  using ConstBlock = MultiVectorArg<const scalar_type, device_type>;
-  using Block = MultiVectorArg<scalar_type, device_type>;
-
   /// The three verbs. doApply() gets X and Y of constant stride that do not overlap.
   virtual void doInitialize(const execution_space& exec) = 0;
   virtual void doCompute(const execution_space& exec) = 0;

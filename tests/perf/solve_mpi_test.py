@@ -89,6 +89,7 @@ class SolveMpiTest(unittest.TestCase):
                     self.assertEqual(run["status"], "converged", run)
                     self.assertLessEqual(run["rel_residual"], 1.1e-8, run)
                     self.assertEqual(run["ranks"], ranks)
+                    self.assertEqual(run["partition"], partition)
                     self.assertTrue(run["setup_seconds"] or run["precond"] == "none", run)
 
     def test_more_ranks_than_rows(self):
