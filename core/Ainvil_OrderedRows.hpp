@@ -42,16 +42,30 @@ struct RowGate {
   }
 };
 
+/// All rows in one set, those of an upper triangle from the last on.
+template <class Device>
+LevelSets<Device> rowsAsTheyStand(const typename Device::execution_space& exec, Ordinal num_rows,
+                                  Uplo uplo) {
+  const auto rows = allocate<Ordinal, Device>(exec, "Ainvil::rows", size_t(num_rows));
+  Kokkos::parallel_for(
+      "Ainvil::rowsAsTheyStand", Range<typename Device::execution_space>(exec, 0, num_rows),
+      KOKKOS_LAMBDA(const Offset i) {
+        rows(i) = static_cast<Ordinal>(uplo == Uplo::Lower ? i : num_rows - 1 - i);
+      });
+  return {rows, num_rows > 0 ? std::vector<Ordinal>{0, num_rows} : std::vector<Ordinal>{0}};
+}
+
 template <class Device, bool Spin, class Body>
 struct OrderedRowBody {
   Body body;
   Kokkos::View<const Ordinal*, Device> rows;
   Ordinal first;
+  int step; ///< 1 or -1
   RowGate<Device, Spin> gate;
 
   template <class Member>
   KOKKOS_FUNCTION void operator()(const Member& member, Ordinal index, void* scratch) const {
-    const Ordinal row = rows(first + index);
+    const Ordinal row = rows(first + step * index);
     body(member, row, scratch, gate);
     gate.announce(member, row);
   }
@@ -61,7 +75,8 @@ struct OrderedRowBody {
 
 /// The order in which the rows of a triangular pattern can be worked on. Where teams start in order
 /// the rows go into a single launch, a warp each, level by level, and wait for each other through
-/// one flag a row; elsewhere every level is a launch of its own. One run at a time per object.
+/// one flag a row. On a host of one thread a single launch takes them as they stand in memory;
+/// elsewhere every level is a launch of its own. One run at a time per object.
 template <class Device>
 class OrderedRows {
 public:
@@ -77,6 +92,8 @@ public:
       : levels_(levelSets(exec, graph, uplo)) {
     if constexpr (spin)
       done_ = allocateZeros<unsigned, Device>(exec, "Ainvil::done", size_t(graph.num_rows));
+    const bool one_thread = !compat::IsGpu<execution_space>::value && exec.concurrency() == 1;
+    launches_ = one_thread ? detail::rowsAsTheyStand<Device>(exec, graph.num_rows, uplo) : levels_;
   }
 
   const LevelSets<Device>& levels() const { return levels_; }
@@ -93,12 +110,12 @@ public:
     if constexpr (spin) {
       ++epoch_;
       detail::forEachRow(exec, label, static_cast<Ordinal>(levels_.rows.extent(0)), shape,
-                         OrderedRowBody<Device, true, Body>{body, levels_.rows, 0,
+                         OrderedRowBody<Device, true, Body>{body, levels_.rows, 0, 1,
                                                             RowGate<Device, true>{done_, epoch_}},
                          scratch_bytes);
     } else {
-      for (int level = 0; level < levels_.numLevels(); ++level)
-        runLevel(exec, label, level, body, scratch_bytes);
+      for (int launch = 0; launch < launches_.numLevels(); ++launch)
+        runLaunch(exec, label, launch, body, scratch_bytes);
     }
   }
 
@@ -107,25 +124,27 @@ public:
   template <class Body>
   void runReversed(const execution_space& exec, const char* label, const Body& body,
                    std::size_t scratch_bytes) const {
-    for (int level = levels_.numLevels() - 1; level >= 0; --level)
-      runLevel(exec, label, level, body, scratch_bytes);
+    for (int launch = launches_.numLevels() - 1; launch >= 0; --launch)
+      runLaunch(exec, label, launch, body, scratch_bytes, -1);
   }
 
 private:
   static constexpr bool spin = compat::TeamsStartInOrder<execution_space>::value;
 
   template <class Body>
-  void runLevel(const execution_space& exec, const char* label, int level, const Body& body,
-                std::size_t scratch_bytes) const {
-    const Ordinal first = levels_.offsets[level];
+  void runLaunch(const execution_space& exec, const char* label, int launch, const Body& body,
+                 std::size_t scratch_bytes, int step = 1) const {
+    const Ordinal begin = launches_.offsets[launch], end = launches_.offsets[launch + 1];
     detail::RowTeams shape = detail::RowTeams::forWork<execution_space>(1024);
-    detail::forEachRow(exec, label, levels_.offsets[level + 1] - first, shape,
+    detail::forEachRow(exec, label, end - begin, shape,
                        detail::OrderedRowBody<Device, false, Body>{
-                           body, levels_.rows, first, detail::RowGate<Device, false>{}},
+                           body, launches_.rows, step > 0 ? begin : end - 1, step,
+                           detail::RowGate<Device, false>{}},
                        scratch_bytes);
   }
 
   LevelSets<Device> levels_;
+  LevelSets<Device> launches_; ///< levels_, but on one thread
   Kokkos::View<unsigned*, Device> done_;
   mutable unsigned epoch_ = 0;
 };
