@@ -92,11 +92,8 @@ CavityNewtonRun::CavityNewtonRun(const CommandLine& command, Ordinal n,
                                  const Teuchos::RCP<const tpetra::Comm>& comm)
     : command_(command), n_(n), comm_(comm) {
   const Exec exec;
-  // METIS wants the whole graph, consecutive rows only their number.
-  Graph<HostDevice> whole;
-  if (comm->getRank() == 0)
-    whole = CavityNewton<HostDevice>(n).graph();
-  const auto rows = makeRowMap(command, whole, comm);
+  const auto rows = makeRowMap(
+      command, n * n, [&] { return CavityNewton<HostDevice>(n).graph(); }, comm);
   const auto graph = makeGraph(n, rows);
   const Graph<Device> local = localGraph(exec, *graph);
   blocks_ = Teuchos::rcp(new Tpetra::BlockCrsMatrix<>(*graph, 3));
@@ -148,9 +145,15 @@ NewtonResult CavityNewtonRun::run(const std::string& specification) {
   while (norm > command_.newton_tolerance * first_norm &&
          result.steps.size() < size_t(command_.newton_steps)) {
     NewtonStep step;
-    if (result.steps.empty())
-      step.initialize_seconds = timedOverRanks(*comm_, [&] { m.get().initialize(); });
-    step.compute_seconds = timedOverRanks(*comm_, [&] { m.get().compute(); });
+    try {
+      if (result.steps.empty() || m.sharesRows())
+        step.initialize_seconds = timedOverRanks(*comm_, [&] { m.initialize(); });
+      step.compute_seconds = timedOverRanks(*comm_, [&] { m.compute(); });
+    } catch (const BreakdownError& error) {
+      result.breakdown = error.what();
+      return result;
+    }
+    step.initializations = m.get().getNumInitialize();
     RunRecord record;
     m.report(*comm_, record);
     step.phases = record.setup_phases;

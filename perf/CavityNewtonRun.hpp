@@ -12,7 +12,8 @@ namespace perf {
 
 /// One step. Times are those of the slowest rank.
 struct NewtonStep {
-  double initialize_seconds = 0; ///< symbolic set-up: of the first step only
+  double initialize_seconds = 0; ///< symbolic set-up: of the first step, or of all with --overlap
+  int initializations = 0;       ///< of the preconditioner so far, as it counts them
   double compute_seconds = 0;
   std::vector<PhaseTimes::Phase> phases; ///< of the set-up, as in RunRecord
   double gmres_seconds = 0;              ///< the linear solve, applications included
@@ -25,8 +26,9 @@ struct NewtonStep {
 struct NewtonResult {
   std::vector<NewtonStep> steps;
   bool converged = false;
-  Ordinal points = 0; ///< of the grid
-  Offset entries = 0; ///< of the Jacobian
+  std::string breakdown; ///< of the preconditioner, which ended the run
+  Ordinal points = 0;    ///< of the grid
+  Offset entries = 0;    ///< of the Jacobian
 };
 
 /// The N of "cavity-newton:N", or 0 if the command line asks for something else.

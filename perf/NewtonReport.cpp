@@ -17,10 +17,10 @@ void NewtonTable::print(const std::string& precond, const NewtonResult& result,
   if (!begun_) {
     out_ << "problem   " << command_.problem << ": " << 3 * Offset(result.points) << " rows, "
          << result.entries << " entries in blocks of size 3\nmachine   " << environment.ranks
-         << " ranks, each " << environment.exec_space << " on " << environment.device << ", Kokkos "
-         << compat::kokkosVersion() << "\nsolver    " << command_.solver << "(" << command_.restart
-         << "), tolerance " << command_.tolerance << "; Newton's method to "
-         << command_.newton_tolerance << "\n";
+         << (environment.ranks > 1 ? " ranks, each " : " rank, ") << environment.exec_space
+         << " on " << environment.device << ", Kokkos " << compat::kokkosVersion() << "\nsolver    "
+         << command_.solver << "(" << command_.restart << "), tolerance " << command_.tolerance
+         << "; Newton's method to " << command_.newton_tolerance << "\n";
     begun_ = true;
   }
   out_ << "\n"
@@ -35,6 +35,8 @@ void NewtonTable::print(const std::string& precond, const NewtonResult& result,
                   step.converged ? "" : "  (linear solve not converged)");
     out_ << line;
   }
+  if (!result.breakdown.empty())
+    out_ << result.breakdown << "\n";
   out_ << (result.converged ? "converged\n" : "NOT converged\n") << std::flush;
 }
 
@@ -48,6 +50,7 @@ std::string toJson(const std::string& precond, const NewtonResult& result,
       phases[phase.first] = phase.second;
     steps.push_back({{"iterations", step.iterations},
                      {"linear_converged", step.converged},
+                     {"initializations", step.initializations},
                      {"initialize_seconds", step.initialize_seconds},
                      {"compute_seconds", step.compute_seconds},
                      {"setup_seconds", phases},
@@ -73,7 +76,10 @@ std::string toJson(const std::string& precond, const NewtonResult& result,
   run["threads"] = environment.threads;
   run["ranks"] = environment.ranks;
   run["steps"] = steps;
-  run["status"] = result.converged ? "converged" : "not converged";
+  run["status"] = result.converged           ? "converged"
+                  : result.breakdown.empty() ? "not converged"
+                                             : "breakdown";
+  run["message"] = result.breakdown;
   run["kokkos_version"] = compat::kokkosVersion();
   run["git"] = build_info::git;
   return run.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -66,17 +66,17 @@ Offset sumOverRanks(const tpetra::Comm& comm, Offset value) {
   return sum;
 }
 
-Teuchos::RCP<const tpetra::Map> makeRowMap(const CommandLine& command,
-                                           const Graph<HostDevice>& graph,
+Teuchos::RCP<const tpetra::Map> makeRowMap(const CommandLine& command, Ordinal num_rows,
+                                           const std::function<Graph<HostDevice>()>& makeGraph,
                                            const Teuchos::RCP<const tpetra::Comm>& comm) {
   const int ranks = comm->getSize();
   std::vector<int> owners;
   tpetra::detail::onAllRanks(*comm, [&] {
     if (comm->getRank() != 0)
       return;
-    owners.resize(graph.num_rows);
+    owners.resize(num_rows);
     if (command.by_metis && ranks > 1) {
-      const auto parts = partition(graph, ranks);
+      const auto parts = partition(makeGraph(), ranks);
       std::copy(parts.part_of.data(), parts.part_of.data() + owners.size(), owners.begin());
     } else {
       for (size_t i = 0; i < owners.size(); ++i)
@@ -88,9 +88,9 @@ Teuchos::RCP<const tpetra::Map> makeRowMap(const CommandLine& command,
 
 void checkSpecification(const std::string& specification) {
   if (isOurs(specification)) {
-    const std::string local = "local-";
-    createPreconditioner<double, HostDevice>(specification.substr(
-        specification.compare(0, local.size(), local) == 0 ? local.size() : 0));
+    const std::string method = tpetra::methodOf(specification);
+    createPreconditioner<double, HostDevice>((method == "local-fsai" ? "fsai" : method) +
+                                             specification.substr(method.size()));
     return;
   }
   const auto [name, list] = ofIfpack2(specification);
@@ -134,9 +134,25 @@ TpetraPreconditioner::TpetraPreconditioner(const CommandLine& command,
   outer_ = schwarz;
 }
 
+// Inside of AdditiveSchwarz a preconditioner knows one rank only, and throws there, after all
+// communication.
+void TpetraPreconditioner::initialize() const {
+  if (sharesRows())
+    tpetra::detail::onAllRanks(*outer_->getMatrix()->getComm(), [&] { outer_->initialize(); });
+  else
+    outer_->initialize();
+}
+
+void TpetraPreconditioner::compute() const {
+  if (sharesRows())
+    tpetra::detail::onAllRanks(*outer_->getMatrix()->getComm(), [&] { outer_->compute(); });
+  else
+    outer_->compute();
+}
+
 void TpetraPreconditioner::report(const tpetra::Comm& comm, RunRecord& record) const {
   record.setup_phases.clear();
-  if (outer_ != inner_ || dynamic_cast<OurPreconditioner*>(inner_.get()) == nullptr) {
+  if (sharesRows() || dynamic_cast<OurPreconditioner*>(inner_.get()) == nullptr) {
     record.setup_phases.emplace_back("initialize", maxOverRanks(comm, outer_->getInitializeTime()));
     record.setup_phases.emplace_back("compute", maxOverRanks(comm, outer_->getComputeTime()));
   }

@@ -10,6 +10,8 @@
 #include "Ainvil_TpetraDistribute.hpp"
 #include "Ainvil_TpetraFactory.hpp"
 
+#include <functional>
+
 namespace ainvil {
 namespace perf {
 
@@ -33,10 +35,11 @@ double timedOverRanks(const tpetra::Comm& comm, Work&& work) {
   return maxOverRanks(comm, timer.seconds());
 }
 
-/// The map of block rows that the command line asks for: METIS' parts of the graph that rank 0 has,
-/// or consecutive rows. Collective.
-Teuchos::RCP<const tpetra::Map> makeRowMap(const CommandLine& command,
-                                           const Graph<HostDevice>& graph,
+/// The map of block rows that the command line asks for: METIS' parts of the graph that makeGraph()
+/// gives, or consecutive rows. It is called on rank 0 if need be, num_rows looked at there.
+/// Collective.
+Teuchos::RCP<const tpetra::Map> makeRowMap(const CommandLine& command, Ordinal num_rows,
+                                           const std::function<Graph<HostDevice>()>& makeGraph,
                                            const Teuchos::RCP<const tpetra::Comm>& comm);
 
 /// Tells before any work what a TpetraPreconditioner would throw for a bad specification. \throws
@@ -52,7 +55,13 @@ public:
   TpetraPreconditioner(const CommandLine& command, const std::string& specification,
                        const Teuchos::RCP<const TpetraRow>& a, int block_size);
 
-  Ifpack2::Preconditioner<>& get() const { return *outer_; }
+  /// Both are collective, also in what they throw.
+  void initialize() const;
+  void compute() const;
+  /// True if compute() needs new rows of other ranks, which initialize() fetches.
+  bool sharesRows() const { return outer_ != inner_; }
+
+  const Ifpack2::Preconditioner<>& get() const { return *outer_; }
   const Teuchos::RCP<Ifpack2::Preconditioner<>>& rcp() const { return outer_; }
 
   /// The set-up as the report of the slowest rank has it, the sums of entries, into the record; of

@@ -41,7 +41,8 @@ public:
   Runner(const CommandLine& command, const LinearSystem& system, const CommPtr& comm)
       : command_(command), system_(system), comm_(comm),
         memory_(tpetra::Map::node_type::memory_space::name()) {
-    const auto rows = makeRowMap(command, system.matrix.graph, comm);
+    const auto rows = makeRowMap(
+        command, system.matrix.numRows(), [&] { return system.matrix.graph; }, comm);
     int block_size = system.matrix.block_size;
     Teuchos::broadcast(*comm, 0, Teuchos::outArg(block_size));
     if (command.in_blocks) {
@@ -79,8 +80,8 @@ private:
   void repeat(RunRecord& record) {
     const TpetraPreconditioner m(command_, record.precond, matrix_, block_size_);
     const double seconds = timedOverRanks(*comm_, [&] {
-      m.get().initialize();
-      m.get().compute();
+      m.initialize();
+      m.compute();
     });
     if (std::isnan(record.first_setup_seconds))
       record.first_setup_seconds = seconds;
@@ -90,7 +91,7 @@ private:
     }
     if (command_.repeat > 1)
       record.recompute_seconds =
-          std::fmin(record.recompute_seconds, timedOverRanks(*comm_, [&] { m.get().compute(); }));
+          std::fmin(record.recompute_seconds, timedOverRanks(*comm_, [&] { m.compute(); }));
     record.apply30_seconds =
         std::fmin(record.apply30_seconds, timeApplications(*comm_, m.get(), 30));
     const BelosResult solved = solveByBelos(command_, matrix_, m, b_, x_);

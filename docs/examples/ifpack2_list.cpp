@@ -9,6 +9,7 @@
 #include <Teuchos_XMLParameterListHelpers.hpp>
 #include <Tpetra_Core.hpp>
 
+#include <cmath>
 #include <iostream>
 
 using Matrix = Tpetra::CrsMatrix<>;

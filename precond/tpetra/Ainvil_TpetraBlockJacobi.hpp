@@ -14,6 +14,9 @@ namespace tpetra {
 /// one rank, that preconditioner. Set-up and application do not communicate, but for a word whether
 /// all went well. For overlapping blocks it goes into Ifpack2::AdditiveSchwarz.
 ///
+/// Its report has, beside the phases of that preconditioner, "extract", which finds the block of
+/// the rank in initialize(), and "gather", of the values in compute().
+///
 /// compute() throws where the method objects to being applied, as sweeps that diverge do.
 template <class MatrixType>
 class BlockJacobi final : public Preconditioner<MatrixType> {
@@ -26,10 +29,6 @@ public:
 
   using Base::Base;
 
-  /// With the phases "extract", which finds the block of the rank in initialize(), and "gather", of
-  /// its values in compute(). \throws std::runtime_error before initialize()
-  const Report& localReport() const override;
-
 protected:
   void doInitialize(const execution_space& exec) override;
   void doCompute(const execution_space& exec) override;
@@ -39,14 +38,10 @@ protected:
 private:
   using typename Base::device_type;
 
-  void takeReport();
-
   LocalBlock<scalar_type, typename Base::local_ordinal_type, typename Base::global_ordinal_type,
              typename Base::node_type>
       block_;
   PreconditionerPtr<scalar_type, device_type> local_;
-  PhaseTimes around_; ///< local_
-  Report report_;     ///< of local_ and around it
 };
 
 } // namespace tpetra

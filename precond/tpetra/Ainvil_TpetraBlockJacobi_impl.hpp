@@ -10,30 +10,32 @@
 namespace ainvil {
 namespace tpetra {
 
-template <class MatrixType>
-const Report& BlockJacobi<MatrixType>::localReport() const {
-  TEUCHOS_TEST_FOR_EXCEPTION(local_ == nullptr, std::runtime_error,
-                             "ainvil: there is no report before initialize.");
-  return report_;
+namespace detail {
+
+/// True if a rank numbers its rows as its unknowns. Rows that filters of Ifpack2 make are.
+template <class Scalar, class LO, class GO, class Node>
+bool rowsAreUnknowns(const Tpetra::RowMatrix<Scalar, LO, GO, Node>& a) {
+  if (dynamic_cast<const Tpetra::CrsMatrix<Scalar, LO, GO, Node>*>(&a) != nullptr)
+    return a.getRowMap()->isSameAs(*a.getRangeMap());
+  if (const auto* blocks = dynamic_cast<const Tpetra::BlockCrsMatrix<Scalar, LO, GO, Node>*>(&a))
+    return a.getRowMap()->isSameAs(*blocks->getCrsGraph().getRangeMap());
+  return true;
 }
 
-template <class MatrixType>
-void BlockJacobi<MatrixType>::takeReport() {
-  report_ = local_->report();
-  for (const PhaseTimes::Phase& phase : around_.phases())
-    report_.phases.set(phase.first, phase.second);
-}
+} // namespace detail
 
 template <class MatrixType>
 void BlockJacobi<MatrixType>::doInitialize(const execution_space& exec) {
   const row_matrix_type& a = this->matrix();
+  TEUCHOS_TEST_FOR_EXCEPTION(!detail::rowsAreUnknowns(a), std::runtime_error,
+                             "ainvil: the row map of the matrix is not its range map, but a rank "
+                             "must have the rows of its own unknowns, in their order.");
   detail::onAllRanks(*this->matrix().getComm(), [&] {
     block_ = {};
     local_ = createPreconditioner<scalar_type, device_type>(this->specification());
-    around_ = {};
-    around_.time(exec, "tpetra", "extract", [&] { block_ = {exec, a, this->blockSize()}; });
+    this->timePhase(exec, "extract", [&] { block_ = {exec, a, this->blockSize()}; });
     local_->initialize(exec, block_.get(exec, a));
-    takeReport();
+    this->takeReport(local_->report());
   });
 }
 
@@ -41,9 +43,9 @@ template <class MatrixType>
 void BlockJacobi<MatrixType>::doCompute(const execution_space& exec) {
   detail::onAllRanks(*this->matrix().getComm(), [&] {
     BsrMatrix<scalar_type, device_type> block;
-    around_.time(exec, "tpetra", "gather", [&] { block = block_.get(exec, this->matrix()); });
+    this->timePhase(exec, "gather", [&] { block = block_.get(exec, this->matrix()); });
     local_->compute(exec, block);
-    takeReport();
+    this->takeReport(local_->report());
     if (!local_->objection().empty())
       throw BreakdownError(local_->objection());
   });

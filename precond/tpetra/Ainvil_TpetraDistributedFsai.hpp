@@ -19,6 +19,9 @@ namespace tpetra {
 /// Cost beside that of Fsai: the imported rows, which are few where a rank has many rows, and per
 /// compute() the Tpetra matrices for G and G^T, because the filter may leave another pattern.
 ///
+/// Its report is that of Fsai for the rows that the rank has and has imported, with the phases
+/// "import_rows", "import_values" and "assemble", of the Tpetra matrices.
+///
 /// Of its parameters, "storage: precision" must be double and "block: size" 1 or 0. Takes
 /// CrsMatrix only. \see Fsai for method, breakdown and sources.
 template <class MatrixType>
@@ -34,10 +37,6 @@ public:
                         typename Base::global_ordinal_type, typename Base::node_type>;
 
   using Base::Base;
-
-  /// Of the rows that this rank has and those that it has imported. \throws std::runtime_error
-  /// before initialize()
-  const Report& localReport() const override;
 
   /// G and G^T; null before compute().
   Teuchos::RCP<const crs_matrix_type> factor() const { return g_; }
@@ -57,10 +56,12 @@ private:
   using import_type = Tpetra::Import<local_ordinal_type, global_ordinal_type, node_type>;
 
   const crs_matrix_type& crsMatrix() const;
+  const crs_matrix_type& rows() const;
   void importRows(int levels);
   void importValues();
   Teuchos::RCP<crs_matrix_type> ownRows(const execution_space& exec) const;
 
+  size_t num_entries_ = 0;                   ///< of the rank's own rows
   Teuchos::RCP<const import_type> importer_; ///< null: the rank's own rows are all
   Teuchos::RCP<crs_matrix_type> imported_;   ///< own and imported rows, by global index
   LocalBlock<scalar_type, local_ordinal_type, global_ordinal_type, node_type> block_;

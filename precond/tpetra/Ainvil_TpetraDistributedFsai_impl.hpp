@@ -85,13 +85,6 @@ OwnRows<Scalar, Device> takeOwnRows(const typename Device::execution_space& exec
 } // namespace detail
 
 template <class MatrixType>
-const Report& DistributedFsai<MatrixType>::localReport() const {
-  TEUCHOS_TEST_FOR_EXCEPTION(local_ == nullptr, std::runtime_error,
-                             "ainvil fsai: there is no report before initialize.");
-  return local_->report();
-}
-
-template <class MatrixType>
 const typename DistributedFsai<MatrixType>::crs_matrix_type&
 DistributedFsai<MatrixType>::crsMatrix() const {
   const auto* crs = dynamic_cast<const crs_matrix_type*>(&this->matrix());
@@ -99,6 +92,13 @@ DistributedFsai<MatrixType>::crsMatrix() const {
                              "ainvil fsai: the matrix is no Tpetra::CrsMatrix, whose rows could be "
                              "sent from rank to rank: use local-fsai.");
   return *crs;
+}
+
+/// What the local preconditioner is for: the imported rows, or the rank's own if these are all.
+template <class MatrixType>
+const typename DistributedFsai<MatrixType>::crs_matrix_type&
+DistributedFsai<MatrixType>::rows() const {
+  return importer_.is_null() ? crsMatrix() : *imported_;
 }
 
 /// Rows up to `levels` edges away from the rank's own, in ascending order of global indices.
@@ -160,9 +160,11 @@ void DistributedFsai<MatrixType>::doInitialize(const execution_space& exec) {
   TEUCHOS_TEST_FOR_EXCEPTION(parameters.storage != Storage::Native, std::runtime_error,
                              "ainvil fsai: \"storage: precision\" must be that of the matrix over "
                              "the ranks: leave it out, or use local-fsai.");
-  importRows(parameters.adaptive.steps > 0 ? parameters.adaptive.power + parameters.adaptive.steps
-                                           : parameters.power);
-  const crs_matrix_type& rows = importer_.is_null() ? a : *imported_;
+  this->timePhase(exec, "import_rows", [&] {
+    importRows(parameters.adaptive.steps > 0 ? parameters.adaptive.power + parameters.adaptive.steps
+                                             : parameters.power);
+  });
+  const crs_matrix_type& rows = this->rows();
   detail::onAllRanks(*this->matrix().getComm(), [&] {
     block_ = {exec, rows, 1};
     own_ = detail::rowsOfColumns<map_type, device_type>(exec, *rows.getRowMap(), *a.getRowMap());
@@ -170,20 +172,29 @@ void DistributedFsai<MatrixType>::doInitialize(const execution_space& exec) {
         detail::markOwn<device_type>(exec, own_, compat::numLocalElements(*rows.getRowMap()));
     local_ = std::make_unique<Fsai<scalar_type, device_type>>(parameters);
     local_->initialize(exec, block_.get(exec, rows));
+    num_entries_ = compat::numLocalEntries(a);
+    this->takeReport(local_->report());
   });
 }
 
 template <class MatrixType>
 void DistributedFsai<MatrixType>::doCompute(const execution_space& exec) {
-  importValues();
-  detail::onAllRanks(*this->matrix().getComm(), [&] {
-    local_->compute(exec, block_.get(exec, importer_.is_null() ? crsMatrix() : *imported_));
+  const Teuchos::Comm<int>& comm = *this->matrix().getComm();
+  detail::onAllRanks(comm, [&] {
+    if (compat::numLocalEntries(crsMatrix()) != num_entries_)
+      throw InvalidArgument(message("the matrix has ", compat::numLocalEntries(crsMatrix()),
+                                    " local entries, but ", num_entries_,
+                                    " when initialize was called: call initialize again"));
   });
-  g_ = ownRows(exec);
-  gt_ =
-      Tpetra::RowMatrixTransposer<scalar_type, local_ordinal_type, global_ordinal_type, node_type>(
-          g_)
-          .createTranspose();
+  this->timePhase(exec, "import_values", [&] { importValues(); });
+  detail::onAllRanks(comm, [&] { local_->compute(exec, block_.get(exec, rows())); });
+  this->timePhase(exec, "assemble", [&] {
+    g_ = ownRows(exec);
+    gt_ = Tpetra::RowMatrixTransposer<scalar_type, local_ordinal_type, global_ordinal_type,
+                                      node_type>(g_)
+              .createTranspose();
+  });
+  this->takeReport(local_->report());
 }
 
 /// The rank's rows of G as part of a Tpetra matrix.
@@ -192,7 +203,7 @@ Teuchos::RCP<typename DistributedFsai<MatrixType>::crs_matrix_type>
 DistributedFsai<MatrixType>::ownRows(const execution_space& exec) const {
   using LocalMatrix = typename crs_matrix_type::local_matrix_device_type;
   const crs_matrix_type& a = crsMatrix();
-  const map_type& rows = *(importer_.is_null() ? a : *imported_).getRowMap();
+  const map_type& rows = *this->rows().getRowMap();
   const auto own =
       detail::takeOwnRows<scalar_type, device_type>(exec, local_->factor().native(), own_);
   const auto columns = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), own.columns);

@@ -190,7 +190,7 @@ private:
   /// counts who holds its own.
   Graph<device_type> graphOf(const execution_space& exec, const row_matrix_type& a) {
     if (const auto* crs = dynamic_cast<const crs_matrix_type*>(&a))
-      return copyOf(exec, crs->getLocalMatrixDevice().graph, *a.getColMap());
+      return copyOf(exec, crs->getCrsGraph()->getLocalGraphDevice(), *a.getColMap());
     if (const auto* blocks = dynamic_cast<const block_matrix_type*>(&a))
       return copyOf(exec, blocks->getCrsGraph().getLocalGraphDevice(), *a.getColMap());
     const Ordinal n = compat::numLocalElements(*a.getRowMap());
@@ -229,8 +229,10 @@ private:
   Values valuesOf(const execution_space& exec, const row_matrix_type& a) const {
     if (const auto* crs = dynamic_cast<const crs_matrix_type*>(&a))
       return crs->getLocalMatrixDevice().values;
-    if (const auto* blocks = dynamic_cast<const block_matrix_type*>(&a))
-      return blocks->getValuesDeviceNonConst();
+    if (const auto* blocks = dynamic_cast<const block_matrix_type*>(&a)) {
+      const auto values = blocks->getValuesDevice();
+      return Values(const_cast<Scalar*>(values.data()), values.extent(0)); // to be read only
+    }
     const Ordinal n = compat::numLocalElements(*a.getRowMap());
     Offset at = 0;
     for (Ordinal row = 0; row < n; ++row) {

@@ -30,10 +30,9 @@ struct ParameterChoice {
 };
 
 /// The specification that `base`, itself one, becomes with the parameters of the list, which win
-/// over those in it: numbers may
-/// be of any arithmetic type or strings, choices are strings, "ainv: symmetric" may be a bool. What
-/// equals its default is left out, so that a copy of validParameters() with one parameter changed
-/// is a good list.
+/// over those in it. Numbers may be int, long, long long, unsigned, unsigned long, float, double or
+/// strings, choices are strings, "ainv: symmetric" may be a bool. What equals its default is left
+/// out, so that a copy of validParameters() with one parameter changed is a good list.
 /// \throws Teuchos::Exceptions::InvalidParameterName for a name the method does not know,
 ///         InvalidParameterType for a type that is not accepted, InvalidParameterValue for a value
 ///         out of range or one of no effect; the messages say what is accepted.

@@ -19,9 +19,11 @@ namespace tpetra {
 /// (setInnerPreconditioner). MatrixType is a Tpetra::RowMatrix; the matrix itself may be a
 /// CrsMatrix or BlockCrsMatrix, and for methods that stay on a rank any other RowMatrix as well.
 ///
-/// initialize(), compute() and setMatrix() are collective: if they fail on one rank, all ranks
-/// throw, and the message names the rank. setParameters() undoes initialize() if it changes
-/// anything. All local kernels run on the default instance of the execution space.
+/// initialize(), compute() and setMatrix() are collective: if they fail on one rank of the matrix,
+/// all ranks throw, and the message names the rank. (The matrix that AdditiveSchwarz hands to its
+/// inner preconditioner is of one rank: there that rank alone throws.) setParameters() undoes
+/// initialize() if it changes anything. All local kernels run on the default instance of the
+/// execution space.
 template <class MatrixType>
 class Preconditioner
     : public Ifpack2::Preconditioner<
@@ -70,7 +72,8 @@ public:
   bool isComputed() const override { return computed_; }
 
   /// Y = beta Y + alpha op(M^-1) X; beta = 0 overwrites Y, NaN included. X and Y may be the same.
-  /// \throws std::runtime_error before compute() or for multivectors of other maps or sizes.
+  /// \throws std::runtime_error before compute(), or for multivectors of other maps or sizes: on
+  /// the ranks where they differ.
   void apply(const multivector_type& x, multivector_type& y,
              Teuchos::ETransp mode = Teuchos::NO_TRANS, scalar_type alpha = 1,
              scalar_type beta = 0) const override;
@@ -95,8 +98,9 @@ public:
   /// One line of YAML.
   std::string description() const override;
 
-  /// What the set-up of this rank cost, by phase, and what came of it.
-  virtual const Report& localReport() const = 0;
+  /// What the set-up of this rank cost, by phase, and what came of it; without phases before
+  /// initialize().
+  const Report& localReport() const { return report_; }
 
 protected:
   /// The three verbs. doApply() gets X and Y of constant stride that do not overlap.
@@ -106,6 +110,17 @@ protected:
                        Trans trans, scalar_type alpha, scalar_type beta) const = 0;
 
   const row_matrix_type& matrix() const;
+  /// Runs work() as a phase of the set-up that is not the local preconditioner's.
+  template <class Work>
+  void timePhase(const execution_space& exec, const char* phase, const Work& work) {
+    around_.time(exec, "tpetra", phase, work);
+  }
+  /// The report of the local preconditioner, with the phases around it.
+  void takeReport(const Report& local) {
+    report_ = local;
+    for (const PhaseTimes::Phase& phase : around_.phases())
+      report_.phases.set(phase.first, phase.second);
+  }
   /// For createPreconditioner().
   const std::string& specification() const { return choice_.specification; }
   int blockSize() const { return choice_.block_size; }
@@ -121,6 +136,8 @@ private:
   std::string base_;                  ///< the constructor's specification
   Teuchos::ParameterList parameters_; ///< all that setParameters() was given
   ParameterChoice choice_;            ///< both
+  PhaseTimes around_;
+  Report report_;
   bool initialized_ = false, computed_ = false;
   int num_initialize_ = 0, num_compute_ = 0;
   mutable int num_apply_ = 0;

@@ -117,6 +117,8 @@ void Preconditioner<MatrixType>::initialize() {
                 << ": the matrix has different domain and range maps, but a preconditioner needs "
                    "the rank that owns an unknown to own its equation too.");
   initialized_ = computed_ = false;
+  around_ = {};
+  report_ = {};
   ScopedRegion region("Ainvil::tpetra::initialize");
   timed(initialize_seconds_, [&] { doInitialize(execution_space()); });
   initialized_ = true;
@@ -142,10 +144,13 @@ template <class MatrixType>
 void Preconditioner<MatrixType>::requireMap(const char* name, const multivector_type& x,
                                             const map_type& map) const {
   const map_type& other = *x.getMap();
-  const bool of_the_same_ranks = other.getComm()->getSize() == map.getComm()->getSize();
-  const bool same = &other == &map || (of_the_same_ranks ? detail::sameIndices(other, map)
-                                                         : compat::numLocalElements(other) ==
-                                                               compat::numLocalElements(map));
+  const int ranks = map.getComm()->getSize();
+  // On one rank contiguous maps differ by where they begin to count.
+  const bool by_length = other.getComm()->getSize() != ranks ||
+                         (ranks == 1 && other.isContiguous() && map.isContiguous());
+  const bool same = &other == &map ||
+                    (by_length ? compat::numLocalElements(other) == compat::numLocalElements(map)
+                               : detail::sameIndices(other, map));
   TEUCHOS_TEST_FOR_EXCEPTION(!same, std::runtime_error,
                              "ainvil " << methodOf(base_) << ": the map of " << name
                                        << " is not that of the preconditioner: they have "

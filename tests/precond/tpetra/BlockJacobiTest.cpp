@@ -299,6 +299,21 @@ TEST_F(BlockJacobi, DifferentDomainAndRangeMapsAreRefused) {
     EXPECT_THROW(m->initialize(), std::runtime_error);
 }
 
+TEST_F(BlockJacobi, RowsInAnotherOrderThanUnknownsAreRefused) {
+  using Global = tpetra::Map::global_ordinal_type;
+  const auto unknowns = rowMap(4 * ranks(), Spread::Parts);
+  std::vector<Global> backwards;
+  for (int i = 4; i-- > 0;)
+    backwards.push_back(unknowns->getGlobalElement(i));
+  const auto rows =
+      rcp(new tpetra::Map(4 * ranks(), Teuchos::arrayViewFromVector(backwards), 0, world()));
+  const auto a = rcp(new TpetraCrs(rows, 1));
+  for (const Global index : backwards)
+    a->insertGlobalValues(index, Teuchos::tuple(index), Teuchos::tuple(1.0 + double(index)));
+  a->fillComplete(unknowns, unknowns);
+  EXPECT_THROW(tpetra::create("jacobi", a)->initialize(), std::runtime_error);
+}
+
 TEST(Create, KnowsIfpack2sNames) {
   const auto a = crsMatrix(spdMatrixOn(symmetricPattern(40, 4, 9), 1, 9), Spread::Parts);
   const auto x = randomVector(40, 1);

@@ -105,5 +105,36 @@ TEST(DistributedFsaiUse, WhatItCannotTakeIsRefused) {
   EXPECT_THROW(o->compute(), Error);
 }
 
+TEST(DistributedFsaiUse, NewEntriesAreNoticed) {
+  const auto rows = rowMap(4 * ranks(), Spread::Parts);
+  const auto grow = rcp(new ParameterList);
+  grow->set("Optimize Storage", false);
+  const auto a = rcp(new TpetraCrs(rows, 5));
+  using Global = tpetra::Map::global_ordinal_type;
+  const Global n = 4 * ranks();
+  const auto insert = [&](Global row, Global column, double value) {
+    if (rows->isNodeGlobalElement(row))
+      a->insertGlobalValues(row, Teuchos::tuple(column), Teuchos::tuple(value));
+  };
+  for (Global i = 0; i < n; ++i) {
+    insert(i, i, 4);
+    insert(i, (i + 1) % n, -1);
+    insert((i + 1) % n, i, -1);
+  }
+  a->fillComplete(grow);
+  const auto m = made<TpetraCrs>("fsai", a);
+  a->resumeFill();
+  if (world()->getRank() == ranks() - 1) // entries between columns that it has
+    for (const auto& [i, j] : {std::pair<int, int>{0, 2}, {2, 0}})
+      a->insertLocalValues(
+          i, Teuchos::tuple(a->getColMap()->getLocalElement(rows->getGlobalElement(j))),
+          Teuchos::tuple(-0.5));
+  a->fillComplete(grow);
+  EXPECT_THROW(m->compute(), Error);
+  m->initialize();
+  m->compute();
+  EXPECT_TRUE(m->isComputed());
+}
+
 } // namespace
 } // namespace ainvil

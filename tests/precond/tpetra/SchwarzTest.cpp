@@ -68,6 +68,23 @@ TEST(AdditiveSchwarz, NewValues) {
   EXPECT_EQ(applied(*m, x), applied(*overlapping("ilu", second, 1), x));
 }
 
+TEST(AdditiveSchwarz, IndicesMayBeginAtOne) {
+  const auto rows = rcp(new tpetra::Map(5 * ranks(), 1, world()));
+  const auto a = rcp(new TpetraCrs(rows, 1));
+  for (int i = 0; i < 5; ++i) {
+    const auto index = rows->getGlobalElement(i);
+    a->insertGlobalValues(index, Teuchos::tuple(index), Teuchos::tuple(double(index)));
+  }
+  a->fillComplete();
+  const auto m = overlapping("ilu", a, 0);
+  TpetraVector x(rows), y(rows);
+  for (int i = 0; i < 5; ++i)
+    x.replaceLocalValue(i, double(rows->getGlobalElement(i)));
+  m->apply(x, y);
+  EXPECT_EQ(y.normInf(), 1);
+  EXPECT_EQ(y.norm1(), 5 * ranks());
+}
+
 /// Belos with the adapter and the library's own solver take the same path on one rank.
 TEST(BelosSolve, IterationsOfTheLibraryOnOneRank) {
   const Problem problem = makeProblem("cavity:40");
