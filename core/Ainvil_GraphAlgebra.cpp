@@ -208,6 +208,20 @@ Graph<Device> triangularPattern(const typename Device::execution_space& exec, co
 }
 
 template <class Device>
+Kokkos::View<const Offset*, Device> composed(const typename Device::execution_space& exec,
+                                             const Kokkos::View<const Offset*, Device>& outer,
+                                             const Kokkos::View<const Offset*, Device>& inner) {
+  const auto result = allocate<Offset, Device>(exec, "Ainvil::source", outer.extent(0));
+  Kokkos::parallel_for(
+      "Ainvil::composed", Range<typename Device::execution_space>(exec, 0, outer.extent(0)),
+      KOKKOS_LAMBDA(const Offset e) {
+        const Offset between = outer(e);
+        result(e) = between < 0 ? between : inner(between);
+      });
+  return result;
+}
+
+template <class Device>
 Ordinal countMissingDiagonals(const typename Device::execution_space& exec,
                               const Graph<Device>& graph, Ordinal& first_row) {
   requireSquare(graph, "a diagonal");
@@ -266,6 +280,9 @@ Graph<Device> fillPattern(const typename Device::execution_space& exec, const Gr
 }
 
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \
+  template Kokkos::View<const Offset*, DEVICE> composed<DEVICE>(                                   \
+      const typename DEVICE::execution_space&, const Kokkos::View<const Offset*, DEVICE>&,         \
+      const Kokkos::View<const Offset*, DEVICE>&);                                                 \
   template void validate<DEVICE>(const typename DEVICE::execution_space&, const Graph<DEVICE>&);   \
   template bool isSorted<DEVICE>(const typename DEVICE::execution_space&, const Graph<DEVICE>&);   \
   template bool samePattern<DEVICE>(const typename DEVICE::execution_space&, const Graph<DEVICE>&, \

@@ -29,6 +29,13 @@ struct PermutedGraph {
   Kokkos::View<const Offset*, Device> source;
 };
 
+/// Where the entries of a graph come from that is made of a graph made of a third: inner[outer[e]],
+/// and outer[e] where that is negative.
+template <class Device>
+Kokkos::View<const Offset*, Device> composed(const typename Device::execution_space& exec,
+                                             const Kokkos::View<const Offset*, Device>& outer,
+                                             const Kokkos::View<const Offset*, Device>& inner);
+
 /// The same graph with ascending columns in each row. Each is sorted by a warp: short ones in fast
 /// memory, O(nnz log^2(row length)) for long ones.
 /// \throws InvalidArgument if a row holds a column twice.

@@ -3,6 +3,7 @@
 /// \file
 /// Part of the entries of a graph, row by row.
 
+#include "Ainvil_GraphAlgebra.hpp"
 #include "Ainvil_RowSearch.hpp"
 
 namespace ainvil {
@@ -87,6 +88,32 @@ Graph<Device> selectEntries(const typename Device::execution_space& exec,
   writeSelected(exec, graph, keep, WriteColumn<Device>{graph.entries, entries},
                 Kokkos::View<const Offset*, Device>(row_map));
   return {graph.num_rows, graph.num_cols, row_map, entries};
+}
+
+template <class Device>
+struct WriteColumnAndSource {
+  Kokkos::View<const Ordinal*, Device> from;
+  Kokkos::View<Ordinal*, Device> to;
+  Kokkos::View<Offset*, Device> source;
+
+  KOKKOS_FUNCTION void operator()(Offset position, Offset e) const {
+    to(position) = from(e);
+    source(position) = e;
+  }
+};
+
+/// The same, and where the entries come from.
+template <class Device, class Keep>
+PermutedGraph<Device> selectWithSource(const typename Device::execution_space& exec,
+                                       const Graph<Device>& graph, const Keep& keep) {
+  const auto row_map =
+      allocate<Offset, Device>(exec, "Ainvil::row_map", size_t(graph.num_rows) + 1);
+  const Offset total = countSelected(exec, graph, keep, row_map);
+  const auto entries = allocate<Ordinal, Device>(exec, "Ainvil::entries", total);
+  const auto source = allocate<Offset, Device>(exec, "Ainvil::source", total);
+  writeSelected(exec, graph, keep, WriteColumnAndSource<Device>{graph.entries, entries, source},
+                Kokkos::View<const Offset*, Device>(row_map));
+  return {Graph<Device>(graph.num_rows, graph.num_cols, row_map, entries), source};
 }
 
 } // namespace detail

@@ -68,18 +68,6 @@ struct InSamePart {
   }
 };
 
-template <class Device>
-struct WriteColumnAndSource {
-  Kokkos::View<const Ordinal*, Device> from;
-  Kokkos::View<Ordinal*, Device> to;
-  Kokkos::View<Offset*, Device> source;
-
-  KOKKOS_FUNCTION void operator()(Offset position, Offset e) const {
-    to(position) = from(e);
-    source(position) = e;
-  }
-};
-
 } // namespace
 
 Partition<HostDevice> partition(const Graph<HostDevice>& graph, Ordinal parts) {
@@ -105,16 +93,7 @@ PermutedGraph<Device> entriesWithinParts(const typename Device::execution_space&
                                   " block rows does not fit a matrix of ", graph.num_rows,
                                   " block rows and ", graph.num_cols, " block columns"));
   ScopedRegion region("Ainvil::entriesWithinParts");
-  const InSamePart<Device> keep{graph, part_of};
-  const auto row_map =
-      allocate<Offset, Device>(exec, "Ainvil::row_map", size_t(graph.num_rows) + 1);
-  const Offset total = detail::countSelected(exec, graph, keep, row_map);
-  const auto entries = allocate<Ordinal, Device>(exec, "Ainvil::entries", total);
-  const auto source = allocate<Offset, Device>(exec, "Ainvil::source", total);
-  detail::writeSelected(exec, graph, keep,
-                        WriteColumnAndSource<Device>{graph.entries, entries, source},
-                        Kokkos::View<const Offset*, Device>(row_map));
-  return {Graph<Device>(graph.num_rows, graph.num_cols, row_map, entries), source};
+  return detail::selectWithSource(exec, graph, InSamePart<Device>{graph, part_of});
 }
 
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \

@@ -2,9 +2,8 @@
 #include "CavityNewtonRun.hpp"
 
 #include "Ainvil_BlockArrays.hpp"
-#include "Ainvil_Convert.hpp"
-#include "Ainvil_Gallery.hpp"
 #include "Ainvil_TpetraCollective.hpp"
+#include "Ainvil_TpetraStructures.hpp"
 
 #include <charconv>
 #include <cmath>
@@ -37,15 +36,6 @@ Kokkos::View<const GlobalPoint*, Device> indicesOf(const Map& map) {
     on_host(i) = map.getGlobalElement(i);
   Kokkos::deep_copy(indices, on_host);
   return indices;
-}
-
-Graph<Device> localGraph(const Exec& exec, const Tpetra::CrsGraph<>& graph) {
-  const auto local = graph.getLocalGraphDevice();
-  const auto row_map = detail::toOffsets<Device>(exec, local.row_map);
-  const auto entries = allocate<Ordinal, Device>(exec, "Ainvil::entries", local.entries.extent(0));
-  Kokkos::deep_copy(exec, entries, local.entries);
-  return {static_cast<Ordinal>(row_map.extent(0)) - 1,
-          tpetra::compat::numLocalElements(*graph.getColMap()), row_map, entries};
 }
 
 /// A matrix of zeros in Tpetra's types.
@@ -95,7 +85,7 @@ CavityNewtonRun::CavityNewtonRun(const CommandLine& command, Ordinal n,
   const auto rows = makeRowMap(
       command, n * n, [&] { return CavityNewton<HostDevice>(n).graph(); }, comm);
   const auto graph = makeGraph(n, rows);
-  const Graph<Device> local = localGraph(exec, *graph);
+  const Graph<Device> local = tpetra::localGraph(exec, *graph);
   blocks_ = Teuchos::rcp(new Tpetra::BlockCrsMatrix<>(*graph, 3));
   cavity_ = std::make_unique<CavityNewton<Device>>(n, local, indicesOf(*rows),
                                                    indicesOf(*graph->getColMap()));
@@ -119,7 +109,7 @@ CavityNewtonRun::CavityNewtonRun(const CommandLine& command, Ordinal n,
 double CavityNewtonRun::assemble() {
   const Exec exec;
   x_columns_->doImport(*x_, *to_columns_, Tpetra::INSERT);
-  tpetra::detail::onAllRanks(*comm_, [&] {
+  tpetra::onAllRanks(*comm_, [&] {
     const auto state = column(x_columns_->getLocalViewDevice(Tpetra::Access::ReadOnly));
     const auto f = column(f_->getLocalViewDevice(Tpetra::Access::OverwriteAll));
     const Kokkos::View<double*, Device> values = blocks_->getValuesDeviceNonConst();

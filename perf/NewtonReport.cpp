@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "NewtonReport.hpp"
 
-#include "Ainvil_BuildInfo.hpp"
+#include "SolveReport.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -16,11 +16,9 @@ void NewtonTable::print(const std::string& precond, const NewtonResult& result,
     return;
   if (!begun_) {
     out_ << "problem   " << command_.problem << ": " << 3 * Offset(result.points) << " rows, "
-         << result.entries << " entries in blocks of size 3\nmachine   " << environment.ranks
-         << (environment.ranks > 1 ? " ranks, each " : " rank, ") << environment.exec_space
-         << " on " << environment.device << ", Kokkos " << compat::kokkosVersion() << "\nsolver    "
-         << command_.solver << "(" << command_.restart << "), tolerance " << command_.tolerance
-         << "; Newton's method to " << command_.newton_tolerance << "\n";
+         << result.entries << " entries in blocks of size 3\nmachine   " << machineText(environment)
+         << "\nsolver    " << solverText(command_) << "; Newton's method to "
+         << command_.newton_tolerance << "\n";
     begun_ = true;
   }
   out_ << "\n"
@@ -64,24 +62,13 @@ std::string toJson(const std::string& precond, const NewtonResult& result,
   run["nnz"] = result.entries;
   run["block_size"] = 3;
   run["precond"] = precond;
-  run["solver"] = command.solver;
-  run["restart"] = command.restart;
-  run["tolerance"] = command.tolerance;
   run["newton_tolerance"] = command.newton_tolerance;
-  run["partition"] = command.by_metis ? "metis" : "rows";
-  run["overlap"] = command.overlap;
-  run["format"] = command.in_blocks ? "blocks" : "points";
-  run["exec_space"] = environment.exec_space;
-  run["device"] = environment.device;
-  run["threads"] = environment.threads;
-  run["ranks"] = environment.ranks;
   run["steps"] = steps;
   run["status"] = result.converged           ? "converged"
                   : result.breakdown.empty() ? "not converged"
                                              : "breakdown";
   run["message"] = result.breakdown;
-  run["kokkos_version"] = compat::kokkosVersion();
-  run["git"] = build_info::git;
+  addSetting(run, command, environment);
   return run.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

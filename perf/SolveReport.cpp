@@ -44,6 +44,35 @@ constexpr Column columns[] = {{"setup s", 9},  {"apply30 s", 9}, {"iters", 6},  
 
 } // namespace
 
+std::string machineText(const Environment& environment) {
+  return (environment.ranks > 1 ? message(environment.ranks, " ranks, each ") : "") +
+         message(environment.exec_space, " on ", environment.device, ", ", environment.threads,
+                 " host threads, Kokkos ", compat::kokkosVersion());
+}
+
+std::string solverText(const CommandLine& command) {
+  return command.solver + (command.hasRestart() ? message("(", command.restart, ")") : "") +
+         message(", tolerance ", command.tolerance);
+}
+
+void addSetting(nlohmann::ordered_json& run, const CommandLine& command,
+                const Environment& environment) {
+  run["solver"] = command.solver;
+  run["restart"] = command.restart;
+  run["tolerance"] = command.tolerance;
+  run["exec_space"] = environment.exec_space;
+  run["device"] = environment.device;
+  run["threads"] = environment.threads;
+  run["ranks"] = environment.ranks;
+  if (command.program == Program::SolveMpi) {
+    run["partition"] = command.by_metis ? "metis" : "rows";
+    run["overlap"] = command.overlap;
+    run["format"] = command.in_blocks ? "blocks" : "points";
+  }
+  run["kokkos_version"] = compat::kokkosVersion();
+  run["git"] = build_info::git;
+}
+
 Table::Table(std::ostream& out, const CommandLine& command)
     : out_(out), command_(command), precond_width_(7) {
   for (const std::string& precond : command.preconds)
@@ -72,15 +101,9 @@ void Table::printHeader(const LinearSystem& system, const Environment& environme
     out_ << ", scaled (" << command_.scale << ")";
   if (command_.reorder != "none")
     out_ << "\nreorder   " << command_.reorder << ", " << seconds(system.reorder_seconds) << " s";
-  out_ << "\nmachine   ";
-  if (environment.ranks > 1)
-    out_ << environment.ranks << " ranks, each ";
-  out_ << environment.exec_space << " on " << environment.device << ", " << environment.threads
-       << " host threads, Kokkos " << compat::kokkosVersion() << "\nsolver    " << command_.solver;
-  if (command_.hasRestart())
-    out_ << "(" << command_.restart << ")";
-  out_ << ", tolerance " << command_.tolerance << ", at most " << command_.max_iterations
-       << " iterations, " << (command_.single_precision ? "float" : "double");
+  out_ << "\nmachine   " << machineText(environment) << "\nsolver    " << solverText(command_)
+       << ", at most " << command_.max_iterations << " iterations, "
+       << (command_.single_precision ? "float" : "double");
   if (command_.repeat > 1)
     out_ << ", fastest of " << command_.repeat;
   out_ << "\n\n";
@@ -140,20 +163,8 @@ std::string toJson(const RunRecord& record, const CommandLine& command, const Li
   run["reorder"] = command.reorder;
   run["reorder_seconds"] = system.reorder_seconds;
   run["precond"] = record.precond;
-  run["solver"] = command.solver;
-  run["restart"] = command.restart;
   run["allow_varying"] = command.allow_varying;
-  run["tolerance"] = command.tolerance;
   run["precision"] = command.single_precision ? "float" : "double";
-  run["exec_space"] = environment.exec_space;
-  run["device"] = environment.device;
-  run["threads"] = environment.threads;
-  run["ranks"] = environment.ranks;
-  if (command.program == Program::SolveMpi) {
-    run["partition"] = command.by_metis ? "metis" : "rows";
-    run["overlap"] = command.overlap;
-    run["format"] = command.in_blocks ? "blocks" : "points";
-  }
   run["repeat"] = command.repeat;
   run["setup_seconds"] = phases;
   run["setup_total_seconds"] = record.setup_seconds;
@@ -171,8 +182,7 @@ std::string toJson(const RunRecord& record, const CommandLine& command, const Li
   run["solve_seconds"] = record.solve_seconds;
   run["apply30_seconds"] = record.apply30_seconds;
   run["total_seconds"] = record.totalSeconds();
-  run["kokkos_version"] = compat::kokkosVersion();
-  run["git"] = build_info::git;
+  addSetting(run, command, environment);
   // A path need not be UTF-8.
   return run.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

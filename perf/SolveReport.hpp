@@ -6,6 +6,7 @@
 #include "SolveRecord.hpp"
 #include "SolveSystem.hpp"
 
+#include <nlohmann/json_fwd.hpp>
 #include <ostream>
 
 namespace ainvil {
@@ -29,6 +30,16 @@ private:
   const CommandLine& command_;
   size_t precond_width_;
 };
+
+/// "OpenMP on <processor>, 16 host threads, Kokkos 4.6", with the ranks if there are several.
+std::string machineText(const Environment& environment);
+
+/// "gmres(30), tolerance 1e-8".
+std::string solverText(const CommandLine& command);
+
+/// What the JSON of a run says of solver, machine and build.
+void addSetting(nlohmann::ordered_json& run, const CommandLine& command,
+                const Environment& environment);
 
 /// One run as a JSON object on a line of its own. What was not measured is null.
 std::string toJson(const RunRecord& record, const CommandLine& command, const LinearSystem& system,

@@ -71,7 +71,7 @@ Teuchos::RCP<const tpetra::Map> makeRowMap(const CommandLine& command, Ordinal n
                                            const Teuchos::RCP<const tpetra::Comm>& comm) {
   const int ranks = comm->getSize();
   std::vector<int> owners;
-  tpetra::detail::onAllRanks(*comm, [&] {
+  tpetra::onAllRanks(*comm, [&] {
     if (comm->getRank() != 0)
       return;
     owners.resize(num_rows);
@@ -136,18 +136,20 @@ TpetraPreconditioner::TpetraPreconditioner(const CommandLine& command,
 
 // Inside of AdditiveSchwarz a preconditioner knows one rank only, and throws there, after all
 // communication.
-void TpetraPreconditioner::initialize() const {
+template <class Work>
+void TpetraPreconditioner::collectively(const Work& work) const {
   if (sharesRows())
-    tpetra::detail::onAllRanks(*outer_->getMatrix()->getComm(), [&] { outer_->initialize(); });
+    tpetra::onAllRanks(*outer_->getMatrix()->getComm(), work);
   else
-    outer_->initialize();
+    work();
+}
+
+void TpetraPreconditioner::initialize() const {
+  collectively([&] { outer_->initialize(); });
 }
 
 void TpetraPreconditioner::compute() const {
-  if (sharesRows())
-    tpetra::detail::onAllRanks(*outer_->getMatrix()->getComm(), [&] { outer_->compute(); });
-  else
-    outer_->compute();
+  collectively([&] { outer_->compute(); });
 }
 
 void TpetraPreconditioner::report(const tpetra::Comm& comm, RunRecord& record) const {

@@ -69,6 +69,9 @@ public:
   void report(const tpetra::Comm& comm, RunRecord& record) const;
 
 private:
+  template <class Work>
+  void collectively(const Work& work) const;
+
   Teuchos::RCP<Ifpack2::Preconditioner<>> outer_, inner_;
 };
 

@@ -25,7 +25,7 @@ namespace {
 
 using namespace ainvil;
 using namespace ainvil::perf;
-using tpetra::detail::onAllRanks;
+using tpetra::onAllRanks;
 using Exec = tpetra::Map::node_type::execution_space;
 using CommPtr = Teuchos::RCP<const tpetra::Comm>;
 
@@ -64,19 +64,15 @@ public:
       for (int repetition = 0; repetition < command_.repeat; ++repetition)
         repeat(record);
     } catch (const BreakdownError& error) {
-      breakDown(record, error);
+      record.converged = false;
+      record.status = toString(SolveStatus::Breakdown);
+      record.message = error.what();
     }
     record.peak_bytes = static_cast<Offset>(maxOverRanks(*comm_, double(memory_.peak())));
     return record;
   }
 
 private:
-  static void breakDown(RunRecord& record, const BreakdownError& error) {
-    record.converged = false;
-    record.status = toString(SolveStatus::Breakdown);
-    record.message = error.what();
-  }
-
   void repeat(RunRecord& record) {
     const TpetraPreconditioner m(command_, record.precond, matrix_, block_size_);
     const double seconds = timedOverRanks(*comm_, [&] {

@@ -15,18 +15,6 @@ namespace {
 
 using detail::Range;
 
-/// source_b[source_a]: where the entries of a permuted permuted graph come from.
-template <class Device>
-Kokkos::View<const Offset*, Device> composed(const typename Device::execution_space& exec,
-                                             const Kokkos::View<const Offset*, Device>& a,
-                                             const Kokkos::View<const Offset*, Device>& b) {
-  const auto result = allocate<Offset, Device>(exec, "Ainvil::source", a.extent(0));
-  Kokkos::parallel_for(
-      "Ainvil::Ainv[source]", Range<typename Device::execution_space>(exec, 0, a.extent(0)),
-      KOKKOS_LAMBDA(const Offset e) { result(e) = b(a(e)); });
-  return result;
-}
-
 enum class PivotPower { Zero, InverseRoot, Inverse };
 
 /// The transposed factor in the numbering of A: column j of the factor, times that power of d_j, is

@@ -13,7 +13,8 @@ inline std::string describe(const ExactParameters&) {
 }
 
 /// y = op(T)^-1 x by substitution over the level sets of T: one launch with ready flags on CUDA, a
-/// launch a level elsewhere and for the transposed solve, which adds by atomics. Any number of
+/// single one in the order of memory on a host of one thread, a launch a level elsewhere and, on
+/// CUDA too, for the transposed solve, which adds by atomics. Any number of
 /// columns. `Storage` is the precision of the values, arithmetic is in Scalar. Source: Anderson and
 /// Saad (1989); the flags: Liu, Li, Hogg, Duff, Vinter (2016).
 template <class Storage, class Scalar, class Device>

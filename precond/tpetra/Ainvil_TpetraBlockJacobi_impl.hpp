@@ -30,7 +30,7 @@ void BlockJacobi<MatrixType>::doInitialize(const execution_space& exec) {
   TEUCHOS_TEST_FOR_EXCEPTION(!detail::rowsAreUnknowns(a), std::runtime_error,
                              "ainvil: the row map of the matrix is not its range map, but a rank "
                              "must have the rows of its own unknowns, in their order.");
-  detail::onAllRanks(*this->matrix().getComm(), [&] {
+  onAllRanks(*this->matrix().getComm(), [&] {
     block_ = {};
     local_ = createPreconditioner<scalar_type, device_type>(this->specification());
     this->timePhase(exec, "extract", [&] { block_ = {exec, a, this->blockSize()}; });
@@ -41,7 +41,7 @@ void BlockJacobi<MatrixType>::doInitialize(const execution_space& exec) {
 
 template <class MatrixType>
 void BlockJacobi<MatrixType>::doCompute(const execution_space& exec) {
-  detail::onAllRanks(*this->matrix().getComm(), [&] {
+  onAllRanks(*this->matrix().getComm(), [&] {
     BsrMatrix<scalar_type, device_type> block;
     this->timePhase(exec, "gather", [&] { block = block_.get(exec, this->matrix()); });
     local_->compute(exec, block);

@@ -37,6 +37,8 @@ inline Kind kindOf(const std::exception& error) {
   }
 }
 
+} // namespace detail
+
 /// Runs work() on every rank; where it throws on one of them, all throw what the first of them has
 /// to say, as the same kind of Error. work() must not communicate. \throws Error; on a single rank,
 /// what work() throws
@@ -49,7 +51,7 @@ void onAllRanks(const Teuchos::Comm<int>& comm, const Work& work) {
   try {
     work();
   } catch (const std::exception& error) {
-    kind = static_cast<int>(kindOf(error));
+    kind = static_cast<int>(detail::kindOf(error));
     problem = message("rank ", comm.getRank(), " of ", comm.getSize(), ": ", error.what());
   }
   const int here = problem.empty() ? comm.getSize() : comm.getRank();
@@ -62,9 +64,8 @@ void onAllRanks(const Teuchos::Comm<int>& comm, const Work& work) {
   problem.resize(length);
   Teuchos::broadcast(comm, first, length, &problem[0]);
   Teuchos::broadcast(comm, first, Teuchos::outArg(kind));
-  throwAs(static_cast<Kind>(kind), problem);
+  detail::throwAs(static_cast<detail::Kind>(kind), problem);
 }
 
-} // namespace detail
 } // namespace tpetra
 } // namespace ainvil

@@ -3,6 +3,7 @@
 
 #include "Ainvil_Convert.hpp"
 #include "Ainvil_TpetraCollective.hpp"
+#include "Ainvil_TpetraStructures.hpp"
 
 namespace ainvil {
 namespace tpetra {
@@ -14,13 +15,6 @@ using Exec = Device::execution_space;
 using Global = Map::global_ordinal_type;
 using Graph = Tpetra::CrsGraph<>;
 using Import = Tpetra::Import<>;
-
-Teuchos::RCP<const Map> mapOf(const std::vector<Global>& indices,
-                              const Teuchos::RCP<const Comm>& comm) {
-  return Teuchos::rcp(new Map(Teuchos::OrdinalTraits<Tpetra::global_size_t>::invalid(),
-                              Teuchos::ArrayView<const Global>(indices.data(), indices.size()), 0,
-                              comm));
-}
 
 /// All indices of a map 0, 1, ..., on rank 0.
 Teuchos::RCP<const Map> onFirstRank(const Map& map) {
@@ -68,7 +62,7 @@ std::vector<size_t> rowLengths(const Pieces& pieces, const Import& import) {
 
 /// \throws Error on all ranks
 void requireRows(const BsrMatrix<double, HostDevice>& a, const Map& rows) {
-  detail::onAllRanks(*rows.getComm(), [&] {
+  onAllRanks(*rows.getComm(), [&] {
     const Tpetra::global_size_t n = rows.getGlobalNumElements();
     if (rows.getComm()->getRank() == 0 &&
         (Tpetra::global_size_t(a.numRows()) != n || Tpetra::global_size_t(a.numCols()) != n))
@@ -86,7 +80,7 @@ Teuchos::RCP<const Map> makeRowMap(const Teuchos::RCP<const Comm>& comm,
   std::vector<int> all = comm->getRank() == 0 ? owners : std::vector<int>(n);
   Teuchos::broadcast(*comm, 0, n, all.data());
   std::vector<Global> mine;
-  detail::onAllRanks(*comm, [&] {
+  onAllRanks(*comm, [&] {
     for (Ordinal i = 0; i < n; ++i) {
       if (all[i] < 0 || all[i] >= comm->getSize())
         throw InvalidArgument(message("row ", i, " goes to rank ", all[i], ", but there are ",
@@ -95,7 +89,7 @@ Teuchos::RCP<const Map> makeRowMap(const Teuchos::RCP<const Comm>& comm,
         mine.push_back(i);
     }
   });
-  return mapOf(mine, comm);
+  return makeMap(mine, Map(0, 0, comm));
 }
 
 Teuchos::RCP<const Map> makePointMap(const Map& blocks, int block_size) {
@@ -105,7 +99,7 @@ Teuchos::RCP<const Map> makePointMap(const Map& blocks, int block_size) {
   for (int i = 0; i < n; ++i)
     for (int k = 0; k < block_size; ++k)
       points.push_back(blocks.getGlobalElement(i) * block_size + k);
-  return mapOf(points, blocks.getComm());
+  return makeMap(points, blocks);
 }
 
 Teuchos::RCP<Tpetra::CrsMatrix<>> distribute(const BsrMatrix<double, HostDevice>& a,
@@ -115,7 +109,7 @@ Teuchos::RCP<Tpetra::CrsMatrix<>> distribute(const BsrMatrix<double, HostDevice>
   int block_size = a.block_size;
   Teuchos::broadcast(*rows->getComm(), 0, Teuchos::outArg(block_size));
   BsrMatrix<double, HostDevice> points;
-  detail::onAllRanks(*rows->getComm(), [&] {
+  onAllRanks(*rows->getComm(), [&] {
     if (rows->getComm()->getRank() == 0)
       points = toPoints(HostDevice::execution_space(), a);
   });
@@ -160,7 +154,7 @@ Teuchos::RCP<Tpetra::Vector<>> distribute(const Kokkos::View<const double*, Host
                                           const Teuchos::RCP<const Map>& map) {
   const auto from = onFirstRank(*map);
   Tpetra::Vector<> whole(from);
-  detail::onAllRanks(*map->getComm(), [&] {
+  onAllRanks(*map->getComm(), [&] {
     if (map->getComm()->getRank() != 0)
       return;
     if (x.extent(0) != map->getGlobalNumElements())

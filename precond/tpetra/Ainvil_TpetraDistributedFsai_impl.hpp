@@ -46,7 +46,6 @@ OwnRows<Scalar, Device> takeOwnRows(const typename Device::execution_space& exec
   const Offset n = own.extent(0);
   const Graph<Device> graph = a.graph;
   const auto values = a.values;
-  OwnRows<Scalar, Device> out;
   const auto offsets = allocate<Offset, Device>(exec, "Ainvil::offsets", n + 1);
   const auto place = allocateZeros<Offset, Device>(exec, "Ainvil::place", graph.num_cols + 1);
   Kokkos::parallel_for(
@@ -123,10 +122,7 @@ void DistributedFsai<MatrixType>::importRows(int levels) {
     wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
     if (level == 0 && levels > 0)
       continue;
-    const auto map = Teuchos::rcp(
-        new map_type(Teuchos::OrdinalTraits<Tpetra::global_size_t>::invalid(),
-                     Teuchos::ArrayView<const global_ordinal_type>(wanted.data(), wanted.size()),
-                     rows.getIndexBase(), rows.getComm()));
+    const auto map = makeMap(wanted, rows);
     importer_ = Teuchos::rcp(new import_type(a.getRowMap(), map));
     imported_ = Tpetra::importAndFillCompleteCrsMatrix<crs_matrix_type>(
         Teuchos::rcpFromRef(a), *importer_, a.getDomainMap(), a.getRangeMap());
@@ -165,7 +161,7 @@ void DistributedFsai<MatrixType>::doInitialize(const execution_space& exec) {
                                              : parameters.power);
   });
   const crs_matrix_type& rows = this->rows();
-  detail::onAllRanks(*this->matrix().getComm(), [&] {
+  onAllRanks(*this->matrix().getComm(), [&] {
     block_ = {exec, rows, 1};
     own_ = detail::rowsOfColumns<map_type, device_type>(exec, *rows.getRowMap(), *a.getRowMap());
     parameters.wanted =
@@ -180,14 +176,14 @@ void DistributedFsai<MatrixType>::doInitialize(const execution_space& exec) {
 template <class MatrixType>
 void DistributedFsai<MatrixType>::doCompute(const execution_space& exec) {
   const Teuchos::Comm<int>& comm = *this->matrix().getComm();
-  detail::onAllRanks(comm, [&] {
+  onAllRanks(comm, [&] {
     if (compat::numLocalEntries(crsMatrix()) != num_entries_)
       throw InvalidArgument(message("the matrix has ", compat::numLocalEntries(crsMatrix()),
                                     " local entries, but ", num_entries_,
                                     " when initialize was called: call initialize again"));
   });
   this->timePhase(exec, "import_values", [&] { importValues(); });
-  detail::onAllRanks(comm, [&] { local_->compute(exec, block_.get(exec, rows())); });
+  onAllRanks(comm, [&] { local_->compute(exec, block_.get(exec, rows())); });
   this->timePhase(exec, "assemble", [&] {
     g_ = ownRows(exec);
     gt_ = Tpetra::RowMatrixTransposer<scalar_type, local_ordinal_type, global_ordinal_type,
@@ -210,10 +206,7 @@ DistributedFsai<MatrixType>::ownRows(const execution_space& exec) const {
   std::vector<global_ordinal_type> indices(columns.extent(0));
   for (size_t c = 0; c < indices.size(); ++c)
     indices[c] = rows.getGlobalElement(columns(c));
-  const auto column_map = Teuchos::rcp(
-      new map_type(Teuchos::OrdinalTraits<Tpetra::global_size_t>::invalid(),
-                   Teuchos::ArrayView<const global_ordinal_type>(indices.data(), indices.size()),
-                   rows.getIndexBase(), rows.getComm()));
+  const auto column_map = makeMap(indices, rows);
   const LocalMatrix local("Ainvil::G", static_cast<Ordinal>(own_.extent(0)),
                           static_cast<Ordinal>(indices.size()), own.entries.extent(0), own.values,
                           own.row_map, own.entries);

@@ -23,18 +23,11 @@ Teuchos::RCP<Ifpack2::Preconditioner<
 create(const std::string& name, const Teuchos::RCP<const MatrixType>& matrix);
 
 /// The same for matrices that are not const.
-template <class Scalar, class LO, class GO, class Node>
+template <template <class, class, class, class> class MatrixTemplate, class Scalar, class LO,
+          class GO, class Node>
 Teuchos::RCP<Ifpack2::Preconditioner<Scalar, LO, GO, Node>>
-create(const std::string& name,
-       const Teuchos::RCP<Tpetra::CrsMatrix<Scalar, LO, GO, Node>>& matrix) {
-  using Matrix = Tpetra::CrsMatrix<Scalar, LO, GO, Node>;
-  return create<Matrix>(name, Teuchos::RCP<const Matrix>(matrix));
-}
-template <class Scalar, class LO, class GO, class Node>
-Teuchos::RCP<Ifpack2::Preconditioner<Scalar, LO, GO, Node>>
-create(const std::string& name,
-       const Teuchos::RCP<Tpetra::BlockCrsMatrix<Scalar, LO, GO, Node>>& matrix) {
-  using Matrix = Tpetra::BlockCrsMatrix<Scalar, LO, GO, Node>;
+create(const std::string& name, const Teuchos::RCP<MatrixTemplate<Scalar, LO, GO, Node>>& matrix) {
+  using Matrix = MatrixTemplate<Scalar, LO, GO, Node>;
   return create<Matrix>(name, Teuchos::RCP<const Matrix>(matrix));
 }
 

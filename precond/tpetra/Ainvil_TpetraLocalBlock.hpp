@@ -6,7 +6,7 @@
 #include "Ainvil_BlockArrays.hpp"
 #include "Ainvil_Convert.hpp"
 #include "Ainvil_SelectEntries.hpp"
-#include "Ainvil_TpetraCompat.hpp"
+#include "Ainvil_TpetraStructures.hpp"
 
 #include <algorithm>
 #include <type_traits>
@@ -42,47 +42,20 @@ struct HasPlace {
   KOKKOS_FUNCTION bool operator()(Ordinal, Offset e) const { return place(entries(e)) >= 0; }
 };
 
-template <class Device>
-struct WritePlace {
-  Kokkos::View<const Ordinal*, Device> entries, place;
-  Kokkos::View<Ordinal*, Device> columns;
-  Kokkos::View<Offset*, Device> source;
-
-  KOKKOS_FUNCTION void operator()(Offset to, Offset e) const {
-    columns(to) = place(entries(e));
-    source(to) = e;
-  }
-};
-
 /// The entries of a graph whose columns have a place, in rows and columns numbered by these.
 template <class Device>
 PermutedGraph<Device> selectPlaced(const typename Device::execution_space& exec,
                                    const Graph<Device>& graph,
                                    const Kokkos::View<const Ordinal*, Device>& place) {
-  const HasPlace<Device> keep{graph.entries, place};
-  const auto row_map =
-      allocate<Offset, Device>(exec, "Ainvil::row_map", size_t(graph.num_rows) + 1);
-  const Offset total = ainvil::detail::countSelected(exec, graph, keep, row_map);
-  const auto columns = allocate<Ordinal, Device>(exec, "Ainvil::entries", total);
-  const auto source = allocate<Offset, Device>(exec, "Ainvil::source", total);
-  ainvil::detail::writeSelected(exec, graph, keep,
-                                WritePlace<Device>{graph.entries, place, columns, source},
-                                Kokkos::View<const Offset*, Device>(row_map));
-  return {Graph<Device>(graph.num_rows, graph.num_rows, row_map, columns), source};
-}
-
-/// outer(i) <- inner(outer(i)) where outer(i) >= 0.
-template <class Device>
-void compose(const typename Device::execution_space& exec,
-             const Kokkos::View<const Offset*, Device>& inner,
-             const Kokkos::View<Offset*, Device>& outer) {
+  const PermutedGraph<Device> kept =
+      ainvil::detail::selectWithSource(exec, graph, HasPlace<Device>{graph.entries, place});
+  const auto from = kept.graph.entries;
+  const auto columns = allocate<Ordinal, Device>(exec, "Ainvil::entries", from.extent(0));
   Kokkos::parallel_for(
-      "Ainvil::compose",
-      ainvil::detail::Range<typename Device::execution_space>(exec, 0, outer.extent(0)),
-      KOKKOS_LAMBDA(const Offset i) {
-        if (outer(i) >= 0)
-          outer(i) = inner(outer(i));
-      });
+      "Ainvil::selectPlaced",
+      ainvil::detail::Range<typename Device::execution_space>(exec, 0, from.extent(0)),
+      KOKKOS_LAMBDA(const Offset e) { columns(e) = place(from(e)); });
+  return {Graph<Device>(graph.num_rows, graph.num_rows, kept.graph.row_map, columns), kept.source};
 }
 
 /// True if column c has place c, for all of as many columns as there are rows. Waits.
@@ -129,8 +102,8 @@ public:
   }
 
   /// The block with the values that the matrix has now, which must have the graph of the
-  /// constructor's. No allocation but for other kinds of RowMatrix; asynchronous. The result
-  /// must not outlive the next access to the matrix. \throws InvalidArgument for a matrix of
+  /// constructor's. No allocation; asynchronous but for other kinds of RowMatrix. The result must
+  /// not outlive the next access to the matrix. \throws InvalidArgument for a matrix of
   /// another size.
   Matrix get(const execution_space& exec, const row_matrix_type& a) {
     const auto from = valuesOf(exec, a);
@@ -144,8 +117,6 @@ public:
     gatherBlocks<Scalar, device_type>(exec, Trans::No, source_, within, from, values_);
     return Matrix(graph_, values_, block_size_);
   }
-
-  int blockSize() const { return block_size_; }
 
 private:
   using Values = Kokkos::View<Scalar*, device_type>;
@@ -176,23 +147,17 @@ private:
 
   /// graph_ <- one that takes its values from where graph_ does.
   void take(const execution_space& exec, const PermutedGraph<device_type>& from) {
-    const auto source =
-        allocate<Offset, device_type>(exec, "Ainvil::source", from.source.extent(0));
-    Kokkos::deep_copy(exec, source, from.source);
-    if (gathered_)
-      detail::compose<device_type>(exec, source_, source);
     graph_ = from.graph;
-    source_ = source;
+    source_ = gathered_ ? composed<device_type>(exec, from.source, source_) : from.source;
     gathered_ = true;
   }
 
-  /// The graph of all local entries in local columns. Shares no array with the matrix: Tpetra
-  /// counts who holds its own.
+  /// The graph of all local entries in local columns.
   Graph<device_type> graphOf(const execution_space& exec, const row_matrix_type& a) {
     if (const auto* crs = dynamic_cast<const crs_matrix_type*>(&a))
-      return copyOf(exec, crs->getCrsGraph()->getLocalGraphDevice(), *a.getColMap());
+      return localGraph(exec, *crs->getCrsGraph());
     if (const auto* blocks = dynamic_cast<const block_matrix_type*>(&a))
-      return copyOf(exec, blocks->getCrsGraph().getLocalGraphDevice(), *a.getColMap());
+      return localGraph(exec, blocks->getCrsGraph());
     const Ordinal n = compat::numLocalElements(*a.getRowMap());
     size_t longest = 0;
     for (Ordinal row = 0; row < n; ++row)
@@ -207,22 +172,12 @@ private:
       columns.insert(columns.end(), row_columns_.data(), row_columns_.data() + length);
       row_map(row + 1) = Offset(columns.size());
     }
-    host_values_ = typename Values::HostMirror("Ainvil::values", columns.size());
+    copied_ = allocate<Scalar, device_type>(exec, "Ainvil::values", columns.size());
+    host_values_ = Kokkos::create_mirror_view(copied_);
     const Kokkos::View<Ordinal*, HostDevice> entries("Ainvil::entries", columns.size());
     std::copy(columns.begin(), columns.end(), entries.data());
     return copyTo<device_type>(
         Graph<HostDevice>(n, compat::numLocalElements(*a.getColMap()), row_map, entries));
-  }
-
-  template <class LocalGraph, class Map>
-  static Graph<device_type> copyOf(const execution_space& exec, const LocalGraph& local,
-                                   const Map& columns) {
-    const auto row_map = ainvil::detail::toOffsets<device_type>(exec, local.row_map);
-    const auto entries =
-        allocate<Ordinal, device_type>(exec, "Ainvil::entries", local.entries.extent(0));
-    Kokkos::deep_copy(exec, entries, local.entries);
-    return {static_cast<Ordinal>(row_map.extent(0)) - 1, compat::numLocalElements(columns), row_map,
-            entries};
   }
 
   /// All local values in the order of graphOf().
@@ -247,11 +202,12 @@ private:
       for (size_t k = 0; k < length; ++k)
         host_values_(at++) = row_values_(k);
     }
-    const Values values = allocate<Scalar, device_type>(exec, "Ainvil::values", at);
-    Kokkos::deep_copy(exec, values,
-                      Kokkos::subview(host_values_, std::make_pair(size_t(0), size_t(at))));
+    if (at < num_values_)
+      throw InvalidArgument("the matrix has fewer entries than when initialize was called: call "
+                            "initialize again");
+    Kokkos::deep_copy(exec, copied_, host_values_);
     ainvil::compat::fence(exec, "Ainvil::LocalBlock"); // the host array is used again
-    return values;
+    return copied_;
   }
 
   using RowColumns = typename row_matrix_type::nonconst_local_inds_host_view_type;
@@ -264,9 +220,11 @@ private:
   bool gathered_ = false; ///< else the values are those of the matrix, as they stand
   Kokkos::View<const Offset*, device_type> source_;
   Values values_;
+  // Of other kinds of RowMatrix: one row, and all values.
   mutable RowColumns row_columns_;
   mutable RowValues row_values_;
   typename Values::HostMirror host_values_;
+  Values copied_;
 };
 
 } // namespace tpetra

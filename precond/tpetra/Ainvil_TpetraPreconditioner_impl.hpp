@@ -175,13 +175,14 @@ void Preconditioner<MatrixType>::apply(const multivector_type& x, multivector_ty
   ScopedRegion region("Ainvil::tpetra::apply");
   const Kokkos::Timer timer;
   const Trans trans = mode == Teuchos::NO_TRANS ? Trans::No : Trans::Yes;
-  const bool copy_x = !x.isConstantStride() || detail::overlap(x, y);
-  const multivector_type from(x, copy_x ? Teuchos::Copy : Teuchos::View);
+  Teuchos::RCP<const multivector_type> from = Teuchos::rcpFromRef(x);
+  if (!x.isConstantStride() || detail::overlap(x, y))
+    from = Teuchos::rcp(new multivector_type(x, Teuchos::Copy));
   if (y.isConstantStride()) {
-    doApply(execution_space(), from, y, trans, alpha, beta);
+    doApply(execution_space(), *from, y, trans, alpha, beta);
   } else {
     multivector_type to(y, Teuchos::Copy);
-    doApply(execution_space(), from, to, trans, alpha, beta);
+    doApply(execution_space(), *from, to, trans, alpha, beta);
     Tpetra::deep_copy(y, to);
   }
   apply_seconds_ += timer.seconds();

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// Maps and graphs between Tpetra and Ainvil.
+
+#include "Ainvil_Convert.hpp"
+#include "Ainvil_TpetraCompat.hpp"
+
+#include <vector>
+
+namespace ainvil {
+namespace tpetra {
+
+/// The map that has these indices, in their order, on the calling rank. Collective.
+template <class LO, class GO, class Node>
+Teuchos::RCP<const Tpetra::Map<LO, GO, Node>>
+makeMap(const std::vector<GO>& indices, const Tpetra::Map<LO, GO, Node>& like) {
+  return Teuchos::rcp(new Tpetra::Map<LO, GO, Node>(
+      Teuchos::OrdinalTraits<Tpetra::global_size_t>::invalid(),
+      Teuchos::ArrayView<const GO>(indices.data(), indices.size()), like.getIndexBase(),
+      like.getComm()));
+}
+
+/// The graph of the rows that the calling rank has, in local columns. Shares no array with Tpetra,
+/// which counts who holds its own.
+template <class LO, class GO, class Node>
+Graph<typename Node::device_type>
+localGraph(const typename Node::device_type::execution_space& exec,
+           const Tpetra::CrsGraph<LO, GO, Node>& graph) {
+  using Device = typename Node::device_type;
+  const auto local = graph.getLocalGraphDevice();
+  const auto row_map = ainvil::detail::toOffsets<Device>(exec, local.row_map);
+  const auto entries = allocate<Ordinal, Device>(exec, "Ainvil::entries", local.entries.extent(0));
+  Kokkos::deep_copy(exec, entries, local.entries);
+  return {static_cast<Ordinal>(row_map.extent(0)) - 1, compat::numLocalElements(*graph.getColMap()),
+          row_map, entries};
+}
+
+} // namespace tpetra
+} // namespace ainvil
