@@ -212,6 +212,9 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program 
               "adds to those of a rank");
     addChoice(app, "--format", format, "of the matrix: CrsMatrix or BlockCrsMatrix; default points",
               {"points", "blocks"});
+    text("--belos", command.belos, "NAME",
+         "solver of Belos in place of its usual one for --solver, such as\n"
+         "'TPETRA GMRES SINGLE REDUCE', one reduction over the ranks an iteration");
     addNumber(app, "--newton-tol", command.newton_tolerance, "T",
               "cavity-newton: stop at ||F|| <= T ||F_0||");
     addNumber(app, "--newton-steps", command.newton_steps, "N", "cavity-newton: most steps");

@@ -51,7 +51,8 @@ std::string machineText(const Environment& environment) {
 }
 
 std::string solverText(const CommandLine& command) {
-  return command.solver + (command.hasRestart() ? message("(", command.restart, ")") : "") +
+  return (command.belos.empty() ? command.solver : command.belos) +
+         (command.hasRestart() ? message("(", command.restart, ")") : "") +
          message(", tolerance ", command.tolerance);
 }
 
@@ -68,6 +69,8 @@ void addSetting(nlohmann::ordered_json& run, const CommandLine& command,
     run["partition"] = command.by_metis ? "metis" : "rows";
     run["overlap"] = command.overlap;
     run["format"] = command.in_blocks ? "blocks" : "points";
+    if (!command.belos.empty())
+      run["belos"] = command.belos;
   }
   run["kokkos_version"] = compat::kokkosVersion();
   run["git"] = build_info::git;

@@ -196,6 +196,15 @@ double timeApplications(const tpetra::Comm& comm, const Ifpack2::Preconditioner<
   });
 }
 
+void requireBelosSolver(const std::string& name) {
+  const Belos::SolverFactory<double, MultiVector, TpetraOperator> factory;
+  if (name.empty() || factory.isSupported(name))
+    return;
+  throw InvalidArgument(message("--belos: Belos has no solver '", name,
+                                "', but BLOCK GMRES, PSEUDOBLOCK GMRES, TPETRA GMRES, TPETRA GMRES "
+                                "SINGLE REDUCE, TPETRA CG SINGLE REDUCE and others"));
+}
+
 BelosResult solveByBelos(const CommandLine& command, const Teuchos::RCP<const TpetraOperator>& a,
                          const TpetraPreconditioner& m, const Teuchos::RCP<const TpetraVector>& b,
                          const Teuchos::RCP<TpetraVector>& x) {
@@ -212,9 +221,13 @@ BelosResult solveByBelos(const CommandLine& command, const Teuchos::RCP<const Tp
     name = command.solver == "gmres" ? "GMRES" : "FLEXIBLE GMRES";
     list->set("Num Blocks", command.restart);
     list->set("Maximum Restarts", command.max_iterations);
-    list->set("Implicit Residual Scaling", "Norm of RHS");
-    list->set("Explicit Residual Scaling", "Norm of RHS");
+    // The initial residual is b. Solvers on Tpetra itself know no other scaling than by it.
+    const std::string scaling = command.belos.empty() ? "Norm of RHS" : "Norm of Initial Residual";
+    list->set("Implicit Residual Scaling", scaling);
+    list->set("Explicit Residual Scaling", scaling);
   }
+  if (!command.belos.empty())
+    name = command.belos;
   const auto solver =
       Belos::SolverFactory<double, MultiVector, TpetraOperator>().create(name, list);
   solver->setProblem(problem);

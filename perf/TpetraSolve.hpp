@@ -78,6 +78,9 @@ private:
 /// Seconds of `count` applications, after one that is not timed.
 double timeApplications(const tpetra::Comm& comm, const Ifpack2::Preconditioner<>& m, int count);
 
+/// \throws InvalidArgument if it is neither empty nor a solver of Belos
+void requireBelosSolver(const std::string& name);
+
 /// What Belos made of a system.
 struct BelosResult {
   bool converged = false;

@@ -192,6 +192,7 @@ ExitCode solve(const CommandLine& command, const CommPtr& comm) {
   });
   for (const std::string& specification : command.preconds) // before all that takes time
     checkSpecification(specification);
+  requireBelosSolver(command.belos);
   if (const Ordinal n = cavityNewtonSize(command))
     return solveNewton(command, n, comm);
   return solveSystem(command, comm);

@@ -22,7 +22,8 @@ Teuchos::RCP<const Map> onFirstRank(const Map& map) {
   return Teuchos::rcp(new Map(n, map.getComm()->getRank() == 0 ? n : 0, 0, map.getComm()));
 }
 
-/// What rank 0 has, in Tpetra's memory and with its types; without rows elsewhere.
+/// What rank 0 has, in Tpetra's memory and with its types; without rows elsewhere. They must be
+/// gone when Tpetra, which counts who holds its arrays, comes to work with them on the host.
 struct Pieces {
   Kokkos::View<size_t*, Device> row_map;
   Kokkos::View<Ordinal*, Device> entries;
@@ -47,17 +48,39 @@ Pieces piecesOf(const BsrMatrix<double, HostDevice>& a, const Map& rows) {
 }
 
 /// Entries of the rows that this rank will have.
-std::vector<size_t> rowLengths(const Pieces& pieces, const Import& import) {
+std::vector<size_t> rowLengths(const BsrMatrix<double, HostDevice>& a, const Import& import) {
   Tpetra::Vector<Global> whole(import.getSourceMap()), spread(import.getTargetMap());
   {
-    const auto row_map = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), pieces.row_map);
+    const auto row_map = a.graph.row_map;
     const auto lengths = whole.getLocalViewHost(Tpetra::Access::OverwriteAll);
-    for (size_t i = 0; i + 1 < row_map.extent(0); ++i)
+    for (size_t i = 0; i < whole.getLocalLength(); ++i)
       lengths(i, 0) = static_cast<Global>(row_map(i + 1) - row_map(i));
   }
   spread.doImport(whole, import, Tpetra::INSERT);
   const auto lengths = spread.getLocalViewHost(Tpetra::Access::ReadOnly);
   return std::vector<size_t>(lengths.data(), lengths.data() + spread.getLocalLength());
+}
+
+Teuchos::RCP<const Tpetra::CrsMatrix<>> matrixOf(const BsrMatrix<double, HostDevice>& a,
+                                                 const Teuchos::RCP<const Map>& rows) {
+  using Matrix = Tpetra::CrsMatrix<>;
+  const Pieces pieces = piecesOf(a, *rows);
+  const Ordinal n = static_cast<Ordinal>(pieces.row_map.extent(0)) - 1;
+  const Matrix::local_matrix_device_type local("Ainvil::matrix", n, n, pieces.entries.extent(0),
+                                               pieces.values, pieces.row_map, pieces.entries);
+  return Teuchos::rcp(new Matrix(local, rows, rows, rows, rows));
+}
+
+Teuchos::RCP<const Tpetra::BlockCrsMatrix<>> blockMatrixOf(const BsrMatrix<double, HostDevice>& a,
+                                                           int block_size,
+                                                           const Teuchos::RCP<const Map>& rows) {
+  Pieces pieces = piecesOf(a, *rows);
+  const Graph graph(Graph::local_graph_device_type(pieces.entries, pieces.row_map), rows, rows,
+                    rows, rows);
+  pieces.entries = {};
+  const auto matrix = Teuchos::rcp(new Tpetra::BlockCrsMatrix<>(graph, block_size));
+  Kokkos::deep_copy(matrix->getValuesDeviceNonConst(), pieces.values);
+  return matrix;
 }
 
 /// \throws Error on all ranks
@@ -114,16 +137,11 @@ Teuchos::RCP<Tpetra::CrsMatrix<>> distribute(const BsrMatrix<double, HostDevice>
       points = toPoints(HostDevice::execution_space(), a);
   });
   const auto to = block_size == 1 ? rows : makePointMap(*rows, block_size);
-  const auto from = onFirstRank(*to);
-  const Pieces pieces = piecesOf(points, *from);
-  const Ordinal n = static_cast<Ordinal>(pieces.row_map.extent(0)) - 1;
-  const Matrix::local_matrix_device_type local("Ainvil::matrix", n, n, pieces.entries.extent(0),
-                                               pieces.values, pieces.row_map, pieces.entries);
-  const Matrix whole(local, from, from, from, from);
-  const Import import(from, to);
-  const auto lengths = rowLengths(pieces, import);
+  const auto whole = matrixOf(points, onFirstRank(*to));
+  const Import import(whole->getRowMap(), to);
+  const auto lengths = rowLengths(points, import);
   const auto spread = Teuchos::rcp(new Matrix(to, Teuchos::arrayViewFromVector(lengths)));
-  spread->doImport(whole, import, Tpetra::INSERT);
+  spread->doImport(*whole, import, Tpetra::INSERT);
   spread->fillComplete(to, to);
   return spread;
 }
@@ -134,19 +152,14 @@ Teuchos::RCP<Tpetra::BlockCrsMatrix<>> distributeBlocks(const BsrMatrix<double, 
   requireRows(a, *rows);
   int block_size = a.block_size;
   Teuchos::broadcast(*rows->getComm(), 0, Teuchos::outArg(block_size));
-  const auto from = onFirstRank(*rows);
-  const Pieces pieces = piecesOf(a, *from);
-  const Graph whole_graph(Graph::local_graph_device_type(pieces.entries, pieces.row_map), from,
-                          from, from, from);
-  Matrix whole(whole_graph, block_size);
-  Kokkos::deep_copy(whole.getValuesDeviceNonConst(), pieces.values);
-  const Import import(from, rows);
-  const auto lengths = rowLengths(pieces, import);
+  const auto whole = blockMatrixOf(a, block_size, onFirstRank(*rows));
+  const Import import(whole->getRowMap(), rows);
+  const auto lengths = rowLengths(a, import);
   Graph graph(rows, Teuchos::arrayViewFromVector(lengths));
-  graph.doImport(whole_graph, import, Tpetra::INSERT);
+  graph.doImport(whole->getCrsGraph(), import, Tpetra::INSERT);
   graph.fillComplete(rows, rows);
   const auto spread = Teuchos::rcp(new Matrix(graph, block_size));
-  spread->doImport(whole, import, Tpetra::INSERT);
+  spread->doImport(*whole, import, Tpetra::INSERT);
   return spread;
 }
 

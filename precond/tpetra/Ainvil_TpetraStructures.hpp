@@ -13,12 +13,12 @@ namespace tpetra {
 
 /// The map that has these indices, in their order, on the calling rank. Collective.
 template <class LO, class GO, class Node>
-Teuchos::RCP<const Tpetra::Map<LO, GO, Node>>
-makeMap(const std::vector<GO>& indices, const Tpetra::Map<LO, GO, Node>& like) {
-  return Teuchos::rcp(new Tpetra::Map<LO, GO, Node>(
-      Teuchos::OrdinalTraits<Tpetra::global_size_t>::invalid(),
-      Teuchos::ArrayView<const GO>(indices.data(), indices.size()), like.getIndexBase(),
-      like.getComm()));
+Teuchos::RCP<const Tpetra::Map<LO, GO, Node>> makeMap(const std::vector<GO>& indices,
+                                                      const Tpetra::Map<LO, GO, Node>& like) {
+  return Teuchos::rcp(
+      new Tpetra::Map<LO, GO, Node>(Teuchos::OrdinalTraits<Tpetra::global_size_t>::invalid(),
+                                    Teuchos::ArrayView<const GO>(indices.data(), indices.size()),
+                                    like.getIndexBase(), like.getComm()));
 }
 
 /// The graph of the rows that the calling rank has, in local columns. Shares no array with Tpetra,

@@ -93,6 +93,18 @@ class SolveMpiTest(unittest.TestCase):
                     self.assertEqual(run["partition"], partition)
                     self.assertTrue(run["setup_seconds"] or run["precond"] == "none", run)
 
+    def test_solvers_with_one_reduction(self):
+        for solver, belos in (("gmres", "TPETRA GMRES SINGLE REDUCE"),
+                              ("cg", "TPETRA CG SINGLE REDUCE")):
+            arguments = ["--problem", "laplace7:12", "--solver", solver, "--precond", "jacobi",
+                         "--precond", "none"]
+            one = self.records(2, *arguments, "--belos", belos)
+            usual = self.records(2, *arguments)
+            for ours, theirs in zip(one, usual, strict=True):
+                self.assertEqual(ours["belos"], belos)
+                self.assertLessEqual(ours["rel_residual"], 1.1e-8)
+                self.assertLessEqual(abs(ours["iterations"] - theirs["iterations"]), 1)
+
     def test_more_ranks_than_rows(self):
         with open(os.path.join(self.folder, "two.mtx"), "w", encoding="utf-8") as file:
             file.write("%%MatrixMarket matrix coordinate real general\n2 2 3\n"
@@ -190,6 +202,7 @@ class SolveMpiTest(unittest.TestCase):
         self.refused(*small, "--overlap", "1", "--format", "blocks", says="--format points")
         self.refused(*small, "--overlap", "-1", says="--overlap")
         self.refused(*small, "--partition", "blocks", says="rows|metis")
+        self.refused(*small, "--belos", "nosuch", says="TPETRA GMRES")
         self.refused(*small, "--history", "h.csv", says="--history")
         self.refused(*small, "--block-size", "5", says="does not divide")
         self.refused("--matrix", "absent.mtx", says="absent.mtx")
