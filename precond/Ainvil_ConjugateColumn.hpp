@@ -24,6 +24,7 @@ struct ConjugateSide {
   BsrMatrix<Scalar, Device> transposed;     ///< B^T: its rows are the columns of B
   ColumnsOfRows<Device> own_of_rows, other_of_rows;
   IndexLists<Device> touched;
+  ColumnsOfRows<Device> touching; ///< empty if not wanted
 };
 
 /// Columns x_j of one or two factors from the columns i < j:
@@ -92,7 +93,7 @@ struct ConjugateColumns {
     const int next = 1 - state.current(j);
     const int num_sides = symmetric ? 1 : 2;
     Scalar d = 0;
-    bool different = false;
+    Change change = Change::None;
     for (int s = 0; s < num_sides; ++s) {
       const Side& side = sides[s];
       while (room <= max_room && !conjugate(member, side, column, Work(scratch, room)))
@@ -102,7 +103,7 @@ struct ConjugateColumns {
         return false;
       }
       const Work work(scratch, room);
-      if (!store(member, side, column, work, different))
+      if (!store(member, side, column, work, change))
         return false;
       if (s == (stabilized ? num_sides - 1 : 0))
         d = coefficient(member, side, work, j, next);
@@ -113,7 +114,9 @@ struct ConjugateColumns {
       const Scalar used = good ? d : substitute(j);
       pivot(j, next) = used;
       state.broken(j) = good ? 0 : 1;
-      state.changed(j) = different || !same(used, pivot(j, 1 - next)) ? 1 : 0;
+      if (change == Change::None && !same(used, pivot(j, 1 - next)))
+        change = Change::Values;
+      state.changed(j) = static_cast<char>(change);
       state.base(j) = column.chunk;
       state.rooms(j) = room;
       state.dirty(j) = 0;
@@ -257,11 +260,10 @@ struct ConjugateColumns {
   /// Writes x_j as the version that is not current. False if there is no place.
   template <class Member>
   KOKKOS_INLINE_FUNCTION bool store(const Member& member, const Side& side, const Column& column,
-                                    const Work& work, bool& different) const {
+                                    const Work& work, Change& change) const {
     const FactorColumns<Scalar, Device>& x = side.own;
     const Ordinal j = column.j;
     const int current = state.current(j), next = 1 - current;
-    const Ordinal opened = *work.rows.count;
     Ordinal kept = work.collect(member);
     if (max_column > 0 && kept > max_column) {
       work.keepLargest(member, j, kept, max_column);
@@ -271,10 +273,7 @@ struct ConjugateColumns {
     int placed = 0;
     Kokkos::single(
         Kokkos::PerThread(member),
-        [&](int& good) {
-          good = x.pool.place(x.list(j, next), kept) && side.touched.pool.place(j, opened) ? 1 : 0;
-        },
-        placed);
+        [&](int& good) { good = x.pool.place(x.list(j, next), kept) ? 1 : 0; }, placed);
     if (placed == 0)
       return false;
     const Ordinal* sorted = work.list;
@@ -298,21 +297,55 @@ struct ConjugateColumns {
         },
         other_values);
     const bool same_rows = same_length && other_rows == 0;
-    different = different || !same_rows || other_values > 0;
-    const Offset to = side.touched.pool.begin(j);
-    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, opened), [&](const Ordinal t) {
-      side.touched.indices(to + t) = work.rows.keys[work.rows.list[t]];
-    });
+    if (!same_rows)
+      change = Change::Rows;
+    else if (other_values > 0 && change == Change::None)
+      change = Change::Values;
+    if (!touch(member, side, work, j))
+      return false;
+    Kokkos::single(Kokkos::PerThread(member), [&]() { x.count(j, next) = kept; });
+    return !stabilized || same_rows || side.own_of_rows.add(member, j, x.rows.data() + after, kept);
+  }
+
+  /// Writes down the rows in which x_j was not zero. False if there is no place.
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION bool touch(const Member& member, const Side& side, const Work& work,
+                                    Ordinal j) const {
+    const IndexLists<Device>& touched = side.touched;
+    const Ordinal opened = *work.rows.count;
+    if (side.touching.head.data() != nullptr) {
+      // Of these the new ones are listed.
+      const Offset begin = touched.pool.begin(j);
+      Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, opened),
+                           [&](const Ordinal t) { work.changes[work.rows.list[t]] = Scalar(1); });
+      Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, touched.count(j)),
+                           [&](const Ordinal t) {
+                             const Ordinal slot = work.rows.find(touched.indices(begin + t));
+                             if (slot >= 0)
+                               work.changes[slot] = Scalar(0);
+                           });
+      Kokkos::single(Kokkos::PerThread(member), [&]() { *work.list_length = 0; });
+      Ordinal* fresh = work.met.list; // no longer needed
+      Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, opened), [&](const Ordinal t) {
+        const Ordinal slot = work.rows.list[t];
+        if (work.changes[slot] != Scalar(0))
+          fresh[Work::Table::next(work.list_length)] = work.rows.keys[slot];
+      });
+      if (!side.touching.add(member, j, fresh, *work.list_length))
+        return false;
+    }
+    int placed = 0;
     Kokkos::single(
-        Kokkos::PerThread(member),
-        [&](int& good) {
-          x.count(j, next) = kept;
-          side.touched.count(j) = opened;
-          if (stabilized && !same_rows)
-            good = side.own_of_rows.add(j, x.rows.data() + after, kept) ? 1 : 0;
-        },
+        Kokkos::PerThread(member), [&](int& good) { good = touched.pool.place(j, opened) ? 1 : 0; },
         placed);
-    return placed != 0;
+    if (placed == 0)
+      return false;
+    const Offset to = touched.pool.begin(j);
+    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, opened), [&](const Ordinal t) {
+      touched.indices(to + t) = work.rows.keys[work.rows.list[t]];
+    });
+    Kokkos::single(Kokkos::PerThread(member), [&]() { touched.count(j) = opened; });
+    return true;
   }
 
   /// Not numbers are the same: a comparison that may come to rest.

@@ -10,6 +10,10 @@
 namespace ainvil {
 namespace detail {
 
+/// One number that kernels add to; the owner may keep several in one array, to read them at once.
+template <class Device>
+using Counter = Kokkos::View<Offset*, Device>;
+
 /// Lists of changing length in one array: a list that outgrows its place moves to the end. When the
 /// end is reached, place() fails until grown() has made room.
 template <class Device>
@@ -18,15 +22,16 @@ struct ListPool {
 
   Kokkos::View<Offset*, Device> begin;
   Kokkos::View<Ordinal*, Device> capacity;
-  Kokkos::View<Offset*, Device> cursor; ///< end of what is taken; past `size` if place() failed
+  Counter<Device> cursor; ///< end of what is taken; past `size` if place() failed
   Offset size = 0;
 
   ListPool() = default;
   /// Every list has place for `each` elements, and there is as much left.
-  ListPool(const execution_space& exec, Offset num_lists, Ordinal each)
+  ListPool(const execution_space& exec, Offset num_lists, Ordinal each,
+           const Counter<Device>& counter)
       : begin(allocate<Offset, Device>(exec, "Ainvil::begin", num_lists + 1)),
-        capacity(allocate<Ordinal, Device>(exec, "Ainvil::capacity", num_lists)),
-        cursor(allocate<Offset, Device>(exec, "Ainvil::cursor", 1)), size(2 * num_lists * each) {
+        capacity(allocate<Ordinal, Device>(exec, "Ainvil::capacity", num_lists)), cursor(counter),
+        size(2 * num_lists * each) {
     Kokkos::deep_copy(exec, capacity, each);
     placeInOrder(exec, *this);
   }
@@ -43,9 +48,6 @@ struct ListPool {
     capacity(list) = room;
     return true;
   }
-
-  /// Waits.
-  bool exhausted(const execution_space& exec) const { return readBack(exec, cursor, 0) > size; }
 
   /// The same lists without gaps, and as much place again, or the size before twice.
   ListPool grown(const execution_space& exec) const {
@@ -80,16 +82,15 @@ struct IndexLists {
 
   IndexLists() = default;
   /// Place for `each` in every list; list j holds j.
-  IndexLists(const execution_space& exec, Ordinal n, Ordinal each)
-      : pool(exec, n, each), indices(allocate<Ordinal, Device>(exec, "Ainvil::indices", pool.size)),
+  IndexLists(const execution_space& exec, Ordinal n, Ordinal each, const Counter<Device>& cursor)
+      : pool(exec, n, each, cursor),
+        indices(allocate<Ordinal, Device>(exec, "Ainvil::indices", pool.size)),
         count(allocate<Ordinal, Device>(exec, "Ainvil::count", n)) {
     identity(exec, *this);
   }
 
-  /// If there is no place left, makes some; what the lists hold stays. Waits.
-  void growIfExhausted(const execution_space& exec) {
-    if (!pool.exhausted(exec))
-      return;
+  /// Makes place where there is none left; what the lists hold stays. Waits.
+  void grow(const execution_space& exec) {
     const IndexLists from = *this;
     pool = pool.grown(exec);
     indices = allocate<Ordinal, Device>(exec, "Ainvil::indices", pool.size);
@@ -126,8 +127,8 @@ struct FactorColumns {
 
   FactorColumns() = default;
   /// The columns of the identity as version 0, with place for `each` entries.
-  FactorColumns(const execution_space& exec, Ordinal n, Ordinal each)
-      : num_columns(n), pool(exec, 2 * Offset(n), each),
+  FactorColumns(const execution_space& exec, Ordinal n, Ordinal each, const Counter<Device>& cursor)
+      : num_columns(n), pool(exec, 2 * Offset(n), each, cursor),
         rows(allocate<Ordinal, Device>(exec, "Ainvil::rows", pool.size)),
         values(allocate<Scalar, Device>(exec, "Ainvil::values", pool.size)),
         counts(allocate<Ordinal, Device>(exec, "Ainvil::counts", 2 * size_t(n))) {
@@ -143,10 +144,8 @@ struct FactorColumns {
   }
   KOKKOS_FUNCTION Ordinal& count(Ordinal j, int version) const { return counts(list(j, version)); }
 
-  /// If there is no place left, makes some; what the columns hold stays. Waits.
-  void growIfExhausted(const execution_space& exec) {
-    if (!pool.exhausted(exec))
-      return;
+  /// Makes place where there is none left; what the columns hold stays. Waits.
+  void grow(const execution_space& exec) {
     const FactorColumns from = *this;
     pool = pool.grown(exec);
     rows = allocate<Ordinal, Device>(exec, "Ainvil::rows", pool.size);
@@ -175,8 +174,8 @@ struct FactorColumns {
   }
 };
 
-/// For every row l the columns that have an entry in it, in no order: those of the last listing in
-/// list l, and in a chain those that were added since. Columns stay that have lost the entry.
+/// For every row the columns that concern it, in no order: those of the last listing in a list,
+/// and in a chain those that were added since. Columns stay that no longer concern the row.
 template <class Device>
 struct ColumnsOfRows {
   using execution_space = typename Device::execution_space;
@@ -185,20 +184,69 @@ struct ColumnsOfRows {
   Kokkos::View<Ordinal*, Device> columns; ///< may be longer than needed
   Kokkos::View<Ordinal*, Device> head;    ///< first link of the chain of each row, or -1
   Kokkos::View<Ordinal*, Device> link_column, link_next;
-  Kokkos::View<Offset*, Device> num_links; ///< past the end if add() failed
+  Counter<Device> num_links; ///< past the end if add() failed
+  Offset num_listed = 0;
 
-  /// True if the chains are more than half full: time for a new listing. Waits.
-  bool isLong(const execution_space& exec) const {
-    return 2 * readBack(exec, num_links, 0) > Offset(link_next.extent(0));
+  ColumnsOfRows() = default;
+  /// For n rows and columns, to be listed.
+  ColumnsOfRows(const execution_space& exec, Ordinal n, const Counter<Device>& counter)
+      : row_map(allocate<Offset, Device>(exec, "Ainvil::row_map", size_t(n) + 1)),
+        head(allocate<Ordinal, Device>(exec, "Ainvil::head", n)), num_links(counter) {}
+
+  /// Lists every column by the rows that rowsOf(j, f) calls f with, and leaves the chains empty,
+  /// with place for half as many again. `cursor` is for n elements to work with. Waits.
+  template <class RowsOf>
+  void list(const execution_space& exec, const RowsOf& rowsOf,
+            const Kokkos::View<Ordinal*, Device>& cursor) {
+    const Offset n = static_cast<Offset>(head.extent(0));
+    const auto map = row_map;
+    Kokkos::deep_copy(exec, map, 0);
+    Kokkos::deep_copy(exec, cursor, 0);
+    Kokkos::parallel_for(
+        "Ainvil::ColumnsOfRows[count]", Range<execution_space>(exec, 0, n),
+        KOKKOS_LAMBDA(const Offset j) {
+          rowsOf(static_cast<Ordinal>(j),
+                 [&](const Ordinal row) { Kokkos::atomic_fetch_add(&map(row), Offset(1)); });
+        });
+    const Offset total = countsToOffsets(exec, map);
+    if (Offset(columns.extent(0)) < total)
+      columns = allocate<Ordinal, Device>(exec, "Ainvil::columns", total + total / 4);
+    num_listed = total;
+    const auto list = columns;
+    Kokkos::parallel_for(
+        "Ainvil::ColumnsOfRows[fill]", Range<execution_space>(exec, 0, n),
+        KOKKOS_LAMBDA(const Offset column) {
+          const Ordinal j = static_cast<Ordinal>(column);
+          rowsOf(j, [&](const Ordinal row) {
+            list(map(row) + Kokkos::atomic_fetch_add(&cursor(row), Ordinal(1))) = j;
+          });
+        });
+    Kokkos::deep_copy(exec, head, -1);
+    Kokkos::deep_copy(exec, num_links, 0);
+    const Offset links = std::min<Offset>(INT_MAX / 2, total / 2 + 16 * n);
+    if (Offset(link_next.extent(0)) < links) {
+      link_next = allocate<Ordinal, Device>(exec, "Ainvil::link_next", links);
+      link_column = allocate<Ordinal, Device>(exec, "Ainvil::link_column", links);
+    }
   }
 
-  /// Adds column j to the chains of `count` rows. False if there is no room for so many.
-  KOKKOS_FUNCTION bool add(Ordinal j, const Ordinal* rows, Ordinal count) const {
-    const Offset place = Kokkos::atomic_fetch_add(&num_links(0), Offset(count));
+  /// True if chains of so many links are more than half full: time for a new listing.
+  bool areLong(Offset links) const { return 2 * links > Offset(link_next.extent(0)); }
+
+  /// Adds column j to the chains of `count` rows, a lane each. False if there is no room for so
+  /// many.
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION bool add(const Member& member, Ordinal j, const Ordinal* rows,
+                                  Ordinal count) const {
+    Offset place = 0;
+    Kokkos::single(
+        Kokkos::PerThread(member),
+        [&](Offset& begin) { begin = Kokkos::atomic_fetch_add(&num_links(0), Offset(count)); },
+        place);
     if (place + count > Offset(link_next.extent(0))) // stays so: others find no room either
       return false;
     const Ordinal first = static_cast<Ordinal>(place);
-    for (Ordinal e = 0; e < count; ++e) {
+    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, count), [&](const Ordinal e) {
       link_column(first + e) = j;
       Ordinal before = compat::volatileLoad(&head(rows[e])), expected;
       do {
@@ -207,7 +255,7 @@ struct ColumnsOfRows {
         Kokkos::memory_fence();
         before = Kokkos::atomic_compare_exchange(&head(rows[e]), expected, first + e);
       } while (before != expected);
-    }
+    });
     return true;
   }
 
@@ -222,6 +270,23 @@ struct ColumnsOfRows {
          link = compat::volatileLoad(&link_next(link)))
       f(compat::volatileLoad(&link_column(link)));
   }
+};
+
+/// By what a column differs from its version before.
+enum class Change : char { None, Values, Rows };
+
+/// What the columns of both factors have in common; one element a column.
+template <class Scalar, class Device>
+struct FactorState {
+  Kokkos::View<char*, Device> current;  ///< version of z_j, w_j and d_j
+  Kokkos::View<char*, Device> changed;  ///< a Change; if any, the other version is the new one
+  Kokkos::View<Scalar*, Device> pivots; ///< d_j, in two versions like columns
+  Kokkos::View<char*, Device> broken;   ///< d_j is not what the columns give
+  Kokkos::View<Ordinal*, Device> rooms; ///< of the hash tables a column needs, a power of two
+  Kokkos::View<char*, Device> dirty;    ///< to be computed
+  /// Column j was computed in this round with the new versions of the columns base(j), ..., j - 1;
+  /// or it was not and base(j) = -1.
+  Kokkos::View<Ordinal*, Device> base;
 };
 
 } // namespace detail

@@ -18,196 +18,40 @@ constexpr Ordinal first_column_place = 4;   // entries
 constexpr Ordinal first_touched_place = 8;  // rows
 constexpr Offset scratch_limit = 1ll << 30; // bytes of scratch memory in one launch
 
-/// So many columns are computed at the same time that it does not pay to put any off: where a round
-/// has more, those wait whose columns are about to change. On hosts none does, consecutive columns
-/// are computed in order anyway.
+/// So many columns are computed at the same time, on GPUs a warp each, that it does not pay to put
+/// any off. Where some need large rooms a round takes as long as the longest of them, and many more
+/// are computed beside it.
 template <class Exec>
-Offset fewColumns(const Exec& exec) {
-  if (!compat::IsGpu<Exec>::value)
-    return std::numeric_limits<Offset>::max();
-  return 4 * Offset(exec.concurrency()) / Kokkos::TeamPolicy<Exec>::vector_length_max();
+Offset fewColumns(const Exec& exec, Ordinal largest_room) {
+  const Offset at_once = exec.concurrency() / Kokkos::TeamPolicy<Exec>::vector_length_max();
+  return largest_room > 4 * smallest_room ? 4 * at_once : at_once;
 }
 
-/// Nothing is changed yet, and no column computed.
+/// Calls f with the rows of column j as it is.
 template <class Scalar, class Device>
-void beginRound(const typename Device::execution_space& exec,
-                const FactorState<Scalar, Device>& state) {
-  Kokkos::parallel_for(
-      "Ainvil::InverseFactors[begin]",
-      Range<typename Device::execution_space>(exec, 0, state.base.extent(0)),
-      KOKKOS_LAMBDA(const Offset j) {
-        state.changed(j) = 0;
-        state.base(j) = -1;
-        state.waiting(j) = 0;
-      });
-}
+struct RowsOfCurrent {
+  FactorColumns<Scalar, Device> columns;
+  Kokkos::View<const char*, Device> current;
 
-/// New versions become current. Returns the number of columns that were computed; waits.
-template <class Scalar, class Device>
-Offset endRound(const typename Device::execution_space& exec,
-                const FactorState<Scalar, Device>& state) {
-  Offset computed = 0;
-  Kokkos::parallel_reduce(
-      "Ainvil::InverseFactors[end]",
-      Range<typename Device::execution_space>(exec, 0, state.base.extent(0)),
-      KOKKOS_LAMBDA(const Offset j, Offset& sum) {
-        if (state.changed(j) != 0)
-          state.current(j) = static_cast<char>(1 - state.current(j));
-        sum += state.base(j) >= 0 ? 1 : 0;
-      },
-      computed);
-  return computed;
-}
-
-/// Lists the current columns by rows, and leaves the chains empty with place for half as many
-/// again.
-template <class Scalar, class Device>
-void listColumns(const typename Device::execution_space& exec,
-                 const FactorState<Scalar, Device>& state,
-                 const FactorColumns<Scalar, Device>& columns,
-                 const Kokkos::View<Ordinal*, Device>& cursor, ColumnsOfRows<Device>& of_rows) {
-  using Exec = typename Device::execution_space;
-  const auto map = of_rows.row_map;
-  Kokkos::deep_copy(exec, map, 0);
-  Kokkos::deep_copy(exec, cursor, 0);
-  Kokkos::parallel_for(
-      "Ainvil::InverseFactors[count lists]", Range<Exec>(exec, 0, columns.num_columns),
-      KOKKOS_LAMBDA(const Offset column) {
-        const Ordinal j = static_cast<Ordinal>(column), version = state.current(j);
-        const Offset begin = columns.begin(j, version), end = begin + columns.count(j, version);
-        for (Offset e = begin; e < end; ++e)
-          Kokkos::atomic_fetch_add(&map(columns.rows(e)), Offset(1));
-      });
-  const Offset total = countsToOffsets(exec, map);
-  if (Offset(of_rows.columns.extent(0)) < total)
-    of_rows.columns = allocate<Ordinal, Device>(exec, "Ainvil::columns", total + total / 4);
-  const auto list = of_rows.columns;
-  Kokkos::parallel_for(
-      "Ainvil::InverseFactors[fill lists]", Range<Exec>(exec, 0, columns.num_columns),
-      KOKKOS_LAMBDA(const Offset column) {
-        const Ordinal j = static_cast<Ordinal>(column), version = state.current(j);
-        const Offset begin = columns.begin(j, version), end = begin + columns.count(j, version);
-        for (Offset e = begin; e < end; ++e) {
-          const Ordinal row = columns.rows(e);
-          list(map(row) + Kokkos::atomic_fetch_add(&cursor(row), Ordinal(1))) = j;
-        }
-      });
-  Kokkos::deep_copy(exec, of_rows.head, -1);
-  Kokkos::deep_copy(exec, of_rows.num_links, 0);
-  const Offset links = std::min<Offset>(INT_MAX / 2, total / 2 + 16 * columns.num_columns);
-  if (Offset(of_rows.link_next.extent(0)) < links) {
-    of_rows.link_next = allocate<Ordinal, Device>(exec, "Ainvil::link_next", links);
-    of_rows.link_column = allocate<Ordinal, Device>(exec, "Ainvil::link_column", links);
-  }
-}
-
-/// first(k) becomes the smallest column i with concerns(i) for which a column j > i that is not
-/// zero in row k may be another than with i's other version: row k is among those that B^T y_i
-/// reaches.
-template <class Scalar, class Device, class Concerns>
-struct ReachRows {
-  Graph<Device> product; ///< of B
-  FactorColumns<Scalar, Device> other;
-  bool stabilized;
-  Concerns concerns; ///< and, in `versions`, what y_i is to be looked at: 1 the current, 2 both
-  FactorState<Scalar, Device> state;
-  Kokkos::View<Ordinal*, Device> first;
-
-  KOKKOS_FUNCTION void reach(Ordinal row, Ordinal i) const {
-    const Offset end = product.row_map(row + 1);
-    for (Offset e = product.row_map(row); e < end; ++e)
-      if (first(product.entries(e)) > i)
-        Kokkos::atomic_fetch_min(&first(product.entries(e)), i);
-  }
-
-  template <class Member>
-  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal i, void*) const {
-    if (!concerns(state, i))
-      return;
-    if (!stabilized) {
-      Kokkos::single(Kokkos::PerThread(member), [&]() { reach(i, i); });
-      return;
-    }
-    for (int v = 0; v < Concerns::versions; ++v) {
-      const int version = v == 0 ? state.current(i) : 1 - state.current(i);
-      const Offset begin = other.begin(i, version);
-      Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, other.count(i, version)),
-                           [&](const Ordinal e) { reach(other.rows(begin + e), i); });
-    }
+  template <class F>
+  KOKKOS_FUNCTION void operator()(Ordinal j, const F& f) const {
+    const int version = current(j);
+    const Offset begin = columns.begin(j, version), end = begin + columns.count(j, version);
+    for (Offset e = begin; e < end; ++e)
+      f(columns.rows(e));
   }
 };
 
-struct HasChanged {
-  static constexpr int versions = 2;
-
-  template <class State>
-  KOKKOS_FUNCTION bool operator()(const State& state, Ordinal i) const {
-    return state.changed(i) != 0;
-  }
-};
-
-struct IsDirty {
-  static constexpr int versions = 1;
-
-  template <class State>
-  KOKKOS_FUNCTION bool operator()(const State& state, Ordinal i) const {
-    return state.dirty(i) != 0;
-  }
-};
-
-/// Number of rows in which column j was not zero and that concern it because of a column before
-/// `limit`; on all lanes.
-template <class Device, class Member>
-KOKKOS_INLINE_FUNCTION Ordinal countReached(const Member& member, const IndexLists<Device>& touched,
-                                            const Kokkos::View<const Ordinal*, Device>& first,
-                                            Ordinal j, Ordinal limit) {
-  const Offset begin = touched.pool.begin(j);
-  Ordinal reached = 0;
-  Kokkos::parallel_reduce(
-      Kokkos::ThreadVectorRange(member, touched.count(j)),
-      [&](const Ordinal t, Ordinal& sum) {
-        sum += first(touched.indices(begin + t)) < limit ? 1 : 0;
-      },
-      reached);
-  return reached;
-}
-
-/// Columns that met a changed one, whose new version they were not computed with, become dirty.
-template <class Scalar, class Device>
-struct MarkDirty {
+/// Calls f with the rows that column j touched.
+template <class Device>
+struct RowsTouched {
   IndexLists<Device> touched;
-  Kokkos::View<const Ordinal*, Device> first;
-  FactorState<Scalar, Device> state;
 
-  template <class Member>
-  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal j, void*) const {
-    const Ordinal base = state.base(j) >= 0 ? state.base(j) : j;
-    if (countReached<Device>(member, touched, first, j, base) > 0)
-      Kokkos::single(Kokkos::PerThread(member), [&]() { state.dirty(j) = 1; });
-  }
-};
-
-/// Dirty columns that meet a dirty one before them are to wait.
-template <class Scalar, class Device>
-struct MarkWaiting {
-  IndexLists<Device> touched;
-  Kokkos::View<const Ordinal*, Device> first;
-  FactorState<Scalar, Device> state;
-
-  template <class Member>
-  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal j, void*) const {
-    if (state.dirty(j) != 0 && countReached<Device>(member, touched, first, j, j) > 0)
-      Kokkos::single(Kokkos::PerThread(member), [&]() { state.waiting(j) = 1; });
-  }
-};
-
-/// The room that column j is to be computed in, 0 if it is clean or waits.
-template <class Scalar, class Device>
-struct RoomToCompute {
-  FactorState<Scalar, Device> state;
-
-  KOKKOS_FUNCTION Offset operator()(Offset j) const {
-    return state.dirty(j) != 0 && state.waiting(j) == 0 ? state.rooms(j) : 0;
+  template <class F>
+  KOKKOS_FUNCTION void operator()(Ordinal j, const F& f) const {
+    const Offset begin = touched.pool.begin(j), end = begin + touched.count(j);
+    for (Offset e = begin; e < end; ++e)
+      f(touched.indices(e));
   }
 };
 
@@ -229,16 +73,59 @@ void markTheRest(const typename Device::execution_space& exec,
       KOKKOS_LAMBDA(const Offset j) { state.dirty(j) = 1; });
 }
 
-/// Waits.
+/// 1 for dirty columns.
+template <class Device>
+struct IsDirty {
+  Kokkos::View<const char*, Device> dirty;
+
+  KOKKOS_FUNCTION Offset operator()(Offset j) const { return dirty(j) != 0 ? 1 : 0; }
+};
+
+/// The room that column j needs, 0 if it is clean.
 template <class Scalar, class Device>
-Offset countDirty(const typename Device::execution_space& exec,
-                  const FactorState<Scalar, Device>& state) {
-  Offset dirty = 0;
-  Kokkos::parallel_reduce(
-      "Ainvil::InverseFactors[dirty]",
-      Range<typename Device::execution_space>(exec, 0, state.dirty.extent(0)),
-      KOKKOS_LAMBDA(const Offset j, Offset& sum) { sum += state.dirty(j) != 0 ? 1 : 0; }, dirty);
-  return dirty;
+struct RoomOfDirty {
+  FactorState<Scalar, Device> state;
+
+  KOKKOS_FUNCTION Offset operator()(Offset j) const {
+    return state.dirty(j) != 0 ? state.rooms(j) : 0;
+  }
+};
+
+/// The new versions of the first `count` members become current; those that could not be computed
+/// are counted and, if wanted, proposed again.
+template <class Scalar, class Device>
+void endRound(const typename Device::execution_space& exec,
+              const FactorState<Scalar, Device>& state, const Agenda<Device>& agenda, Ordinal count,
+              bool propose) {
+  Kokkos::parallel_for(
+      "Ainvil::InverseFactors[end]", Range<typename Device::execution_space>(exec, 0, count),
+      KOKKOS_LAMBDA(const Offset m) {
+        const Ordinal j = agenda.members(m);
+        if (state.base(j) < 0) {
+          Kokkos::atomic_fetch_add(&agenda.num_left(0), Offset(1));
+          if (propose)
+            agenda.propose(j);
+        } else if (static_cast<Change>(state.changed(j)) != Change::None) {
+          state.current(j) = static_cast<char>(1 - state.current(j));
+        }
+        state.changed(j) = static_cast<char>(Change::None);
+        state.base(j) = -1;
+      });
+}
+
+/// The chosen columns into members, sorted by rooms; of_room(r) is where those of room 2^r begin
+/// and becomes where they end.
+template <class Scalar, class Device>
+void sortByRoom(const typename Device::execution_space& exec,
+                const FactorState<Scalar, Device>& state, const Agenda<Device>& agenda,
+                Ordinal count) {
+  Kokkos::parallel_for(
+      "Ainvil::InverseFactors[sort]", Range<typename Device::execution_space>(exec, 0, count),
+      KOKKOS_LAMBDA(const Offset c) {
+        const Ordinal j = agenda.chosen(c);
+        Offset& place = agenda.of_room(Agenda<Device>::logarithm(state.rooms(j)));
+        agenda.members(Kokkos::atomic_fetch_add(&place, Offset(1))) = j;
+      });
 }
 
 /// sqrt |a_kk|, 1 where that is 0.
@@ -267,7 +154,7 @@ void firstPivots(const typename Device::execution_space& exec, const BsrMatrix<S
       });
 }
 
-/// The pivot of column i is not what the columns give.
+/// The pivot of column j is not what the columns give.
 template <class Device>
 struct IsBroken {
   Kokkos::View<const char*, Device> broken;
@@ -277,21 +164,34 @@ struct IsBroken {
 
 } // namespace
 
+/// Places of the counters that are read together; behind them four a side.
+enum CounterPlace { num_chosen, num_proposed, num_left, of_room };
+
 template <class Scalar, class Device>
 InverseFactors<Scalar, Device>::InverseFactors(const execution_space& exec,
                                                const InverseFactorsParameters& parameters,
                                                Ordinal n)
-    : parameters_(parameters), n_(n) {
+    : parameters_(parameters), n_(n),
+      by_events_(parameters.schedule == ColumnSchedule::Device
+                     ? compat::IsGpu<execution_space>::value
+                     : parameters.schedule == ColumnSchedule::Events) {
+  constexpr int round_counters = of_room + Agenda<Device>::num_rooms, side_counters = 4;
+  counters_ = allocateZeros<Offset, Device>(exec, "Ainvil::counters",
+                                            round_counters + side_counters * numSides());
+  read_ = Kokkos::create_mirror(counters_);
+  const auto counters = [&](int begin, int end) {
+    return Kokkos::subview(counters_, std::make_pair(begin, end));
+  };
   for (int s = 0; s < numSides(); ++s) {
     Side& side = sides_[s];
-    side.columns = FactorColumns<Scalar, Device>(exec, n, first_column_place);
-    side.touched = IndexLists<Device>(exec, n, first_touched_place);
     side.first = allocate<Ordinal, Device>(exec, "Ainvil::first", n);
-    if (!parameters.stabilized)
-      continue;
-    side.of_rows.row_map = allocate<Offset, Device>(exec, "Ainvil::row_map", size_t(n) + 1);
-    side.of_rows.head = allocate<Ordinal, Device>(exec, "Ainvil::head", n);
-    side.of_rows.num_links = allocate<Offset, Device>(exec, "Ainvil::num_links", 1);
+    const int at = round_counters + side_counters * s;
+    side.columns = FactorColumns<Scalar, Device>(exec, n, first_column_place, counters(at, at + 1));
+    side.touched = IndexLists<Device>(exec, n, first_touched_place, counters(at + 1, at + 2));
+    if (parameters.stabilized)
+      side.of_rows = ColumnsOfRows<Device>(exec, n, counters(at + 2, at + 3));
+    if (by_events_ || exec.concurrency() > 1)
+      side.touching = ColumnsOfRows<Device>(exec, n, counters(at + 3, at + 4));
   }
   state_.current = allocateZeros<char, Device>(exec, "Ainvil::current", n);
   state_.changed = allocate<char, Device>(exec, "Ainvil::changed", n);
@@ -301,8 +201,17 @@ InverseFactors<Scalar, Device>::InverseFactors(const execution_space& exec,
   Kokkos::deep_copy(exec, state_.rooms, smallest_room);
   state_.dirty = allocate<char, Device>(exec, "Ainvil::dirty", n);
   state_.base = allocate<Ordinal, Device>(exec, "Ainvil::base", n);
-  state_.waiting = allocate<char, Device>(exec, "Ainvil::waiting", n);
-  members_ = allocate<Ordinal, Device>(exec, "Ainvil::members", n);
+  agenda_.members = allocate<Ordinal, Device>(exec, "Ainvil::members", n);
+  if (by_events_) {
+    agenda_.chosen = allocate<Ordinal, Device>(exec, "Ainvil::chosen", n);
+    agenda_.proposed = allocate<Ordinal, Device>(exec, "Ainvil::proposed", n);
+    agenda_.is_proposed = allocate<Ordinal, Device>(exec, "Ainvil::is_proposed", n);
+  }
+  agenda_.num_chosen = counters(num_chosen, num_chosen + 1);
+  agenda_.num_proposed = counters(num_proposed, num_proposed + 1);
+  agenda_.num_left = counters(num_left, num_left + 1);
+  agenda_.of_room = counters(of_room, round_counters);
+  begins_ = Kokkos::create_mirror(agenda_.of_room);
   if (parameters.drop_rule == DropRule::Relative)
     scales_ = allocate<Scalar, Device>(exec, "Ainvil::scales", n);
 }
@@ -310,6 +219,8 @@ InverseFactors<Scalar, Device>::InverseFactors(const execution_space& exec,
 template <class Scalar, class Device>
 void InverseFactors<Scalar, Device>::compute(const execution_space& exec, const Matrix& a,
                                              const Matrix& transposed) {
+  if (n_ == 0)
+    return;
   if (computed_ == 0) // the columns are still those of the identity
     firstPivots(exec, a, state_.pivots);
   rounds_ = 0;
@@ -317,56 +228,206 @@ void InverseFactors<Scalar, Device>::compute(const execution_space& exec, const 
   if (scales_.data() != nullptr)
     diagonalRoots(exec, a, scales_);
   Kokkos::deep_copy(exec, state_.dirty, 1);
-  const auto reachRows = [&](const auto& concerns, int s) {
-    using Concerns = std::decay_t<decltype(concerns)>;
-    Kokkos::deep_copy(exec, sides_[s].first, INT_MAX);
-    forEachRow(exec, "Ainvil::InverseFactors[reach]", n_, RowTeams::forWork<execution_space>(4),
-               ReachRows<Scalar, Device, Concerns>{s == 0 ? a.graph : transposed.graph,
-                                                   other(s).columns, parameters_.stabilized,
-                                                   concerns, state_, sides_[s].first});
-  };
-  const RowTeams lists = RowTeams::forWork<execution_space>(8);
-  for (Offset dirty = n_; dirty > 0; dirty = countDirty(exec, state_), ++rounds_) {
-    beginRound(exec, state_);
-    for (int s = 0; s < numSides() && parameters_.stabilized; ++s)
-      if (rounds_ == 0 || sides_[s].of_rows.isLong(exec))
-        listColumns(exec, state_, sides_[s].columns, sides_[s].first, sides_[s].of_rows);
-    for (int s = 0; s < numSides() && dirty > fewColumns(exec); ++s) {
-      reachRows(IsDirty(), s);
-      forEachRow(exec, "Ainvil::InverseFactors[waiting]", n_, lists,
-                 MarkWaiting<Scalar, Device>{sides_[s].touched, sides_[s].first, state_});
-    }
-    // A host where columns are computed again and again, because chains of them are long, computes
-    // the rest in their order, once.
-    const bool in_order = !compat::IsGpu<execution_space>::value && computed_ > 3 * Offset(n_);
-    if (in_order)
-      markTheRest(exec, state_);
-    computeColumns(exec, a, transposed, in_order);
-    for (int s = 0; s < numSides(); ++s) {
-      reachRows(HasChanged(), s);
-      forEachRow(exec, "Ainvil::InverseFactors[dirty]", n_, lists,
-                 MarkDirty<Scalar, Device>{sides_[s].touched, sides_[s].first, state_});
-    }
-    computed_ += endRound(exec, state_);
-    for (int s = 0; s < numSides(); ++s) {
-      sides_[s].columns.growIfExhausted(exec);
-      sides_[s].touched.growIfExhausted(exec);
-    }
-  }
+  Kokkos::deep_copy(exec, state_.changed, static_cast<char>(Change::None));
+  Kokkos::deep_copy(exec, state_.base, -1);
+  Kokkos::deep_copy(exec, agenda_.num_left, 0);
+  mean_row_length_ = a.graph.meanRowLength();
+  makePlace(exec, true);
+  if (by_events_)
+    computeByEvents(exec, a, transposed);
+  else
+    computeInChunks(exec, a, transposed);
+  computed_ -= read_(num_left);
   breakdowns_ = countRows(exec, "Ainvil::InverseFactors[broken]", n_,
                           IsBroken<Device>{state_.broken}, first_breakdown_);
 }
 
 template <class Scalar, class Device>
+void InverseFactors<Scalar, Device>::computeByEvents(const execution_space& exec, const Matrix& a,
+                                                     const Matrix& transposed) {
+  Kokkos::deep_copy(exec, agenda_.is_proposed, 0);
+  proposeDirty(exec);
+  while (true) {
+    const Ordinal count = choose(exec, a, transposed);
+    if (count == 0) {
+      proposeDirty(exec);
+      if (proposed_ == 0)
+        return;
+      continue;
+    }
+    // Fast memory decides how many columns are computed at a time, so that every room has its
+    // launch; columns that find it too small are among those of the next round.
+    Ordinal begin = 0;
+    for (int log = 0; log < Agenda<Device>::num_rooms; ++log) {
+      const Ordinal end = begin + static_cast<Ordinal>(read_(of_room + log));
+      computeColumns(exec, a, transposed, begin, end, 1, Ordinal(1) << log);
+      begin = end;
+    }
+    const bool passes = wake(exec, a, transposed, count);
+    endRound(exec, state_, agenda_, count, !passes);
+    proposed_ = -1;
+    if (passes)
+      proposeDirty(exec);
+    computed_ += count;
+    ++rounds_;
+  }
+}
+
+template <class Scalar, class Device>
+void InverseFactors<Scalar, Device>::computeInChunks(const execution_space& exec, const Matrix& a,
+                                                     const Matrix& transposed) {
+  while (true) {
+    // Where columns are computed again and again, because chains of them are long, the rest is
+    // computed in order, once.
+    const bool in_order = exec.concurrency() == 1 || computed_ > 3 * Offset(n_);
+    const auto listDirty = [&] {
+      return selectSizes(exec, n_, IsDirty<Device>{state_.dirty}, 0, 1, Ordinal(0),
+                         agenda_.members);
+    };
+    Ordinal count = listDirty();
+    if (count == 0)
+      return;
+    if (in_order) {
+      markTheRest(exec, state_);
+      count = listDirty();
+    }
+    const Offset room = largestSize(exec, n_, RoomOfDirty<Scalar, Device>{state_}, INT_MAX);
+    const Offset chunks =
+        in_order ? 1 : std::min<Offset>(exec.concurrency(), Offset(count) / 256 + 1);
+    computeColumns(exec, a, transposed, 0, count,
+                   static_cast<Ordinal>((count + chunks - 1) / chunks), static_cast<Ordinal>(room));
+    if (!in_order)
+      wake(exec, a, transposed, count);
+    endRound(exec, state_, agenda_, count, false);
+    computed_ += count;
+    ++rounds_;
+    makePlace(exec, false);
+  }
+}
+
+/// Whether to go over all columns rather than to wake single ones, if so many are to do so.
+template <class Scalar, class Device>
+bool InverseFactors<Scalar, Device>::passesPay(Offset count) const {
+  return double(count) * reached_rows_ > double(n_);
+}
+
+/// Proposes all dirty columns, none of which is proposed. Waits.
+template <class Scalar, class Device>
+void InverseFactors<Scalar, Device>::proposeDirty(const execution_space& exec) {
+  proposed_ =
+      selectSizes(exec, n_, IsDirty<Device>{state_.dirty}, 0, 1, Ordinal(0), agenda_.proposed);
+  Kokkos::deep_copy(exec, agenda_.num_proposed, proposed_);
+}
+
+/// first(k) of a side for the columns of a list.
+template <class Scalar, class Device>
+void InverseFactors<Scalar, Device>::reach(const execution_space& exec, const Matrix& a,
+                                           const Matrix& transposed, int side, bool changed_only,
+                                           const Kokkos::View<const Ordinal*, Device>& list,
+                                           Ordinal count) {
+  const Matrix& b = side == 0 ? a : transposed;
+  Kokkos::deep_copy(exec, sides_[side].first, INT_MAX);
+  forEachRow(exec, "Ainvil::InverseFactors[reach]", count, teamsForRowsOf(b.graph),
+             ReachRows<Scalar, Device>{b.graph, other(side).columns, parameters_.stabilized,
+                                       changed_only, state_, list, sides_[side].first});
+}
+
+/// Makes proposed columns members. Returns how many there are; waits.
+template <class Scalar, class Device>
+Ordinal InverseFactors<Scalar, Device>::choose(const execution_space& exec, const Matrix& a,
+                                               const Matrix& transposed) {
+  ChooseColumns<Scalar, Device> kernel;
+  kernel.few = fewColumns(exec, largest_room_);
+  const bool by_passes = proposed_ > kernel.few && passesPay(proposed_);
+  for (int s = 0; s < numSides(); ++s) {
+    kernel.sides[s] = {s == 0 ? transposed.graph : a.graph,
+                       sides_[s].touched,
+                       other(s).columns,
+                       other(s).of_rows,
+                       {}};
+    if (!by_passes)
+      continue;
+    reach(exec, a, transposed, s, false, agenda_.proposed, static_cast<Ordinal>(proposed_));
+    kernel.sides[s].first = sides_[s].first;
+  }
+  kernel.num_sides = numSides();
+  kernel.stabilized = parameters_.stabilized;
+  kernel.state = state_;
+  kernel.agenda = agenda_;
+  const RowTeams lists = RowTeams::forWork<execution_space>(8);
+  kernel.num_threads =
+      static_cast<Ordinal>(std::min<Offset>(n_, exec.concurrency() / lists.lanes + 1));
+  Kokkos::deep_copy(exec, agenda_.num_chosen, 0);
+  Kokkos::deep_copy(exec, agenda_.of_room, 0);
+  forEachRow(exec, "Ainvil::InverseFactors[choose]", kernel.num_threads, lists, kernel);
+  Kokkos::deep_copy(exec, agenda_.num_proposed, 0);
+  makePlace(exec, false);
+  const Ordinal count = static_cast<Ordinal>(read_(num_chosen));
+  sortMembers(exec, count);
+  return count;
+}
+
+/// The members are the chosen columns, by rooms.
+template <class Scalar, class Device>
+void InverseFactors<Scalar, Device>::sortMembers(const execution_space& exec, Ordinal count) {
+  int rooms = 0;
+  Offset begin = 0;
+  for (int log = 0; log < Agenda<Device>::num_rooms; ++log) {
+    begins_(log) = begin;
+    begin += read_(of_room + log);
+    if (read_(of_room + log) == 0)
+      continue;
+    ++rooms;
+    largest_room_ = Ordinal(1) << log;
+  }
+  if (rooms < 2) { // nothing to sort
+    std::swap(agenda_.chosen, agenda_.members);
+    return;
+  }
+  Kokkos::deep_copy(exec, agenda_.of_room, begins_);
+  sortByRoom(exec, state_, agenda_, count);
+}
+
+/// Makes place where the last round found none, and lists again what has become long; or
+/// everything.
+template <class Scalar, class Device>
+void InverseFactors<Scalar, Device>::makePlace(const execution_space& exec, bool list_all) {
+  Kokkos::deep_copy(exec, read_, counters_);
+  compat::fence(exec, "Ainvil::InverseFactors");
+  const auto read = [&](const Counter<Device>& counter) {
+    return read_(counter.data() - counters_.data());
+  };
+  reached_rows_ = 0;
+  for (int s = 0; s < numSides(); ++s) {
+    Side& side = sides_[s];
+    if (read(side.columns.pool.cursor) > side.columns.pool.size)
+      side.columns.grow(exec);
+    if (read(side.touched.pool.cursor) > side.touched.pool.size)
+      side.touched.grow(exec);
+    ColumnsOfRows<Device>& of_rows = side.of_rows;
+    if (parameters_.stabilized && (list_all || of_rows.areLong(read(of_rows.num_links))))
+      of_rows.list(exec, RowsOfCurrent<Scalar, Device>{side.columns, state_.current}, side.first);
+    const double entries =
+        parameters_.stabilized ? double(of_rows.num_listed + read(of_rows.num_links)) : double(n_);
+    reached_rows_ += entries / std::max<double>(1, double(n_)) * mean_row_length_;
+    ColumnsOfRows<Device>& touching = side.touching;
+    if (touching.head.data() != nullptr && (list_all || touching.areLong(read(touching.num_links))))
+      touching.list(exec, RowsTouched<Device>{side.touched}, side.first);
+  }
+}
+
+/// Members begin, ..., end - 1, `per_chunk` of them by a thread, in rooms up to this one.
+template <class Scalar, class Device>
 void InverseFactors<Scalar, Device>::computeColumns(const execution_space& exec, const Matrix& a,
-                                                    const Matrix& transposed, bool in_order) {
+                                                    const Matrix& transposed, Ordinal begin,
+                                                    Ordinal end, Ordinal per_chunk, Ordinal room) {
   using Kernel = ConjugateColumns<Scalar, Device>;
-  constexpr bool gpu = compat::IsGpu<execution_space>::value;
   Kernel kernel;
-  kernel.members = members_;
+  kernel.members = agenda_.members;
   for (int s = 0; s < numSides(); ++s)
     kernel.sides[s] = {sides_[s].columns, other(s).columns, s == 0 ? transposed : a,
-                       sides_[s].of_rows, other(s).of_rows, sides_[s].touched};
+                       sides_[s].of_rows, other(s).of_rows, sides_[s].touched,
+                       sides_[s].touching};
   kernel.state = state_;
   kernel.stabilized = parameters_.stabilized;
   kernel.symmetric = parameters_.symmetric;
@@ -375,38 +436,44 @@ void InverseFactors<Scalar, Device>::computeColumns(const execution_space& exec,
   kernel.max_column = parameters_.max_column;
   kernel.policy = parameters_.breakdown;
   kernel.shift = static_cast<Scalar>(parameters_.shift);
-  // On GPUs fast memory decides how many threads run at a time, so that every room has its launch;
-  // columns that find it too small are among those of the next. On hosts, where order matters,
-  // there is one launch with room for all, and such columns wait for the next round.
-  const RoomToCompute<Scalar, Device> size{state_};
-  Offset largest = largestSize(exec, n_, size, INT_MAX);
-  for (Offset room = gpu ? Offset(smallest_room) : largest; room <= largest; room *= 2) {
-    const Ordinal count =
-        selectSizes(exec, n_, size, gpu ? room / 2 : Offset(0), room, Ordinal(0), members_);
-    const std::size_t bytes = Kernel::Work::bytes(static_cast<Ordinal>(room));
-    const Offset chunks_at_most = gpu ? count
-                                  : in_order
-                                      ? 1
-                                      : std::min<Offset>(exec.concurrency(), count / 256 + 1);
-    const Offset at_a_time = gpu ? std::max<Offset>(1, scratch_limit / Offset(bytes)) : count;
-    kernel.max_room = static_cast<Ordinal>(room);
-    kernel.per_chunk =
-        static_cast<Ordinal>((count + chunks_at_most - 1) / std::max<Offset>(1, chunks_at_most));
-    for (Offset begin = 0; begin < count; begin += at_a_time) {
-      kernel.first_member = static_cast<Ordinal>(begin);
-      kernel.end_member = static_cast<Ordinal>(std::min<Offset>(count, begin + at_a_time));
-      const Ordinal chunks =
-          (kernel.end_member - kernel.first_member + kernel.per_chunk - 1) / kernel.per_chunk;
-      // A whole warp a column: with fewer lanes the columns of a warp wait for each other, and the
-      // same takes 1.2 to 2 times as long, although more columns are under way.
-      forEachRow(exec, "Ainvil::InverseFactors[columns]", chunks,
-                 RowTeams::forWork<execution_space>(32), kernel, bytes);
-    }
-    if (!gpu)
-      break;
-    if (room >= largest)
-      largest = largestSize(exec, n_, size, INT_MAX);
+  kernel.max_room = room;
+  kernel.per_chunk = per_chunk;
+  const std::size_t bytes = Kernel::Work::bytes(room);
+  const Offset at_a_time = std::max<Offset>(1, scratch_limit / Offset(bytes)) * per_chunk;
+  for (Offset first = begin; first < end; first += at_a_time) {
+    kernel.first_member = static_cast<Ordinal>(first);
+    kernel.end_member = static_cast<Ordinal>(std::min<Offset>(end, first + at_a_time));
+    const Ordinal chunks = (kernel.end_member - kernel.first_member + per_chunk - 1) / per_chunk;
+    // A whole warp a column: with fewer lanes the columns of a warp wait for each other, and the
+    // same takes 1.2 to 2 times as long, although more columns are under way.
+    forEachRow(exec, "Ainvil::InverseFactors[columns]", chunks,
+               RowTeams::forWork<execution_space>(32), kernel, bytes);
   }
+}
+
+/// Marks as dirty whom the new versions of the first `count` members concern. Returns true if by
+/// passes over all columns; else they are proposed too, if by events.
+template <class Scalar, class Device>
+bool InverseFactors<Scalar, Device>::wake(const execution_space& exec, const Matrix& a,
+                                          const Matrix& transposed, Ordinal count) {
+  if (passesPay(count)) {
+    for (int s = 0; s < numSides(); ++s) {
+      reach(exec, a, transposed, s, true, agenda_.members, count);
+      forEachRow(exec, "Ainvil::InverseFactors[dirty]", n_, RowTeams::forWork<execution_space>(8),
+                 MarkDirty<Scalar, Device>{sides_[s].touched, sides_[s].first, state_});
+    }
+    return true;
+  }
+  Wake<Scalar, Device> kernel;
+  for (int s = 0; s < numSides(); ++s)
+    kernel.sides[s] = {s == 0 ? a.graph : transposed.graph, other(s).columns, sides_[s].touching};
+  kernel.num_sides = numSides();
+  kernel.stabilized = parameters_.stabilized;
+  kernel.state = state_;
+  kernel.agenda = agenda_;
+  kernel.propose = by_events_;
+  forEachRow(exec, "Ainvil::InverseFactors[wake]", count, teamsForRowsOf(a.graph), kernel);
+  return false;
 }
 
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \

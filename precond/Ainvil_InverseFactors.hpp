@@ -3,7 +3,7 @@
 /// \file
 /// Inverse factors by incomplete (bi)conjugation, all columns at a time.
 
-#include "Ainvil_FactorColumns.hpp"
+#include "Ainvil_FactorRounds.hpp"
 #include "Ainvil_Preconditioner.hpp"
 
 namespace ainvil {
@@ -16,6 +16,13 @@ enum class DropRule {
 
 namespace detail {
 
+/// The order in which columns are computed, which the result does not depend on.
+enum class ColumnSchedule {
+  Device, ///< by events on GPUs, in chunks on hosts
+  Events, ///< in no order, those that others have changed
+  Chunks  ///< consecutive columns by one thread, for hosts
+};
+
 struct InverseFactorsParameters {
   bool stabilized = true; ///< SAINV or AINV
   bool symmetric = true;  ///< Z only, or Z and W
@@ -24,6 +31,7 @@ struct InverseFactorsParameters {
   int max_column = 0; ///< 0: any number of entries
   BreakdownPolicy breakdown = BreakdownPolicy::Fail;
   double shift = 1e-3;
+  ColumnSchedule schedule = ColumnSchedule::Device;
 };
 
 /// One of Z and W and what belongs to it.
@@ -32,22 +40,8 @@ struct FactorSide {
   FactorColumns<Scalar, Device> columns;
   ColumnsOfRows<Device> of_rows;        ///< where the columns have entries
   IndexLists<Device> touched;           ///< rows in which a column ever was not zero
-  Kokkos::View<Ordinal*, Device> first; ///< of the changed columns that concern a row
-};
-
-/// What Z and W have in common; one element a column.
-template <class Scalar, class Device>
-struct FactorState {
-  Kokkos::View<char*, Device> current;  ///< version of z_j, w_j and d_j
-  Kokkos::View<char*, Device> changed;  ///< in this round: then the other version is the new one
-  Kokkos::View<Scalar*, Device> pivots; ///< d_j, in two versions like columns
-  Kokkos::View<char*, Device> broken;   ///< d_j is not what the columns give
-  Kokkos::View<Ordinal*, Device> rooms; ///< of the hash tables a column needs, a power of two
-  Kokkos::View<char*, Device> dirty;    ///< to be computed
-  /// Column j was computed in this round with the new versions of the columns base(j), ..., j - 1;
-  /// or it was not and base(j) = -1.
-  Kokkos::View<Ordinal*, Device> base;
-  Kokkos::View<char*, Device> waiting; ///< but not in this round
+  ColumnsOfRows<Device> touching;       ///< the same by rows
+  Kokkos::View<Ordinal*, Device> first; ///< of the columns that reach a row; and to list with
 };
 
 /// Z, W and D of Ainv for a matrix in its elimination order.
@@ -59,15 +53,19 @@ struct FactorState {
 /// each from those of the round before, starting from the identity, and again if they met one that
 /// has changed since, until none has. The fixed point is unique, since F_j depends on earlier
 /// columns only, and is the factor of the sequential algorithm. Influence fades along chains of
-/// columns: far fewer rounds do than the elimination tree has levels (docs/results.md). On GPUs a
-/// column waits, as long as there are enough others, while one before it that it met is about to be
-/// computed: more rounds, up to the length of the longest chain, but fewer computations.
+/// columns: far fewer rounds do than the elimination tree has levels (docs/results.md).
 ///
-/// Threads of a host work through consecutive columns, using the new versions of those they have
-/// just computed themselves; a single one so runs the sequential algorithm, once.
+/// By events: a column that has been computed looks up who met it (Wake). A round costs what its
+/// columns cost, whatever n is, and one wait of the host. Where passes over all columns cost less,
+/// because there are many to wake, these see by themselves whether they are concerned. As long as
+/// there are enough others, a column waits while one before it that it met is about to be computed:
+/// more rounds, up to the length of the longest chain, but fewer computations.
 ///
-/// Rounds are deterministic, and the result depends neither on the columns one starts from nor on
-/// the number of threads or the schedule: bit for bit on the same device.
+/// In chunks: threads of a host work through consecutive columns, using the new versions of those
+/// they have just computed themselves; a single one so runs the sequential algorithm, once.
+///
+/// The result depends neither on the columns one starts from nor on the number of threads or the
+/// schedule: bit for bit on the same device.
 template <class Scalar, class Device>
 class InverseFactors {
 public:
@@ -102,15 +100,31 @@ private:
 
   int numSides() const { return parameters_.symmetric ? 1 : 2; }
   const Side& other(int side) const { return sides_[parameters_.symmetric ? 0 : 1 - side]; }
+  void computeByEvents(const execution_space& exec, const Matrix& a, const Matrix& transposed);
+  void computeInChunks(const execution_space& exec, const Matrix& a, const Matrix& transposed);
+  bool passesPay(Offset count) const;
+  void reach(const execution_space& exec, const Matrix& a, const Matrix& transposed, int side,
+             bool changed_only, const Kokkos::View<const Ordinal*, Device>& list, Ordinal count);
+  void proposeDirty(const execution_space& exec);
+  Ordinal choose(const execution_space& exec, const Matrix& a, const Matrix& transposed);
+  void sortMembers(const execution_space& exec, Ordinal count);
+  void makePlace(const execution_space& exec, bool list_all);
   void computeColumns(const execution_space& exec, const Matrix& a, const Matrix& transposed,
-                      bool in_order);
+                      Ordinal begin, Ordinal end, Ordinal per_chunk, Ordinal room);
+  bool wake(const execution_space& exec, const Matrix& a, const Matrix& transposed, Ordinal count);
 
   InverseFactorsParameters parameters_;
   Ordinal n_ = 0;
+  bool by_events_ = false;
+  Ordinal largest_room_ = 0; ///< of the members of the last round
+  Offset proposed_ = -1;     ///< if these are all dirty columns: how many there are; else -1
+  double mean_row_length_ = 0, reached_rows_ = 0; ///< of A; by B^T y_i for an average i
   Side sides_[2];
   FactorState<Scalar, Device> state_;
-  Kokkos::View<Scalar*, Device> scales_;   ///< sqrt |a_kk|, 1 for 0; empty: absolute dropping
-  Kokkos::View<Ordinal*, Device> members_; ///< columns of one launch
+  Agenda<Device> agenda_;
+  Kokkos::View<Offset*, Device> counters_; ///< all there are, and as they were when last read
+  typename Kokkos::View<Offset*, Device>::HostMirror read_, begins_; ///< these: of the rooms
+  Kokkos::View<Scalar*, Device> scales_; ///< sqrt |a_kk|, 1 for 0; empty: absolute dropping
   Ordinal breakdowns_ = 0;
   Ordinal first_breakdown_ = -1;
   int rounds_ = 0;

@@ -47,40 +47,6 @@ std::string nameOf(const AinvParameters& parameters) {
   return AinvMethod(parameters).description();
 }
 
-/// The versions that count.
-static std::vector<SparseColumn> columnsOf(const AinvMethod& method,
-                                           const detail::FactorColumns<double, Device>& columns) {
-  const auto begin = toHost(columns.pool.begin);
-  const auto rows = toHost(columns.rows);
-  const auto values = toHost(columns.values);
-  const auto counts = toHost(columns.counts);
-  const auto current = toHost(method.factors().state().current);
-  std::vector<SparseColumn> result(current.size());
-  for (size_t j = 0; j < result.size(); ++j) {
-    const size_t list = j + current[j] * result.size();
-    for (Offset e = begin[list]; e < begin[list] + counts[list]; ++e)
-      result[j].push_back({rows[e], values[e]});
-  }
-  return result;
-}
-
-std::vector<SparseColumn> zOf(const AinvMethod& method) {
-  return columnsOf(method, method.factors().z());
-}
-
-std::vector<SparseColumn> wOf(const AinvMethod& method) {
-  return columnsOf(method, method.factors().w());
-}
-
-std::vector<double> pivotsOf(const AinvMethod& method) {
-  const auto current = toHost(method.factors().state().current);
-  const auto pivots = toHost(method.factors().state().pivots);
-  std::vector<double> result(current.size());
-  for (size_t j = 0; j < result.size(); ++j)
-    result[j] = pivots[j + current[j] * result.size()];
-  return result;
-}
-
 HostBsr eliminated(const HostBsr& a, const AinvParameters& parameters) {
   const HostExec exec;
   HostBsr points = toPoints(exec, a);

@@ -29,10 +29,44 @@ HostBsr matrixNamed(const std::string& name);
 AinvParameters ainv(double drop, Ordering order = Ordering::Natural, bool stabilized = true,
                     bool symmetric = true);
 
+/// Those of Z or W that count, in the elimination order.
+template <class D>
+std::vector<SparseColumn> columnsOf(const detail::FactorColumns<double, D>& columns,
+                                    const detail::FactorState<double, D>& state) {
+  const auto begin = toHost(columns.pool.begin);
+  const auto rows = toHost(columns.rows);
+  const auto values = toHost(columns.values);
+  const auto counts = toHost(columns.counts);
+  const auto current = toHost(state.current);
+  std::vector<SparseColumn> result(current.size());
+  for (size_t j = 0; j < result.size(); ++j) {
+    const size_t list = j + current[j] * result.size();
+    for (Offset e = begin[list]; e < begin[list] + counts[list]; ++e)
+      result[j].push_back({rows[e], values[e]});
+  }
+  return result;
+}
+
+template <class D>
+std::vector<double> pivotsOf(const detail::FactorState<double, D>& state) {
+  const auto current = toHost(state.current);
+  const auto pivots = toHost(state.pivots);
+  std::vector<double> result(current.size());
+  for (size_t j = 0; j < result.size(); ++j)
+    result[j] = pivots[j + current[j] * result.size()];
+  return result;
+}
+
 /// Columns of Z and of W and pivots in the elimination order, as the method found them.
-std::vector<SparseColumn> zOf(const AinvMethod& method);
-std::vector<SparseColumn> wOf(const AinvMethod& method);
-std::vector<double> pivotsOf(const AinvMethod& method);
+inline std::vector<SparseColumn> zOf(const AinvMethod& method) {
+  return columnsOf(method.factors().z(), method.factors().state());
+}
+inline std::vector<SparseColumn> wOf(const AinvMethod& method) {
+  return columnsOf(method.factors().w(), method.factors().state());
+}
+inline std::vector<double> pivotsOf(const AinvMethod& method) {
+  return pivotsOf(method.factors().state());
+}
 
 std::string nameOf(const AinvParameters& parameters);
 

@@ -368,7 +368,7 @@ TEST(Ainv, TheSameValuesAgainChangeNothing) {
   const auto before = zOf(method);
   method.compute(a);
   EXPECT_EQ(zOf(method), before);
-  EXPECT_LE(method.factors().rounds(), 2);
+  EXPECT_EQ(method.factors().columnsComputed(), a.numRows());
 }
 
 TEST(Ainv, KernelsAndArraysCarryLabels) {

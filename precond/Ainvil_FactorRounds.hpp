@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// Which columns of inverse factors are to be computed next, and which of them change others.
+
+#include "Ainvil_FactorColumns.hpp"
+
+namespace ainvil {
+namespace detail {
+
+/// Columns to look at, and those of them to compute in this round. One element a column.
+template <class Device>
+struct Agenda {
+  static constexpr int num_rooms = 31; ///< powers of two
+
+  Kokkos::View<Ordinal*, Device> proposed, chosen; ///< lists in no order, the second to compute
+  Kokkos::View<Ordinal*, Device> members;          ///< the chosen by the room they need
+  Kokkos::View<Ordinal*, Device> is_proposed;      ///< so that no column is in the list twice
+  Counter<Device> num_proposed, num_chosen;
+  Counter<Device> num_left;              ///< members that could not be computed
+  Kokkos::View<Offset*, Device> of_room; ///< chosen columns by the logarithm of the room they need
+
+  KOKKOS_FUNCTION void propose(Ordinal j) const {
+    if (Kokkos::atomic_exchange(&is_proposed(j), Ordinal(1)) == 0)
+      proposed(Kokkos::atomic_fetch_add(&num_proposed(0), Offset(1))) = j;
+  }
+
+  KOKKOS_FUNCTION void choose(Ordinal j, Ordinal room) const {
+    chosen(Kokkos::atomic_fetch_add(&num_chosen(0), Offset(1))) = j;
+    Kokkos::atomic_fetch_add(&of_room(logarithm(room)), Offset(1));
+  }
+
+  KOKKOS_FUNCTION static int logarithm(Ordinal room) {
+    int log = 0;
+    for (; room > 1; room /= 2)
+      ++log;
+    return log;
+  }
+};
+
+/// first(k) becomes the smallest of the columns i of a list for which a column j > i that touched
+/// row k meets i, or may meet its other version: row k is among those that B^T y_i reaches.
+template <class Scalar, class Device>
+struct ReachRows {
+  Graph<Device> product;               ///< of B
+  FactorColumns<Scalar, Device> other; ///< Y
+  bool stabilized;
+  bool changed_only; ///< in their old or new version; else dirty ones in the current version
+  FactorState<Scalar, Device> state;
+  Kokkos::View<const Ordinal*, Device> list;
+  Kokkos::View<Ordinal*, Device> first;
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal m, void*) const {
+    const Ordinal i = list(m);
+    const Change change = static_cast<Change>(state.changed(i));
+    if (changed_only ? change == Change::None || state.base(i) < 0 : state.dirty(i) == 0)
+      return;
+    if (!stabilized) {
+      reach(member, i, i);
+      return;
+    }
+    for (int v = 0; v < (changed_only && change == Change::Rows ? 2 : 1); ++v) {
+      const int version = v == 0 ? state.current(i) : 1 - state.current(i);
+      const Offset begin = other.begin(i, version), end = begin + other.count(i, version);
+      for (Offset e = begin; e < end; ++e)
+        reach(member, other.rows(e), i);
+    }
+  }
+
+  template <class Member>
+  KOKKOS_FUNCTION void reach(const Member& member, Ordinal l, Ordinal i) const {
+    const Offset begin = product.row_map(l);
+    const Ordinal length = static_cast<Ordinal>(product.row_map(l + 1) - begin);
+    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, length), [&](const Ordinal e) {
+      const Ordinal k = product.entries(begin + e);
+      if (first(k) > i)
+        Kokkos::atomic_fetch_min(&first(k), i);
+    });
+  }
+};
+
+/// Whether column j touched a row that concerns it because of a column before `limit`; on all
+/// lanes.
+template <class Device, class Member>
+KOKKOS_INLINE_FUNCTION bool isReached(const Member& member, const IndexLists<Device>& touched,
+                                      const Kokkos::View<const Ordinal*, Device>& first, Ordinal j,
+                                      Ordinal limit) {
+  const Offset begin = touched.pool.begin(j);
+  Ordinal reached = 0;
+  Kokkos::parallel_reduce(
+      Kokkos::ThreadVectorRange(member, touched.count(j)),
+      [&](const Ordinal t, Ordinal& sum) {
+        sum += first(touched.indices(begin + t)) < limit ? 1 : 0;
+      },
+      reached);
+  return reached > 0;
+}
+
+/// All columns that met a changed one, whose new version they were not computed with, become dirty.
+template <class Scalar, class Device>
+struct MarkDirty {
+  IndexLists<Device> touched;
+  Kokkos::View<const Ordinal*, Device> first;
+  FactorState<Scalar, Device> state;
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal j, void*) const {
+    const Ordinal base = state.base(j);
+    if (isReached<Device>(member, touched, first, j, base >= 0 ? base : j))
+      Kokkos::single(Kokkos::PerThread(member), [&]() { state.dirty(j) = 1; });
+  }
+};
+
+/// The proposed columns that are dirty are chosen, but, if these are more than `few`, one for
+/// which a dirty i < j is among those that it meets: p_ij = y_i^T B x_j may be other than 0. It is
+/// proposed again when i has been computed. Launched for any number of threads.
+template <class Scalar, class Device>
+struct ChooseColumns {
+  struct Side {
+    Graph<Device> columns;               ///< rows of B^T
+    IndexLists<Device> touched;          ///< by x_j
+    FactorColumns<Scalar, Device> other; ///< Y
+    ColumnsOfRows<Device> other_of_rows;
+    Kokkos::View<const Ordinal*, Device> first; ///< of all dirty columns; or empty
+  };
+
+  Side sides[2];
+  int num_sides;
+  bool stabilized;
+  FactorState<Scalar, Device> state;
+  Agenda<Device> agenda;
+  Offset few;
+  Ordinal num_threads;
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal thread, void*) const {
+    const Offset end = agenda.num_proposed(0);
+    for (Offset at = thread; at < end; at += num_threads) {
+      const Ordinal j = agenda.proposed(at);
+      bool chosen = state.dirty(j) != 0;
+      for (int s = 0; s < num_sides && chosen && end > few; ++s)
+        chosen = !hasToWait(member, sides[s], j);
+      Kokkos::single(Kokkos::PerThread(member), [&]() {
+        agenda.is_proposed(j) = 0;
+        if (chosen)
+          agenda.choose(j, state.rooms(j));
+      });
+    }
+  }
+
+  template <class Member>
+  KOKKOS_FUNCTION bool hasToWait(const Member& member, const Side& side, Ordinal j) const {
+    if (side.first.data() != nullptr)
+      return isReached<Device>(member, side.touched, side.first, j, j);
+    const Offset begin = side.touched.pool.begin(j);
+    Ordinal reasons = 0;
+    Kokkos::parallel_reduce(
+        Kokkos::ThreadVectorRange(member, side.touched.count(j)),
+        [&](const Ordinal t, Ordinal& sum) {
+          const Ordinal k = side.touched.indices(begin + t);
+          const Offset last = side.columns.row_map(k + 1);
+          for (Offset e = side.columns.row_map(k); e < last && sum == 0; ++e) {
+            const Ordinal l = side.columns.entries(e);
+            if (!stabilized)
+              sum += l < j && state.dirty(l) != 0 ? 1 : 0;
+            else
+              side.other_of_rows.forEach(l, [&](const Ordinal i) {
+                sum += i < j && state.dirty(i) != 0 && hasRow(side.other, i, l) ? 1 : 0;
+              });
+          }
+        },
+        reasons);
+    return reasons > 0;
+  }
+
+  /// Whether column i of Y has an entry in row l now.
+  KOKKOS_FUNCTION bool hasRow(const FactorColumns<Scalar, Device>& y, Ordinal i, Ordinal l) const {
+    const int version = state.current(i);
+    const Offset begin = y.begin(i, version);
+    return findEntry(y.rows, begin, begin + y.count(i, version), l) >= 0;
+  }
+};
+
+/// For every computed column i: those j > i that met it, in its old or its new version, and were
+/// not computed with the new one, become dirty if i has changed; the dirty ones are proposed. That
+/// is, those that touched a row k that B^T y_i reaches.
+template <class Scalar, class Device>
+struct Wake {
+  struct Side {
+    Graph<Device> product;               ///< of B
+    FactorColumns<Scalar, Device> other; ///< Y
+    ColumnsOfRows<Device> touching;      ///< columns by the rows that they touched
+  };
+
+  Side sides[2];
+  int num_sides;
+  bool stabilized;
+  FactorState<Scalar, Device> state;
+  Agenda<Device> agenda;
+  bool propose; ///< else leave it at dirty
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal m, void*) const {
+    const Ordinal i = agenda.members(m);
+    const Change change = static_cast<Change>(state.changed(i));
+    if (state.base(i) < 0 || (!propose && change == Change::None))
+      return;
+    for (int s = 0; s < num_sides; ++s) {
+      const Side& side = sides[s];
+      if (!stabilized) {
+        reach(member, side, i, i, change);
+        continue;
+      }
+      for (int v = 0; v < (change == Change::Rows ? 2 : 1); ++v) {
+        const int version = v == 0 ? state.current(i) : 1 - state.current(i);
+        const Offset begin = side.other.begin(i, version),
+                     end = begin + side.other.count(i, version);
+        for (Offset e = begin; e < end; ++e)
+          reach(member, side, side.other.rows(e), i, change);
+      }
+    }
+  }
+
+  /// What row l of B meets.
+  template <class Member>
+  KOKKOS_FUNCTION void reach(const Member& member, const Side& side, Ordinal l, Ordinal i,
+                             Change change) const {
+    const Offset begin = side.product.row_map(l);
+    const Ordinal length = static_cast<Ordinal>(side.product.row_map(l + 1) - begin);
+    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, length), [&](const Ordinal e) {
+      side.touching.forEach(side.product.entries(begin + e), [&](const Ordinal j) {
+        const Ordinal base = state.base(j);
+        if (i >= (base >= 0 ? base : j))
+          return;
+        if (change != Change::None)
+          state.dirty(j) = 1;
+        if (propose && state.dirty(j) != 0)
+          agenda.propose(j);
+      });
+    });
+  }
+};
+
+} // namespace detail
+} // namespace ainvil
