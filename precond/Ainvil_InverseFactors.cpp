@@ -279,7 +279,7 @@ void InverseFactors<Scalar, Device>::computeInChunks(const execution_space& exec
   while (true) {
     // Where columns are computed again and again, because chains of them are long, the rest is
     // computed in order, once.
-    const bool in_order = exec.concurrency() == 1 || computed_ > 3 * Offset(n_);
+    const bool in_order = exec.concurrency() == 1 || computed_ - read_(num_left) > 3 * Offset(n_);
     const auto listDirty = [&] {
       return selectSizes(exec, n_, IsDirty<Device>{state_.dirty}, 0, 1, Ordinal(0),
                          agenda_.members);
