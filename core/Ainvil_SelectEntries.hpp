@@ -73,47 +73,42 @@ template <class Device>
 struct WriteColumn {
   Kokkos::View<const Ordinal*, Device> from;
   Kokkos::View<Ordinal*, Device> to;
-
-  KOKKOS_FUNCTION void operator()(Offset position, Offset e) const { to(position) = from(e); }
-};
-
-/// The graph of the entries of `graph` with keep(row, e), in their order.
-template <class Device, class Keep>
-Graph<Device> selectEntries(const typename Device::execution_space& exec,
-                            const Graph<Device>& graph, const Keep& keep) {
-  const auto row_map =
-      allocate<Offset, Device>(exec, "Ainvil::row_map", size_t(graph.num_rows) + 1);
-  const Offset total = countSelected(exec, graph, keep, row_map);
-  const auto entries = allocate<Ordinal, Device>(exec, "Ainvil::entries", total);
-  writeSelected(exec, graph, keep, WriteColumn<Device>{graph.entries, entries},
-                Kokkos::View<const Offset*, Device>(row_map));
-  return {graph.num_rows, graph.num_cols, row_map, entries};
-}
-
-template <class Device>
-struct WriteColumnAndSource {
-  Kokkos::View<const Ordinal*, Device> from;
-  Kokkos::View<Ordinal*, Device> to;
-  Kokkos::View<Offset*, Device> source;
+  Kokkos::View<Offset*, Device> source; ///< or empty
 
   KOKKOS_FUNCTION void operator()(Offset position, Offset e) const {
     to(position) = from(e);
-    source(position) = e;
+    if (source.data() != nullptr)
+      source(position) = e;
   }
 };
 
-/// The same, and where the entries come from.
+/// The graph of the entries of `graph` with keep(row, e), in their order; if wanted, where they
+/// come from.
 template <class Device, class Keep>
-PermutedGraph<Device> selectWithSource(const typename Device::execution_space& exec,
-                                       const Graph<Device>& graph, const Keep& keep) {
+PermutedGraph<Device> select(const typename Device::execution_space& exec,
+                             const Graph<Device>& graph, const Keep& keep, bool with_source) {
   const auto row_map =
       allocate<Offset, Device>(exec, "Ainvil::row_map", size_t(graph.num_rows) + 1);
   const Offset total = countSelected(exec, graph, keep, row_map);
   const auto entries = allocate<Ordinal, Device>(exec, "Ainvil::entries", total);
-  const auto source = allocate<Offset, Device>(exec, "Ainvil::source", total);
-  writeSelected(exec, graph, keep, WriteColumnAndSource<Device>{graph.entries, entries, source},
+  Kokkos::View<Offset*, Device> source;
+  if (with_source)
+    source = allocate<Offset, Device>(exec, "Ainvil::source", total);
+  writeSelected(exec, graph, keep, WriteColumn<Device>{graph.entries, entries, source},
                 Kokkos::View<const Offset*, Device>(row_map));
   return {Graph<Device>(graph.num_rows, graph.num_cols, row_map, entries), source};
+}
+
+template <class Device, class Keep>
+Graph<Device> selectEntries(const typename Device::execution_space& exec,
+                            const Graph<Device>& graph, const Keep& keep) {
+  return select(exec, graph, keep, false).graph;
+}
+
+template <class Device, class Keep>
+PermutedGraph<Device> selectWithSource(const typename Device::execution_space& exec,
+                                       const Graph<Device>& graph, const Keep& keep) {
+  return select(exec, graph, keep, true);
 }
 
 } // namespace detail

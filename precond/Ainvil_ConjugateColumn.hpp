@@ -43,7 +43,7 @@ struct ConjugateColumns {
   using Work = ConjugateScratch<Scalar, Device>;
   using Side = ConjugateSide<Scalar, Device>;
 
-  Kokkos::View<const Ordinal*, Device> members; ///< the columns to compute, ascending
+  Kokkos::View<const Ordinal*, Device> members; ///< the columns to compute, ascending in a chunk
   Ordinal first_member, end_member;
   Ordinal per_chunk; ///< members a thread works through
   Ordinal max_room;  ///< of hash tables: a power of two

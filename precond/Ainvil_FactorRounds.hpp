@@ -38,14 +38,45 @@ struct Agenda {
   }
 };
 
-/// first(k) becomes the smallest of the columns i of a list for which a column j > i that touched
-/// row k meets i, or may meet its other version: row k is among those that B^T y_i reaches.
+/// The rows k that B^T y_i reaches (AINV: row i of B): a column j > i that touched one of them
+/// meets i, or may meet it.
 template <class Scalar, class Device>
-struct ReachRows {
-  Graph<Device> product;               ///< of B
-  FactorColumns<Scalar, Device> other; ///< Y
+struct ReachedRows {
+  Graph<Device> b;
+  FactorColumns<Scalar, Device> y;
   bool stabilized;
-  bool changed_only; ///< in their old or new version; else dirty ones in the current version
+  Kokkos::View<const char*, Device> current;
+
+  /// Calls f(k), on the lanes of the thread, for y_i as it is and, if wanted, in its other version.
+  template <class Member, class F>
+  KOKKOS_FUNCTION void forEach(const Member& member, Ordinal i, bool both, const F& f) const {
+    if (!stabilized) {
+      forEachInRow(member, i, f);
+      return;
+    }
+    for (int v = 0; v < (both ? 2 : 1); ++v) {
+      const int version = v == 0 ? current(i) : 1 - current(i);
+      const Offset begin = y.begin(i, version), end = begin + y.count(i, version);
+      for (Offset e = begin; e < end; ++e)
+        forEachInRow(member, y.rows(e), f);
+    }
+  }
+
+  template <class Member, class F>
+  KOKKOS_FUNCTION void forEachInRow(const Member& member, Ordinal l, const F& f) const {
+    const Offset begin = b.row_map(l);
+    const Ordinal length = static_cast<Ordinal>(b.row_map(l + 1) - begin);
+    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, length),
+                         [&](const Ordinal e) { f(b.entries(begin + e)); });
+  }
+};
+
+/// first(k) becomes the smallest column i of a list that reaches row k: of those that have changed,
+/// in either version, or else of the dirty ones, as they are.
+template <class Scalar, class Device>
+struct FirstToReach {
+  ReachedRows<Scalar, Device> rows;
+  bool changed_only;
   FactorState<Scalar, Device> state;
   Kokkos::View<const Ordinal*, Device> list;
   Kokkos::View<Ordinal*, Device> first;
@@ -56,24 +87,7 @@ struct ReachRows {
     const Change change = static_cast<Change>(state.changed(i));
     if (changed_only ? change == Change::None || state.base(i) < 0 : state.dirty(i) == 0)
       return;
-    if (!stabilized) {
-      reach(member, i, i);
-      return;
-    }
-    for (int v = 0; v < (changed_only && change == Change::Rows ? 2 : 1); ++v) {
-      const int version = v == 0 ? state.current(i) : 1 - state.current(i);
-      const Offset begin = other.begin(i, version), end = begin + other.count(i, version);
-      for (Offset e = begin; e < end; ++e)
-        reach(member, other.rows(e), i);
-    }
-  }
-
-  template <class Member>
-  KOKKOS_FUNCTION void reach(const Member& member, Ordinal l, Ordinal i) const {
-    const Offset begin = product.row_map(l);
-    const Ordinal length = static_cast<Ordinal>(product.row_map(l + 1) - begin);
-    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, length), [&](const Ordinal e) {
-      const Ordinal k = product.entries(begin + e);
+    rows.forEach(member, i, changed_only && change == Change::Rows, [&](const Ordinal k) {
       if (first(k) > i)
         Kokkos::atomic_fetch_min(&first(k), i);
     });
@@ -183,19 +197,16 @@ struct ChooseColumns {
 };
 
 /// For every computed column i: those j > i that met it, in its old or its new version, and were
-/// not computed with the new one, become dirty if i has changed; the dirty ones are proposed. That
-/// is, those that touched a row k that B^T y_i reaches.
+/// not computed with the new one, become dirty if i has changed; the dirty ones are proposed.
 template <class Scalar, class Device>
 struct Wake {
   struct Side {
-    Graph<Device> product;               ///< of B
-    FactorColumns<Scalar, Device> other; ///< Y
-    ColumnsOfRows<Device> touching;      ///< columns by the rows that they touched
+    ReachedRows<Scalar, Device> rows;
+    ColumnsOfRows<Device> touching; ///< columns by the rows that they touched
   };
 
   Side sides[2];
   int num_sides;
-  bool stabilized;
   FactorState<Scalar, Device> state;
   Agenda<Device> agenda;
   bool propose; ///< else leave it at dirty
@@ -206,39 +217,18 @@ struct Wake {
     const Change change = static_cast<Change>(state.changed(i));
     if (state.base(i) < 0 || (!propose && change == Change::None))
       return;
-    for (int s = 0; s < num_sides; ++s) {
-      const Side& side = sides[s];
-      if (!stabilized) {
-        reach(member, side, i, i, change);
-        continue;
-      }
-      for (int v = 0; v < (change == Change::Rows ? 2 : 1); ++v) {
-        const int version = v == 0 ? state.current(i) : 1 - state.current(i);
-        const Offset begin = side.other.begin(i, version),
-                     end = begin + side.other.count(i, version);
-        for (Offset e = begin; e < end; ++e)
-          reach(member, side, side.other.rows(e), i, change);
-      }
-    }
-  }
-
-  /// What row l of B meets.
-  template <class Member>
-  KOKKOS_FUNCTION void reach(const Member& member, const Side& side, Ordinal l, Ordinal i,
-                             Change change) const {
-    const Offset begin = side.product.row_map(l);
-    const Ordinal length = static_cast<Ordinal>(side.product.row_map(l + 1) - begin);
-    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, length), [&](const Ordinal e) {
-      side.touching.forEach(side.product.entries(begin + e), [&](const Ordinal j) {
-        const Ordinal base = state.base(j);
-        if (i >= (base >= 0 ? base : j))
-          return;
-        if (change != Change::None)
-          state.dirty(j) = 1;
-        if (propose && state.dirty(j) != 0)
-          agenda.propose(j);
-      });
-    });
+    const auto wake = [&](const Ordinal j) {
+      const Ordinal base = state.base(j);
+      if (i >= (base >= 0 ? base : j))
+        return;
+      if (change != Change::None)
+        state.dirty(j) = 1;
+      if (propose && state.dirty(j) != 0)
+        agenda.propose(j);
+    };
+    for (int s = 0; s < num_sides; ++s)
+      sides[s].rows.forEach(member, i, change == Change::Rows,
+                            [&](const Ordinal k) { sides[s].touching.forEach(k, wake); });
   }
 };
 

@@ -5,9 +5,9 @@
 #include "Ainvil_CountRows.hpp"
 #include "Ainvil_SizeClasses.hpp"
 
+#include <algorithm>
 #include <climits>
-#include <limits>
-#include <type_traits>
+#include <utility>
 
 namespace ainvil {
 namespace detail {
@@ -221,23 +221,21 @@ void InverseFactors<Scalar, Device>::compute(const execution_space& exec, const 
                                              const Matrix& transposed) {
   if (n_ == 0)
     return;
-  if (computed_ == 0) // the columns are still those of the identity
+  if (rounds_ == 0) // the columns are still those of the identity
     firstPivots(exec, a, state_.pivots);
   rounds_ = 0;
-  computed_ = 0;
+  num_members_ = 0;
   if (scales_.data() != nullptr)
     diagonalRoots(exec, a, scales_);
   Kokkos::deep_copy(exec, state_.dirty, 1);
   Kokkos::deep_copy(exec, state_.changed, static_cast<char>(Change::None));
   Kokkos::deep_copy(exec, state_.base, -1);
   Kokkos::deep_copy(exec, agenda_.num_left, 0);
-  mean_row_length_ = a.graph.meanRowLength();
   makePlace(exec, true);
   if (by_events_)
     computeByEvents(exec, a, transposed);
   else
     computeInChunks(exec, a, transposed);
-  computed_ -= read_(num_left);
   breakdowns_ = countRows(exec, "Ainvil::InverseFactors[broken]", n_,
                           IsBroken<Device>{state_.broken}, first_breakdown_);
 }
@@ -268,7 +266,7 @@ void InverseFactors<Scalar, Device>::computeByEvents(const execution_space& exec
     proposed_ = -1;
     if (passes)
       proposeDirty(exec);
-    computed_ += count;
+    num_members_ += count;
     ++rounds_;
   }
 }
@@ -279,7 +277,7 @@ void InverseFactors<Scalar, Device>::computeInChunks(const execution_space& exec
   while (true) {
     // Where columns are computed again and again, because chains of them are long, the rest is
     // computed in order, once.
-    const bool in_order = exec.concurrency() == 1 || computed_ - read_(num_left) > 3 * Offset(n_);
+    const bool in_order = exec.concurrency() == 1 || columnsComputed() > 3 * Offset(n_);
     const auto listDirty = [&] {
       return selectSizes(exec, n_, IsDirty<Device>{state_.dirty}, 0, 1, Ordinal(0),
                          agenda_.members);
@@ -299,16 +297,42 @@ void InverseFactors<Scalar, Device>::computeInChunks(const execution_space& exec
     if (!in_order)
       wake(exec, a, transposed, count);
     endRound(exec, state_, agenda_, count, false);
-    computed_ += count;
+    num_members_ += count;
     ++rounds_;
     makePlace(exec, false);
   }
 }
 
-/// Whether to go over all columns rather than to wake single ones, if so many are to do so.
+/// The columns that have been computed in this compute(), over all rounds.
 template <class Scalar, class Device>
-bool InverseFactors<Scalar, Device>::passesPay(Offset count) const {
-  return double(count) * reached_rows_ > double(n_);
+Offset InverseFactors<Scalar, Device>::columnsComputed() const {
+  return n_ == 0 ? 0 : num_members_ - read_(num_left);
+}
+
+/// Whether to go over all columns rather than to wake single ones, if so many are to do so: they
+/// reach more rows than there are columns.
+template <class Scalar, class Device>
+bool InverseFactors<Scalar, Device>::passesPay(const Matrix& a, Offset count) const {
+  double entries = 0; // of Y, about
+  for (int s = 0; s < numSides(); ++s) {
+    const ColumnsOfRows<Device>& of_rows = sides_[s].of_rows;
+    entries += parameters_.stabilized ? double(of_rows.num_listed + read(of_rows.num_links)) : n_;
+  }
+  return double(count) / n_ * entries * a.graph.meanRowLength() > n_;
+}
+
+/// A counter as it was when last read.
+template <class Scalar, class Device>
+Offset InverseFactors<Scalar, Device>::read(const Counter<Device>& counter) const {
+  return read_(counter.data() - counters_.data());
+}
+
+template <class Scalar, class Device>
+ReachedRows<Scalar, Device> InverseFactors<Scalar, Device>::reachedRows(const Matrix& a,
+                                                                        const Matrix& transposed,
+                                                                        int side) const {
+  return {side == 0 ? a.graph : transposed.graph, other(side).columns, parameters_.stabilized,
+          state_.current};
 }
 
 /// Proposes all dirty columns, none of which is proposed. Waits.
@@ -325,11 +349,11 @@ void InverseFactors<Scalar, Device>::reach(const execution_space& exec, const Ma
                                            const Matrix& transposed, int side, bool changed_only,
                                            const Kokkos::View<const Ordinal*, Device>& list,
                                            Ordinal count) {
-  const Matrix& b = side == 0 ? a : transposed;
-  Kokkos::deep_copy(exec, sides_[side].first, INT_MAX);
-  forEachRow(exec, "Ainvil::InverseFactors[reach]", count, teamsForRowsOf(b.graph),
-             ReachRows<Scalar, Device>{b.graph, other(side).columns, parameters_.stabilized,
-                                       changed_only, state_, list, sides_[side].first});
+  const auto first = sides_[side].first;
+  Kokkos::deep_copy(exec, first, INT_MAX);
+  forEachRow(exec, "Ainvil::InverseFactors[reach]", count, teamsForRowsOf(a.graph),
+             FirstToReach<Scalar, Device>{reachedRows(a, transposed, side), changed_only, state_,
+                                          list, first});
 }
 
 /// Makes proposed columns members. Returns how many there are; waits.
@@ -338,7 +362,7 @@ Ordinal InverseFactors<Scalar, Device>::choose(const execution_space& exec, cons
                                                const Matrix& transposed) {
   ChooseColumns<Scalar, Device> kernel;
   kernel.few = fewColumns(exec, largest_room_);
-  const bool by_passes = proposed_ > kernel.few && passesPay(proposed_);
+  const bool by_passes = proposed_ > kernel.few && passesPay(a, proposed_);
   for (int s = 0; s < numSides(); ++s) {
     kernel.sides[s] = {s == 0 ? transposed.graph : a.graph,
                        sides_[s].touched,
@@ -394,10 +418,6 @@ template <class Scalar, class Device>
 void InverseFactors<Scalar, Device>::makePlace(const execution_space& exec, bool list_all) {
   Kokkos::deep_copy(exec, read_, counters_);
   compat::fence(exec, "Ainvil::InverseFactors");
-  const auto read = [&](const Counter<Device>& counter) {
-    return read_(counter.data() - counters_.data());
-  };
-  reached_rows_ = 0;
   for (int s = 0; s < numSides(); ++s) {
     Side& side = sides_[s];
     if (read(side.columns.pool.cursor) > side.columns.pool.size)
@@ -407,9 +427,6 @@ void InverseFactors<Scalar, Device>::makePlace(const execution_space& exec, bool
     ColumnsOfRows<Device>& of_rows = side.of_rows;
     if (parameters_.stabilized && (list_all || of_rows.areLong(read(of_rows.num_links))))
       of_rows.list(exec, RowsOfCurrent<Scalar, Device>{side.columns, state_.current}, side.first);
-    const double entries =
-        parameters_.stabilized ? double(of_rows.num_listed + read(of_rows.num_links)) : double(n_);
-    reached_rows_ += entries / std::max<double>(1, double(n_)) * mean_row_length_;
     ColumnsOfRows<Device>& touching = side.touching;
     if (touching.head.data() != nullptr && (list_all || touching.areLong(read(touching.num_links))))
       touching.list(exec, RowsTouched<Device>{side.touched}, side.first);
@@ -456,7 +473,7 @@ void InverseFactors<Scalar, Device>::computeColumns(const execution_space& exec,
 template <class Scalar, class Device>
 bool InverseFactors<Scalar, Device>::wake(const execution_space& exec, const Matrix& a,
                                           const Matrix& transposed, Ordinal count) {
-  if (passesPay(count)) {
+  if (passesPay(a, count)) {
     for (int s = 0; s < numSides(); ++s) {
       reach(exec, a, transposed, s, true, agenda_.members, count);
       forEachRow(exec, "Ainvil::InverseFactors[dirty]", n_, RowTeams::forWork<execution_space>(8),
@@ -466,9 +483,8 @@ bool InverseFactors<Scalar, Device>::wake(const execution_space& exec, const Mat
   }
   Wake<Scalar, Device> kernel;
   for (int s = 0; s < numSides(); ++s)
-    kernel.sides[s] = {s == 0 ? a.graph : transposed.graph, other(s).columns, sides_[s].touching};
+    kernel.sides[s] = {reachedRows(a, transposed, s), sides_[s].touching};
   kernel.num_sides = numSides();
-  kernel.stabilized = parameters_.stabilized;
   kernel.state = state_;
   kernel.agenda = agenda_;
   kernel.propose = by_events_;

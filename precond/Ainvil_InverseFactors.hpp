@@ -93,7 +93,7 @@ public:
   Ordinal breakdowns() const { return breakdowns_; }
   Ordinal firstBreakdown() const { return first_breakdown_; }
   int rounds() const { return rounds_; }
-  Offset columnsComputed() const { return computed_; } ///< over all rounds
+  Offset columnsComputed() const; ///< over all rounds
 
 private:
   using Side = FactorSide<Scalar, Device>;
@@ -102,7 +102,10 @@ private:
   const Side& other(int side) const { return sides_[parameters_.symmetric ? 0 : 1 - side]; }
   void computeByEvents(const execution_space& exec, const Matrix& a, const Matrix& transposed);
   void computeInChunks(const execution_space& exec, const Matrix& a, const Matrix& transposed);
-  bool passesPay(Offset count) const;
+  bool passesPay(const Matrix& a, Offset count) const;
+  Offset read(const Counter<Device>& counter) const;
+  ReachedRows<Scalar, Device> reachedRows(const Matrix& a, const Matrix& transposed,
+                                          int side) const;
   void reach(const execution_space& exec, const Matrix& a, const Matrix& transposed, int side,
              bool changed_only, const Kokkos::View<const Ordinal*, Device>& list, Ordinal count);
   void proposeDirty(const execution_space& exec);
@@ -118,7 +121,6 @@ private:
   bool by_events_ = false;
   Ordinal largest_room_ = 0; ///< of the members of the last round
   Offset proposed_ = -1;     ///< if these are all dirty columns: how many there are; else -1
-  double mean_row_length_ = 0, reached_rows_ = 0; ///< of A; by B^T y_i for an average i
   Side sides_[2];
   FactorState<Scalar, Device> state_;
   Agenda<Device> agenda_;
@@ -128,7 +130,7 @@ private:
   Ordinal breakdowns_ = 0;
   Ordinal first_breakdown_ = -1;
   int rounds_ = 0;
-  Offset computed_ = 0;
+  Offset num_members_ = 0; ///< over all rounds, those included that could not be computed
 };
 
 } // namespace detail
