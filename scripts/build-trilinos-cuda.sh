@@ -71,8 +71,9 @@ change_kokkos() {
     's/(return __half2[a-z]+(_rz)?)\(val\);/\1(half_t::impl_type(val));/'
   edit kokkos/core/src/Cuda/Kokkos_Cuda_Half.hpp 's/__half2double/__half2float/'
   # It takes a location and flags where it took the number of a device.
-  edit kokkos/core/src/Cuda/Kokkos_CudaSpace.cpp '/cudaMemPrefetchAsync\(/
-    s/space[.]cuda_device\(\)/cudaMemLocation{cudaMemLocationTypeDevice, &}, 0/'
+  edit kokkos/core/src/Cuda/Kokkos_CudaSpace.cpp '/cudaMemPrefetchAsync\(/ {
+    s/space[.]cuda_device\(\)/cudaMemLocation{cudaMemLocationTypeDevice, &}, 0/
+  }'
 }
 
 # Leaves the changed sources in $work/source, which appears in one step, by a rename.
@@ -113,7 +114,8 @@ configure() {
     # The products of tall matrices in Belos are slow without cuBLAS. Kokkos Kernels calls functions
     # of cuSPARSE that CUDA 13 does not have.
     -DTPL_ENABLE_CUDA=ON -DTPL_ENABLE_CUBLAS=ON -DTPL_ENABLE_CUSPARSE=OFF -DTPL_ENABLE_CUSOLVER=OFF
-    -DTPL_ENABLE_DLlib=OFF -DTPL_ENABLE_Pthread=OFF
+    # libdl lets Kokkos load profiling tools (KOKKOS_PROFILE_LIBRARY).
+    -DTPL_ENABLE_DLlib=ON -DTPL_ENABLE_Pthread=OFF
 
     -DKokkos_ENABLE_CUDA=ON -DKokkos_ENABLE_SERIAL=ON -DKokkos_ARCH_AMPERE80=ON
     -DKokkos_CXX_STANDARD=17 -DKokkos_ENABLE_CUDA_LAMBDA=ON -DKokkos_ENABLE_CUDA_CONSTEXPR=ON
