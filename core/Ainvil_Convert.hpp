@@ -43,6 +43,15 @@ BsrMatrix<Scalar, Device> toPoints(const typename Device::execution_space& exec,
 
 namespace detail {
 
+/// to(i) = from(i)
+template <class Device, class From>
+struct ToOffset {
+  From from;
+  Kokkos::View<Offset*, Device> to;
+
+  KOKKOS_FUNCTION void operator()(Offset i) const { to(i) = static_cast<Offset>(from(i)); }
+};
+
 /// The row map of a matrix of Kokkos Kernels: shared if its type is Offset, else converted. A
 /// default-constructed matrix has none at all; it gets that of no rows.
 template <class Device, class RowMap>
@@ -57,7 +66,7 @@ Kokkos::View<const Offset*, Device> toOffsets(const typename Device::execution_s
     Kokkos::parallel_for(
         "Ainvil::toOffsets",
         Kokkos::RangePolicy<typename Device::execution_space>(exec, 0, source.extent(0)),
-        KOKKOS_LAMBDA(const Ordinal i) { converted(i) = static_cast<Offset>(source(i)); });
+        ToOffset<Device, RowMap>{source, converted});
     return converted;
   }
 }

@@ -42,16 +42,25 @@ struct RowGate {
   }
 };
 
+template <class Device>
+struct RowAsItStands {
+  Ordinal num_rows;
+  Uplo uplo;
+  Kokkos::View<Ordinal*, Device> rows;
+
+  KOKKOS_FUNCTION void operator()(Offset i) const {
+    rows(i) = static_cast<Ordinal>(uplo == Uplo::Lower ? i : num_rows - 1 - i);
+  }
+};
+
 /// All rows in one set, those of an upper triangle from the last on.
 template <class Device>
 LevelSets<Device> rowsAsTheyStand(const typename Device::execution_space& exec, Ordinal num_rows,
                                   Uplo uplo) {
   const auto rows = allocate<Ordinal, Device>(exec, "Ainvil::rows", size_t(num_rows));
-  Kokkos::parallel_for(
-      "Ainvil::rowsAsTheyStand", Range<typename Device::execution_space>(exec, 0, num_rows),
-      KOKKOS_LAMBDA(const Offset i) {
-        rows(i) = static_cast<Ordinal>(uplo == Uplo::Lower ? i : num_rows - 1 - i);
-      });
+  Kokkos::parallel_for("Ainvil::rowsAsTheyStand",
+                       Range<typename Device::execution_space>(exec, 0, num_rows),
+                       RowAsItStands<Device>{num_rows, uplo, rows});
   return {rows, num_rows > 0 ? std::vector<Ordinal>{0, num_rows} : std::vector<Ordinal>{0}};
 }
 

@@ -80,21 +80,27 @@ struct UnionKernel {
   }
 };
 
+/// counts(i) <- sum over k < i of counts(k), i = 0 .. n
+template <class Device>
+struct ExclusiveScan {
+  Kokkos::View<Offset*, Device> counts;
+  Offset n;
+
+  KOKKOS_FUNCTION void operator()(Offset i, Offset& sum, bool final) const {
+    const Offset count = i < n ? counts(i) : 0;
+    if (final)
+      counts(i) = sum;
+    sum += count;
+  }
+};
+
 /// counts(0 .. n - 1) become offsets(0 .. n): an exclusive scan in place. Returns the total; waits.
 template <class Exec, class Device>
 Offset countsToOffsets(const Exec& exec, const Kokkos::View<Offset*, Device>& counts) {
   const Offset n = static_cast<Offset>(counts.extent(0)) - 1;
-  Offset total = 0;
-  Kokkos::parallel_scan(
-      "Ainvil::scan", Range<Exec>(exec, 0, n + 1),
-      KOKKOS_LAMBDA(const Offset i, Offset& sum, const bool final) {
-        const Offset count = i < n ? counts(i) : 0;
-        if (final)
-          counts(i) = sum;
-        sum += count;
-      });
-  total = readBack(exec, counts, n);
-  return total;
+  Kokkos::parallel_scan("Ainvil::scan", Range<Exec>(exec, 0, n + 1),
+                        ExclusiveScan<Device>{counts, n});
+  return readBack(exec, counts, n);
 }
 
 /// The graph whose row i is the union of lists(i, k), k < lists.count(i), where lists.next(i, k,

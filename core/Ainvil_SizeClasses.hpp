@@ -16,19 +16,42 @@ struct RowLength {
   KOKKOS_FUNCTION Offset operator()(Offset row) const { return row_map(row + 1) - row_map(row); }
 };
 
+template <class Size>
+struct LargestSize {
+  Size size;
+  Offset limit;
+
+  KOKKOS_FUNCTION void operator()(Offset i, Offset& largest) const {
+    const Offset own = size(i);
+    largest = own > largest && own <= limit ? own : largest;
+  }
+};
+
 /// The largest size(i) <= limit with i in [0, n), 0 if there is none. Waits.
 template <class Exec, class Size>
 Offset largestSize(const Exec& exec, Offset n, const Size& size, Offset limit) {
   Offset largest = 0;
-  Kokkos::parallel_reduce(
-      "Ainvil::largestSize", Range<Exec>(exec, 0, n),
-      KOKKOS_LAMBDA(const Offset i, Offset& most) {
-        const Offset own = size(i);
-        most = own > most && own <= limit ? own : most;
-      },
-      Kokkos::Max<Offset>(largest));
+  Kokkos::parallel_reduce("Ainvil::largestSize", Range<Exec>(exec, 0, n),
+                          LargestSize<Size>{size, limit}, Kokkos::Max<Offset>(largest));
   return std::max<Offset>(largest, 0); // the maximum of nothing is negative
 }
+
+template <class Size, class Device>
+struct SelectSizes {
+  Size size;
+  Offset smallest, largest;
+  Ordinal begin;
+  Kokkos::View<Ordinal*, Device> members;
+
+  KOKKOS_FUNCTION void operator()(Offset i, Ordinal& position, bool final) const {
+    const Offset own = size(i);
+    if (own <= smallest || own > largest)
+      return;
+    if (final)
+      members(begin + position) = static_cast<Ordinal>(i);
+    ++position;
+  }
+};
 
 /// The i in [0, n) with smallest < size(i) <= largest into members(begin), ..., in ascending order.
 /// Returns the end of them; waits.
@@ -36,17 +59,8 @@ template <class Exec, class Size, class Device>
 Ordinal selectSizes(const Exec& exec, Offset n, const Size& size, Offset smallest, Offset largest,
                     Ordinal begin, const Kokkos::View<Ordinal*, Device>& members) {
   Ordinal found = 0;
-  Kokkos::parallel_scan(
-      "Ainvil::selectSizes", Range<Exec>(exec, 0, n),
-      KOKKOS_LAMBDA(const Offset i, Ordinal& position, const bool final) {
-        const Offset own = size(i);
-        if (own > smallest && own <= largest) {
-          if (final)
-            members(begin + position) = static_cast<Ordinal>(i);
-          ++position;
-        }
-      },
-      found);
+  Kokkos::parallel_scan("Ainvil::selectSizes", Range<Exec>(exec, 0, n),
+                        SelectSizes<Size, Device>{size, smallest, largest, begin, members}, found);
   return begin + found;
 }
 

@@ -14,6 +14,15 @@ namespace detail {
 template <class Device>
 using Counter = Kokkos::View<Offset*, Device>;
 
+/// begin(list) = capacity(list)
+template <class Device>
+struct CapacityOfList {
+  Kokkos::View<const Ordinal*, Device> capacity;
+  Kokkos::View<Offset*, Device> begin;
+
+  KOKKOS_FUNCTION void operator()(Offset list) const { begin(list) = capacity(list); }
+};
+
 /// Lists of changing length in one array: a list that outgrows its place moves to the end. When the
 /// end is reached, place() fails until grown() has made room.
 template <class Device>
@@ -62,9 +71,8 @@ struct ListPool {
   /// Lists one after the other, as long as their capacities; returns the sum of these.
   static Offset placeInOrder(const execution_space& exec, const ListPool& pool) {
     const Offset n = static_cast<Offset>(pool.capacity.extent(0));
-    Kokkos::parallel_for(
-        "Ainvil::ListPool[place]", Range<execution_space>(exec, 0, n),
-        KOKKOS_LAMBDA(const Offset list) { pool.begin(list) = pool.capacity(list); });
+    Kokkos::parallel_for("Ainvil::ListPool[place]", Range<execution_space>(exec, 0, n),
+                         CapacityOfList<Device>{pool.capacity, pool.begin});
     const Offset total = countsToOffsets(exec, pool.begin);
     Kokkos::deep_copy(exec, pool.cursor, total);
     return total;
@@ -86,7 +94,8 @@ struct IndexLists {
       : pool(exec, n, each, cursor),
         indices(allocate<Ordinal, Device>(exec, "Ainvil::indices", pool.size)),
         count(allocate<Ordinal, Device>(exec, "Ainvil::count", n)) {
-    identity(exec, *this);
+    Kokkos::parallel_for("Ainvil::IndexLists[identity]", Range<execution_space>(exec, 0, n),
+                         Identity{*this});
   }
 
   /// Makes place where there is none left; what the lists hold stays. Waits.
@@ -94,22 +103,31 @@ struct IndexLists {
     const IndexLists from = *this;
     pool = pool.grown(exec);
     indices = allocate<Ordinal, Device>(exec, "Ainvil::indices", pool.size);
-    const IndexLists to = *this;
-    Kokkos::parallel_for(
-        "Ainvil::IndexLists[grow]", Range<execution_space>(exec, 0, count.extent(0)),
-        KOKKOS_LAMBDA(const Offset j) {
-          for (Ordinal k = 0; k < from.count(j); ++k)
-            to.indices(to.pool.begin(j) + k) = from.indices(from.pool.begin(j) + k);
-        });
+    Kokkos::parallel_for("Ainvil::IndexLists[grow]",
+                         Range<execution_space>(exec, 0, count.extent(0)), Copy{from, *this});
   }
 
-  static void identity(const execution_space& exec, const IndexLists& lists) {
-    Kokkos::parallel_for(
-        "Ainvil::IndexLists[identity]", Range<execution_space>(exec, 0, lists.count.extent(0)),
-        KOKKOS_LAMBDA(const Offset j) {
-          lists.indices(lists.pool.begin(j)) = static_cast<Ordinal>(j);
-          lists.count(j) = 1;
-        });
+  struct Identity; ///< makes list j hold j
+  struct Copy;     ///< copies list j to another place
+};
+
+template <class Device>
+struct IndexLists<Device>::Identity {
+  IndexLists lists;
+
+  KOKKOS_FUNCTION void operator()(Offset j) const {
+    lists.indices(lists.pool.begin(j)) = static_cast<Ordinal>(j);
+    lists.count(j) = 1;
+  }
+};
+
+template <class Device>
+struct IndexLists<Device>::Copy {
+  IndexLists from, to;
+
+  KOKKOS_FUNCTION void operator()(Offset j) const {
+    for (Ordinal k = 0; k < from.count(j); ++k)
+      to.indices(to.pool.begin(j) + k) = from.indices(from.pool.begin(j) + k);
   }
 };
 
@@ -132,7 +150,8 @@ struct FactorColumns {
         rows(allocate<Ordinal, Device>(exec, "Ainvil::rows", pool.size)),
         values(allocate<Scalar, Device>(exec, "Ainvil::values", pool.size)),
         counts(allocate<Ordinal, Device>(exec, "Ainvil::counts", 2 * size_t(n))) {
-    identity(exec, *this);
+    Kokkos::parallel_for("Ainvil::FactorColumns[identity]", Range<execution_space>(exec, 0, n),
+                         Identity{*this});
   }
 
   KOKKOS_FUNCTION Offset list(Ordinal j, int version) const {
@@ -150,27 +169,62 @@ struct FactorColumns {
     pool = pool.grown(exec);
     rows = allocate<Ordinal, Device>(exec, "Ainvil::rows", pool.size);
     values = allocate<Scalar, Device>(exec, "Ainvil::values", pool.size);
-    const FactorColumns to = *this;
-    Kokkos::parallel_for(
-        "Ainvil::FactorColumns[grow]", Range<execution_space>(exec, 0, counts.extent(0)),
-        KOKKOS_LAMBDA(const Offset list) {
-          for (Ordinal k = 0; k < from.counts(list); ++k) {
-            to.rows(to.pool.begin(list) + k) = from.rows(from.pool.begin(list) + k);
-            to.values(to.pool.begin(list) + k) = from.values(from.pool.begin(list) + k);
-          }
-        });
+    Kokkos::parallel_for("Ainvil::FactorColumns[grow]",
+                         Range<execution_space>(exec, 0, counts.extent(0)), Copy{from, *this});
   }
 
-  static void identity(const execution_space& exec, const FactorColumns& columns) {
-    Kokkos::parallel_for(
-        "Ainvil::FactorColumns[identity]", Range<execution_space>(exec, 0, columns.num_columns),
-        KOKKOS_LAMBDA(const Offset column) {
-          const Ordinal j = static_cast<Ordinal>(column);
-          columns.rows(columns.begin(j, 0)) = j;
-          columns.values(columns.begin(j, 0)) = Scalar(1);
-          columns.count(j, 0) = 1;
-          columns.count(j, 1) = 0;
-        });
+  struct Identity; ///< makes column j that of the identity
+  struct Copy;     ///< copies a version of a column to another place
+};
+
+template <class Scalar, class Device>
+struct FactorColumns<Scalar, Device>::Identity {
+  FactorColumns columns;
+
+  KOKKOS_FUNCTION void operator()(Offset column) const {
+    const Ordinal j = static_cast<Ordinal>(column);
+    columns.rows(columns.begin(j, 0)) = j;
+    columns.values(columns.begin(j, 0)) = Scalar(1);
+    columns.count(j, 0) = 1;
+    columns.count(j, 1) = 0;
+  }
+};
+
+template <class Scalar, class Device>
+struct FactorColumns<Scalar, Device>::Copy {
+  FactorColumns from, to;
+
+  KOKKOS_FUNCTION void operator()(Offset list) const {
+    for (Ordinal k = 0; k < from.counts(list); ++k) {
+      to.rows(to.pool.begin(list) + k) = from.rows(from.pool.begin(list) + k);
+      to.values(to.pool.begin(list) + k) = from.values(from.pool.begin(list) + k);
+    }
+  }
+};
+
+/// counts(row) <- number of columns j for which rowsOf(j, f) calls f(row)
+template <class RowsOf, class Device>
+struct CountColumnsOfRows {
+  RowsOf rowsOf;
+  Kokkos::View<Offset*, Device> counts;
+
+  KOKKOS_FUNCTION void operator()(Offset j) const {
+    rowsOf(static_cast<Ordinal>(j),
+           [&](const Ordinal row) { Kokkos::atomic_fetch_add(&counts(row), Offset(1)); });
+  }
+};
+
+template <class RowsOf, class Device>
+struct FillColumnsOfRows {
+  RowsOf rowsOf;
+  Kokkos::View<const Offset*, Device> row_map;
+  Kokkos::View<Ordinal*, Device> cursor, columns;
+
+  KOKKOS_FUNCTION void operator()(Offset column) const {
+    const Ordinal j = static_cast<Ordinal>(column);
+    rowsOf(j, [&](const Ordinal row) {
+      columns(row_map(row) + Kokkos::atomic_fetch_add(&cursor(row), Ordinal(1))) = j;
+    });
   }
 };
 
@@ -199,28 +253,16 @@ struct ColumnsOfRows {
   void list(const execution_space& exec, const RowsOf& rowsOf,
             const Kokkos::View<Ordinal*, Device>& cursor) {
     const Offset n = static_cast<Offset>(head.extent(0));
-    const auto map = row_map;
-    Kokkos::deep_copy(exec, map, 0);
+    Kokkos::deep_copy(exec, row_map, 0);
     Kokkos::deep_copy(exec, cursor, 0);
-    Kokkos::parallel_for(
-        "Ainvil::ColumnsOfRows[count]", Range<execution_space>(exec, 0, n),
-        KOKKOS_LAMBDA(const Offset j) {
-          rowsOf(static_cast<Ordinal>(j),
-                 [&](const Ordinal row) { Kokkos::atomic_fetch_add(&map(row), Offset(1)); });
-        });
-    const Offset total = countsToOffsets(exec, map);
+    Kokkos::parallel_for("Ainvil::ColumnsOfRows[count]", Range<execution_space>(exec, 0, n),
+                         CountColumnsOfRows<RowsOf, Device>{rowsOf, row_map});
+    const Offset total = countsToOffsets(exec, row_map);
     if (Offset(columns.extent(0)) < total)
       columns = allocate<Ordinal, Device>(exec, "Ainvil::columns", total + total / 4);
     num_listed = total;
-    const auto list = columns;
-    Kokkos::parallel_for(
-        "Ainvil::ColumnsOfRows[fill]", Range<execution_space>(exec, 0, n),
-        KOKKOS_LAMBDA(const Offset column) {
-          const Ordinal j = static_cast<Ordinal>(column);
-          rowsOf(j, [&](const Ordinal row) {
-            list(map(row) + Kokkos::atomic_fetch_add(&cursor(row), Ordinal(1))) = j;
-          });
-        });
+    Kokkos::parallel_for("Ainvil::ColumnsOfRows[fill]", Range<execution_space>(exec, 0, n),
+                         FillColumnsOfRows<RowsOf, Device>{rowsOf, row_map, cursor, columns});
     Kokkos::deep_copy(exec, head, -1);
     Kokkos::deep_copy(exec, num_links, 0);
     const Offset links = std::min<Offset>(INT_MAX / 2, total / 2 + 16 * n);

@@ -241,22 +241,38 @@ struct NormBody {
   }
 };
 
+template <class Scalar, class Device>
+struct CopyKernel {
+  MultiVectorArg<const Scalar, Device> x;
+  MultiVectorArg<Scalar, Device> y;
+
+  KOKKOS_FUNCTION void operator()(Offset i) const { y(i, 0) = x(i, 0); }
+};
+
 /// y = x
 template <class Scalar, class Device>
 void copyVector(const typename Device::execution_space& exec,
                 MultiVectorArg<const Scalar, Device> x, MultiVectorArg<Scalar, Device> y) {
-  Kokkos::parallel_for(
-      "Ainvil::copy", Range<typename Device::execution_space>(exec, 0, x.extent(0)),
-      KOKKOS_LAMBDA(const Offset i) { y(i, 0) = x(i, 0); });
+  Kokkos::parallel_for("Ainvil::copy",
+                       Range<typename Device::execution_space>(exec, 0, x.extent(0)),
+                       CopyKernel<Scalar, Device>{x, y});
 }
+
+template <class Scalar, class Device>
+struct FillKernel {
+  Scalar value;
+  MultiVectorArg<Scalar, Device> x;
+
+  KOKKOS_FUNCTION void operator()(Offset i) const { x(i, 0) = value; }
+};
 
 /// x = value
 template <class Scalar, class Device>
 void fillVector(const typename Device::execution_space& exec, Scalar value,
                 MultiVectorArg<Scalar, Device> x) {
-  Kokkos::parallel_for(
-      "Ainvil::fill", Range<typename Device::execution_space>(exec, 0, x.extent(0)),
-      KOKKOS_LAMBDA(const Offset i) { x(i, 0) = value; });
+  Kokkos::parallel_for("Ainvil::fill",
+                       Range<typename Device::execution_space>(exec, 0, x.extent(0)),
+                       FillKernel<Scalar, Device>{value, x});
 }
 
 /// y_i = beta y_i + sum over c < columns of V(i, c) a_c for a run of rows. beta is 0 or 1; with 0 y

@@ -16,6 +16,14 @@ namespace ainvil {
 namespace tpetra {
 namespace detail {
 
+template <class Device>
+struct MarkOwn {
+  Kokkos::View<const Ordinal*, Device> own;
+  Kokkos::View<char*, Device> wanted;
+
+  KOKKOS_FUNCTION void operator()(Offset i) const { wanted(own(i)) = 1; }
+};
+
 /// wanted(own(i)) <- 1 for all i, 0 elsewhere.
 template <class Device>
 Kokkos::View<const char*, Device> markOwn(const typename Device::execution_space& exec,
@@ -25,7 +33,7 @@ Kokkos::View<const char*, Device> markOwn(const typename Device::execution_space
   Kokkos::parallel_for(
       "Ainvil::markOwn",
       ainvil::detail::Range<typename Device::execution_space>(exec, 0, own.extent(0)),
-      KOKKOS_LAMBDA(const Offset i) { wanted(own(i)) = 1; });
+      MarkOwn<Device>{own, wanted});
   return wanted;
 }
 
@@ -38,47 +46,74 @@ struct OwnRows {
   Kokkos::View<Ordinal*, Device> columns; ///< of the matrix
 };
 
+/// The kernels of takeOwnRows: lengths(i) of row own(i), and used(c) = 1 for the columns of all.
+template <class Device>
+struct CountOwnRows {
+  Graph<Device> graph;
+  Kokkos::View<const Ordinal*, Device> own;
+  Kokkos::View<Offset*, Device> lengths, used;
+
+  KOKKOS_FUNCTION void operator()(Offset i) const {
+    const Offset begin = graph.row_map(own(i)), end = graph.row_map(own(i) + 1);
+    lengths(i) = end - begin;
+    for (Offset e = begin; e < end; ++e)
+      used(graph.entries(e)) = 1; // whoever writes it, writes the same
+  }
+};
+
+/// columns(place(c)) = c for the used columns c, whose number is place(c) among them.
+template <class Device>
+struct ListUsedColumns {
+  Kokkos::View<const Offset*, Device> place;
+  Kokkos::View<Ordinal*, Device> columns;
+
+  KOKKOS_FUNCTION void operator()(Offset c) const {
+    if (place(c + 1) > place(c))
+      columns(place(c)) = static_cast<Ordinal>(c);
+  }
+};
+
+template <class Scalar, class Device>
+struct FillOwnRows {
+  BsrMatrix<Scalar, Device> a;
+  Kokkos::View<const Ordinal*, Device> own;
+  Kokkos::View<const Offset*, Device> offsets, place;
+  OwnRows<Scalar, Device> rows;
+
+  KOKKOS_FUNCTION void operator()(Offset i) const {
+    rows.row_map(i) = static_cast<size_t>(offsets(i));
+    if (i == Offset(own.extent(0)))
+      return;
+    const Offset begin = a.graph.row_map(own(i));
+    for (Offset to = offsets(i); to < offsets(i + 1); ++to) {
+      const Offset e = begin + to - offsets(i);
+      rows.entries(to) = static_cast<Ordinal>(place(a.graph.entries(e)));
+      rows.values(to) = a.values(e);
+    }
+  }
+};
+
 template <class Scalar, class Device>
 OwnRows<Scalar, Device> takeOwnRows(const typename Device::execution_space& exec,
                                     const BsrMatrix<Scalar, Device>& a,
                                     const Kokkos::View<const Ordinal*, Device>& own) {
   using Range = ainvil::detail::Range<typename Device::execution_space>;
   const Offset n = own.extent(0);
-  const Graph<Device> graph = a.graph;
-  const auto values = a.values;
   const auto offsets = allocate<Offset, Device>(exec, "Ainvil::offsets", n + 1);
-  const auto place = allocateZeros<Offset, Device>(exec, "Ainvil::place", graph.num_cols + 1);
-  Kokkos::parallel_for(
-      "Ainvil::ownRows[count]", Range(exec, 0, n), KOKKOS_LAMBDA(const Offset i) {
-        const Offset begin = graph.row_map(own(i)), end = graph.row_map(own(i) + 1);
-        offsets(i) = end - begin;
-        for (Offset e = begin; e < end; ++e)
-          place(graph.entries(e)) = 1; // whoever writes it, writes the same
-      });
+  const auto place = allocateZeros<Offset, Device>(exec, "Ainvil::place", a.graph.num_cols + 1);
+  Kokkos::parallel_for("Ainvil::ownRows[count]", Range(exec, 0, n),
+                       CountOwnRows<Device>{a.graph, own, offsets, place});
   const Offset total = ainvil::detail::countsToOffsets(exec, offsets);
   const Offset used = ainvil::detail::countsToOffsets(exec, place);
-  const auto columns = allocate<Ordinal, Device>(exec, "Ainvil::columns", used);
-  Kokkos::parallel_for(
-      "Ainvil::ownRows[columns]", Range(exec, 0, graph.num_cols), KOKKOS_LAMBDA(const Offset c) {
-        if (place(c + 1) > place(c))
-          columns(place(c)) = static_cast<Ordinal>(c);
-      });
-  const auto row_map = allocate<size_t, Device>(exec, "Ainvil::row_map", n + 1);
-  const auto out_entries = allocate<Ordinal, Device>(exec, "Ainvil::entries", total);
-  const auto out_values = allocate<Scalar, Device>(exec, "Ainvil::values", total);
-  Kokkos::parallel_for(
-      "Ainvil::ownRows[fill]", Range(exec, 0, n + 1), KOKKOS_LAMBDA(const Offset i) {
-        row_map(i) = static_cast<size_t>(offsets(i));
-        if (i == n)
-          return;
-        const Offset begin = graph.row_map(own(i));
-        for (Offset to = offsets(i); to < offsets(i + 1); ++to) {
-          const Offset e = begin + to - offsets(i);
-          out_entries(to) = static_cast<Ordinal>(place(graph.entries(e)));
-          out_values(to) = values(e);
-        }
-      });
-  return {row_map, out_entries, out_values, columns};
+  const OwnRows<Scalar, Device> rows = {allocate<size_t, Device>(exec, "Ainvil::row_map", n + 1),
+                                        allocate<Ordinal, Device>(exec, "Ainvil::entries", total),
+                                        allocate<Scalar, Device>(exec, "Ainvil::values", total),
+                                        allocate<Ordinal, Device>(exec, "Ainvil::columns", used)};
+  Kokkos::parallel_for("Ainvil::ownRows[columns]", Range(exec, 0, a.graph.num_cols),
+                       ListUsedColumns<Device>{place, rows.columns});
+  Kokkos::parallel_for("Ainvil::ownRows[fill]", Range(exec, 0, n + 1),
+                       FillOwnRows<Scalar, Device>{a, own, offsets, place, rows});
+  return rows;
 }
 
 } // namespace detail

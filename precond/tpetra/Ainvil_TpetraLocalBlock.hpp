@@ -16,22 +16,31 @@ namespace ainvil {
 namespace tpetra {
 namespace detail {
 
+template <class LocalMap, class Device>
+struct RowOfColumn {
+  LocalMap rows, columns;
+  Ordinal num_rows;
+  Kokkos::View<Ordinal*, Device> place;
+
+  KOKKOS_FUNCTION void operator()(Offset c) const {
+    const auto global = columns.getGlobalElement(static_cast<Ordinal>(c));
+    const Ordinal row = rows.getLocalElement(global);
+    place(c) = row >= 0 && row < num_rows ? row : -1;
+  }
+};
+
 /// place(c) <- local row with the global number of local column c, -1 if the rank has none.
 template <class Map, class Device>
 Kokkos::View<Ordinal*, Device> rowsOfColumns(const typename Device::execution_space& exec,
                                              const Map& rows, const Map& columns) {
   const auto local_rows = rows.getLocalMap();
-  const auto local_columns = columns.getLocalMap();
   const int n = compat::numLocalElements(columns);
   const int num_rows = compat::numLocalElements(rows);
   const auto place = allocate<Ordinal, Device>(exec, "Ainvil::place", n);
+  using LocalMap = std::decay_t<decltype(local_rows)>;
   Kokkos::parallel_for(
       "Ainvil::rowsOfColumns", ainvil::detail::Range<typename Device::execution_space>(exec, 0, n),
-      KOKKOS_LAMBDA(const Offset c) {
-        const auto global = local_columns.getGlobalElement(static_cast<Ordinal>(c));
-        const Ordinal row = local_rows.getLocalElement(global);
-        place(c) = row >= 0 && row < num_rows ? row : -1;
-      });
+      RowOfColumn<LocalMap, Device>{local_rows, columns.getLocalMap(), num_rows, place});
   return place;
 }
 
@@ -40,6 +49,14 @@ struct HasPlace {
   Kokkos::View<const Ordinal*, Device> entries, place;
 
   KOKKOS_FUNCTION bool operator()(Ordinal, Offset e) const { return place(entries(e)) >= 0; }
+};
+
+template <class Device>
+struct PlaceColumn {
+  Kokkos::View<const Ordinal*, Device> from, place;
+  Kokkos::View<Ordinal*, Device> to;
+
+  KOKKOS_FUNCTION void operator()(Offset e) const { to(e) = place(from(e)); }
 };
 
 /// The entries of a graph whose columns have a place, in rows and columns numbered by these.
@@ -54,9 +71,18 @@ PermutedGraph<Device> selectPlaced(const typename Device::execution_space& exec,
   Kokkos::parallel_for(
       "Ainvil::selectPlaced",
       ainvil::detail::Range<typename Device::execution_space>(exec, 0, from.extent(0)),
-      KOKKOS_LAMBDA(const Offset e) { columns(e) = place(from(e)); });
+      PlaceColumn<Device>{from, place, columns});
   return {Graph<Device>(graph.num_rows, graph.num_rows, kept.graph.row_map, columns), kept.source};
 }
+
+template <class Device>
+struct CountMoved {
+  Kokkos::View<const Ordinal*, Device> place;
+
+  KOKKOS_FUNCTION void operator()(Offset c, Ordinal& moved) const {
+    moved += place(c) != c ? 1 : 0;
+  }
+};
 
 /// True if column c has place c, for all of as many columns as there are rows. Waits.
 template <class Device>
@@ -66,7 +92,7 @@ bool isIdentity(const typename Device::execution_space& exec,
   Kokkos::parallel_reduce(
       "Ainvil::isIdentity",
       ainvil::detail::Range<typename Device::execution_space>(exec, 0, place.extent(0)),
-      KOKKOS_LAMBDA(const Offset c, Ordinal& sum) { sum += place(c) != c ? 1 : 0; }, moved);
+      CountMoved<Device>{place}, moved);
   ainvil::compat::fence(exec, "Ainvil::isIdentity");
   return moved == 0 && Ordinal(place.extent(0)) == num_rows;
 }
