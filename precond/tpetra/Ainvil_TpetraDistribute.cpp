@@ -5,6 +5,9 @@
 #include "Ainvil_TpetraCollective.hpp"
 #include "Ainvil_TpetraStructures.hpp"
 
+#include <climits>
+#include <numeric>
+
 namespace ainvil {
 namespace tpetra {
 namespace {
@@ -59,6 +62,20 @@ std::vector<size_t> rowLengths(const BsrMatrix<double, HostDevice>& a, const Imp
   spread.doImport(whole, import, Tpetra::INSERT);
   const auto lengths = spread.getLocalViewHost(Tpetra::Access::ReadOnly);
   return std::vector<size_t>(lengths.data(), lengths.data() + spread.getLocalLength());
+}
+
+/// MPI counts the bytes of a message, the rows of one rank, in an int.
+/// \throws Error on all ranks
+void requireOneMessage(const std::vector<size_t>& lengths, size_t bytes_per_entry,
+                       const Comm& comm) {
+  const size_t entries = std::accumulate(lengths.begin(), lengths.end(), size_t(0));
+  const size_t bytes = entries * bytes_per_entry + 3 * sizeof(Global) * lengths.size();
+  onAllRanks(comm, [&] {
+    if (comm.getRank() != 0 && bytes > INT_MAX)
+      throw InvalidArgument(message("rank ", comm.getRank(), " would get ", bytes >> 20,
+                                    " MiB from rank 0, but a message holds 2047 MiB; use more "
+                                    "ranks, or build the matrix where its rows are"));
+  });
 }
 
 Teuchos::RCP<const Tpetra::CrsMatrix<>> matrixOf(const BsrMatrix<double, HostDevice>& a,
@@ -140,6 +157,7 @@ Teuchos::RCP<Tpetra::CrsMatrix<>> distribute(const BsrMatrix<double, HostDevice>
   const auto whole = matrixOf(points, onFirstRank(*to));
   const Import import(whole->getRowMap(), to);
   const auto lengths = rowLengths(points, import);
+  requireOneMessage(lengths, sizeof(Global) + sizeof(double), *rows->getComm());
   const auto spread = Teuchos::rcp(new Matrix(to, Teuchos::arrayViewFromVector(lengths)));
   spread->doImport(*whole, import, Tpetra::INSERT);
   spread->fillComplete(to, to);
@@ -155,6 +173,8 @@ Teuchos::RCP<Tpetra::BlockCrsMatrix<>> distributeBlocks(const BsrMatrix<double, 
   const auto whole = blockMatrixOf(a, block_size, onFirstRank(*rows));
   const Import import(whole->getRowMap(), rows);
   const auto lengths = rowLengths(a, import);
+  requireOneMessage(lengths, sizeof(Global) + sizeof(double) * block_size * block_size,
+                    *rows->getComm());
   Graph graph(rows, Teuchos::arrayViewFromVector(lengths));
   graph.doImport(whole->getCrsGraph(), import, Tpetra::INSERT);
   graph.fillComplete(rows, rows);

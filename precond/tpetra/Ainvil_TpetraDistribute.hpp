@@ -25,7 +25,8 @@ Teuchos::RCP<const Map> makePointMap(const Map& blocks, int block_size);
 
 /// The square matrix that rank 0 has (that of other ranks is not looked at) as a Tpetra matrix in
 /// points, all entries of every block, rows as in `rows`, a map of block rows. Everything passes
-/// through the memory of rank 0 twice.
+/// through the memory of rank 0 twice. \throws Error on all ranks if what one of the others is to
+/// get does not fit into one message of MPI, 2 GiB
 Teuchos::RCP<Tpetra::CrsMatrix<>> distribute(const BsrMatrix<double, HostDevice>& a,
                                              const Teuchos::RCP<const Map>& rows);
 
