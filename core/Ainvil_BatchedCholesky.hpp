@@ -17,14 +17,14 @@ namespace ainvil {
 template <class Scalar, class Device>
 struct CholeskyBatch {
   Kokkos::View<const Offset*, Device> offsets; ///< at least one a matrix
-  Kokkos::View<Scalar*, Device> values;
+  Kokkos::View<Scalar*, Device> values;        ///< of all matrices
 };
 
 /// One vector of the matrix's size for every matrix, that of matrix b from offsets(b) on.
 template <class Scalar, class Device>
 struct VectorBatch {
   Kokkos::View<const Offset*, Device> offsets; ///< at least one a matrix
-  Kokkos::View<Scalar*, Device> values;
+  Kokkos::View<Scalar*, Device> values;        ///< of all vectors
 };
 
 /// Factors A = L L^T for batches whose matrices have the sizes given once. Matrices of one class of
@@ -42,15 +42,16 @@ template <class Scalar, class Device>
 class BatchedCholesky {
 public:
   using execution_space = typename Device::execution_space;
-  using Sizes = Kokkos::View<const Ordinal*, Device>;
-  using Info = Kokkos::View<int*, Device>;
+  using Sizes = Kokkos::View<const Ordinal*, Device>; ///< rows of each matrix
+  using Info = Kokkos::View<int*, Device>;            ///< how each matrix ended, see above
 
   BatchedCholesky() = default;
   /// Waits for the instance. A size may be 0. \throws InvalidArgument if one is negative
   BatchedCholesky(const execution_space& exec, const Sizes& sizes);
 
+  /// Those of the batch, of size 0 too.
   Ordinal numMatrices() const { return static_cast<Ordinal>(sizes_.extent(0)); }
-  const Sizes& sizes() const { return sizes_; }
+  const Sizes& sizes() const { return sizes_; } ///< as they were given
   /// Larger matrices are never held in scratch memory; see run(). Smaller on GPUs, where it counts.
   int largestInScratch() const { return largest_in_scratch_; }
 

@@ -22,10 +22,12 @@ struct Graph {
 
   Kokkos::View<const Offset*, Device> row_map;  ///< num_rows + 1 offsets, from 0
   Kokkos::View<const Ordinal*, Device> entries; ///< column of every entry
-  Ordinal num_rows = 0;
-  Ordinal num_cols = 0;
+  Ordinal num_rows = 0;                         ///< block rows
+  Ordinal num_cols = 0;                         ///< block columns
 
   Graph() = default;
+  /// Shares the arrays. Of the entries only the number of offsets is checked here: see validate().
+  /// \throws InvalidArgument unless there are rows + 1 offsets.
   Graph(Ordinal rows, Ordinal cols, Kokkos::View<const Offset*, Device> row_map_in,
         Kokkos::View<const Ordinal*, Device> entries_in)
       : row_map(row_map_in), entries(entries_in), num_rows(rows), num_cols(cols) {
@@ -34,7 +36,8 @@ struct Graph {
                                     " + 1 offsets, but it has ", row_map.extent(0)));
   }
 
-  Offset numEntries() const { return static_cast<Offset>(entries.extent(0)); }
+  Offset numEntries() const { return static_cast<Offset>(entries.extent(0)); } ///< of all rows
+  /// Entries a row; 0 without rows.
   double meanRowLength() const { return num_rows > 0 ? double(numEntries()) / num_rows : 0.0; }
 };
 
@@ -48,11 +51,13 @@ struct BsrMatrix {
   using device_type = Device;
   using execution_space = typename Device::execution_space;
 
-  Graph<Device> graph;
+  Graph<Device> graph;                  ///< of the blocks
   Kokkos::View<Scalar*, Device> values; ///< numEntries() * block_size^2 scalars
-  int block_size = 1;
+  int block_size = 1;                   ///< rows and columns of a block
 
   BsrMatrix() = default;
+  /// Shares the arrays. \throws InvalidArgument if the block size is not positive or the number of
+  /// values is another.
   BsrMatrix(Graph<Device> graph_in, Kokkos::View<Scalar*, Device> values_in, int block_size_in)
       : graph(graph_in), values(values_in), block_size(block_size_in) {
     if (block_size < 1)
@@ -63,12 +68,12 @@ struct BsrMatrix {
                                     values.extent(0)));
   }
 
-  Ordinal numRows() const { return graph.num_rows; } ///< block rows
-  Ordinal numCols() const { return graph.num_cols; } ///< block columns
-  Offset numEntries() const { return graph.numEntries(); }
-  Offset numPointRows() const { return Offset(graph.num_rows) * block_size; }
-  Offset numPointCols() const { return Offset(graph.num_cols) * block_size; }
-  Offset numScalars() const { return numEntries() * block_size * block_size; }
+  Ordinal numRows() const { return graph.num_rows; }                           ///< block rows
+  Ordinal numCols() const { return graph.num_cols; }                           ///< block columns
+  Offset numEntries() const { return graph.numEntries(); }                     ///< blocks
+  Offset numPointRows() const { return Offset(graph.num_rows) * block_size; }  ///< scalar rows
+  Offset numPointCols() const { return Offset(graph.num_cols) * block_size; }  ///< scalar columns
+  Offset numScalars() const { return numEntries() * block_size * block_size; } ///< stored values
   /// Bytes a product with this matrix reads: values, columns and row map.
   Offset bytes() const {
     return numScalars() * Offset(sizeof(Scalar)) + numEntries() * Offset(sizeof(Ordinal)) +

@@ -32,6 +32,7 @@ template <class Device>
 class CavityNewton {
 public:
   using execution_space = typename Device::execution_space;
+  /// A point for each row or column.
   using Points = Kokkos::View<const GlobalPoint*, Device>;
 
   /// Row i of the valid `graph` is that of point row_points(i), its column c that of point
@@ -45,7 +46,7 @@ public:
   /// \throws InvalidArgument if n < 3 or an Ordinal cannot count the points.
   explicit CavityNewton(Ordinal n, double reynolds = 1);
 
-  const Graph<Device>& graph() const { return graph_; }
+  const Graph<Device>& graph() const { return graph_; } ///< of dF/dx, in blocks of 3
 
   /// values = dF/dx, the 3 x 3 blocks of the graph's entries, and residual = F, 3 values a row, for
   /// `state` = x, 3 values a column. An empty array is not wanted. The derivative of u w_x at u = 0

@@ -9,6 +9,7 @@
 
 namespace ainvil {
 
+/// What the library throws is one of these.
 class Error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };

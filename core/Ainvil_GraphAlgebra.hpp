@@ -25,8 +25,8 @@ bool samePattern(const typename Device::execution_space& exec, const Graph<Devic
 /// A graph together with where its entries come from: entry e was entry source[e] of the original.
 template <class Device>
 struct PermutedGraph {
-  Graph<Device> graph;
-  Kokkos::View<const Offset*, Device> source;
+  Graph<Device> graph;                        ///< with its entries where they are now
+  Kokkos::View<const Offset*, Device> source; ///< of each entry
 };
 
 /// Where the entries of a graph come from that is made of a graph made of a third: inner[outer[e]],
@@ -61,6 +61,7 @@ Graph<Device> transposeInto(const typename Device::execution_space& exec,
 
 } // namespace detail
 
+/// Whether a triangle is taken with its diagonal.
 enum class Diagonal { Keep, Drop };
 
 /// The lower or upper triangle of a sorted square graph. With Diagonal::Keep every row of the

@@ -57,13 +57,13 @@ KOKKOS_INLINE_FUNCTION void volatileStore(T* pointer, T value) {
 /// teams it waits for, so that a kernel may spin on results of lower ranks.
 template <class Exec>
 struct TeamsStartInOrder {
-  static constexpr bool value = false;
+  static constexpr bool value = false; ///< the answer
 };
 
 /// True where many lanes run in lock step and a row is worth a warp.
 template <class Exec>
 struct IsGpu {
-  static constexpr bool value = false;
+  static constexpr bool value = false; ///< the answer
 };
 
 #if defined(KOKKOS_ENABLE_CUDA)
@@ -103,7 +103,7 @@ constexpr int simd_bytes = 16;
 #if defined(__GNUC__) && !defined(__NVCOMPILER)
 template <class T>
 struct SimdOf {
-  typedef T Type __attribute__((vector_size(simd_bytes), may_alias));
+  typedef T Type __attribute__((vector_size(simd_bytes), may_alias)); ///< the vector
 };
 #else
 template <class T>
@@ -124,6 +124,7 @@ struct SimdOf {
   };
 };
 #endif
+/// The vector of SimdOf.
 template <class T>
 using Simd = typename SimdOf<T>::Type;
 
@@ -132,7 +133,8 @@ using Simd = typename SimdOf<T>::Type;
 /// h = 0, 1. `exists` where the unit works in full precision.
 template <class T>
 struct MatrixUnit {
-  static constexpr bool exists = false;
+  static constexpr bool exists = false; ///< whether multiplyAdd() does anything
+  /// The calling lane's entries of A, B and, both, C.
   KOKKOS_INLINE_FUNCTION static void multiplyAdd(T, T, T (&)[2]) {}
 };
 #if defined(KOKKOS_ARCH_AMPERE80) || defined(KOKKOS_ARCH_HOPPER90)
@@ -186,7 +188,9 @@ inline std::string kokkosVersion() {
 
 } // namespace compat
 
+/// Where Kokkos runs by default: the GPU if it was built for one.
 using DefaultDevice = Kokkos::DefaultExecutionSpace::device_type;
+/// Kokkos' default space on the host.
 using HostDevice = Kokkos::DefaultHostExecutionSpace::device_type;
 
 } // namespace ainvil

@@ -9,11 +9,13 @@
 
 namespace ainvil {
 
+/// The rows of a triangular pattern by level.
 template <class Device>
 struct LevelSets {
   Kokkos::View<const Ordinal*, Device> rows; ///< all rows, level by level
   std::vector<Ordinal> offsets; ///< level l holds rows[offsets[l]] .. rows[offsets[l + 1] - 1]
 
+  /// Steps in sequence that a substitution takes.
   int numLevels() const { return static_cast<int>(offsets.size()) - 1; }
 };
 

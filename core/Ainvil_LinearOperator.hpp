@@ -41,6 +41,7 @@ class MatrixOperator final : public LinearOperator<Scalar, Device> {
 public:
   using typename LinearOperator<Scalar, Device>::execution_space;
 
+  /// Shares the arrays of the matrix.
   explicit MatrixOperator(BsrMatrix<Scalar, Device> matrix, const execution_space& exec = {})
       : matrix_(matrix), long_rows_(exec, matrix.graph, matrix.block_size) {}
 

@@ -29,8 +29,9 @@ public:
 
   /// Rows with more blocks than this are long.
   Offset limit() const { return limit_; }
+  /// Rows that are long.
   Ordinal numRows() const { return static_cast<Ordinal>(segments_.rows.extent(0)); }
-  Ordinal numSegments() const { return num_segments_; }
+  Ordinal numSegments() const { return num_segments_; } ///< of all long rows
 
   /// What a kernel over the segments needs: segment s is number s - first_segment(k) of row
   /// rows(k), with k = owner(s).
@@ -41,7 +42,7 @@ public:
     Kokkos::View<Ordinal*, Device> arrived;             ///< of each long row: segments done, or 0
     Kokkos::View<double*, Device> partials;             ///< block_size * column_tile sums a segment
   };
-  const Segments& segments() const { return segments_; }
+  const Segments& segments() const { return segments_; } ///< empty if no row is long
 
 private:
   Offset limit_ = LLONG_MAX;

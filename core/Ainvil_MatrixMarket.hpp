@@ -37,6 +37,7 @@ Vector<double, HostDevice> readMatrixMarketVector(const std::string& path);
 
 /// The same for uncompressed text in memory. `name` stands for the file in messages.
 BsrMatrix<double, HostDevice> parseMatrixMarket(std::string_view text, const std::string& name);
+/// Likewise for a vector.
 Vector<double, HostDevice> parseMatrixMarketVector(std::string_view text, const std::string& name);
 
 /// Writes `coordinate real general`, a block matrix as its point entries, row by row in storage

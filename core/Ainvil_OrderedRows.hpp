@@ -95,8 +95,9 @@ public:
   // Flags and epoch belong together: a copy would share the one and not the other.
   OrderedRows(const OrderedRows&) = delete;
   OrderedRows& operator=(const OrderedRows&) = delete;
-  OrderedRows(OrderedRows&&) = default;
-  OrderedRows& operator=(OrderedRows&&) = default;
+  OrderedRows(OrderedRows&&) = default;            ///< takes the flags along
+  OrderedRows& operator=(OrderedRows&&) = default; ///< likewise
+  /// Finds the level sets of the triangle `uplo` of the graph: see levelSets(). Waits.
   OrderedRows(const execution_space& exec, const Graph<Device>& graph, Uplo uplo)
       : levels_(levelSets(exec, graph, uplo)) {
     if constexpr (spin)
@@ -105,7 +106,7 @@ public:
     launches_ = one_thread ? detail::rowsAsTheyStand<Device>(exec, graph.num_rows, uplo) : levels_;
   }
 
-  const LevelSets<Device>& levels() const { return levels_; }
+  const LevelSets<Device>& levels() const { return levels_; } ///< whether a launch each or not
 
   /// Calls body(member, row, scratch, gate) for all rows; the body calls gate.wait(j) before it
   /// reads what row j wrote. `scratch` as in forEachRow.

@@ -14,6 +14,7 @@ namespace ainvil {
 /// Opens a Kokkos Tools region for the life of the object; label as "Ainvil::Isai::compute".
 class ScopedRegion {
 public:
+  /// Opens the region; the destructor closes it.
   explicit ScopedRegion(const std::string& label) { Kokkos::Profiling::pushRegion(label); }
   ~ScopedRegion() { Kokkos::Profiling::popRegion(); }
   ScopedRegion(const ScopedRegion&) = delete;
@@ -24,7 +25,7 @@ public:
 /// overwrites its time.
 class PhaseTimes {
 public:
-  using Phase = std::pair<std::string, double>;
+  using Phase = std::pair<std::string, double>; ///< name and seconds
 
   /// Runs `work` inside a profiling region and records its wall time, the device work it enqueued
   /// on `exec` included: fences the instance once at the end.
@@ -37,6 +38,7 @@ public:
     set(phase, timer.seconds());
   }
 
+  /// Records a time that was taken otherwise.
   void set(const std::string& phase, double seconds) {
     for (Phase& p : phases_)
       if (p.first == phase) {
@@ -46,7 +48,8 @@ public:
     phases_.emplace_back(phase, seconds);
   }
 
-  const std::vector<Phase>& phases() const { return phases_; }
+  const std::vector<Phase>& phases() const { return phases_; } ///< in order of first run
+  /// Seconds of all phases.
   double total() const {
     double sum = 0;
     for (const Phase& p : phases_)

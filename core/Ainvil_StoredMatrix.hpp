@@ -63,10 +63,13 @@ public:
       spmv<Scalar, Scalar, Device>(exec, Trans::Yes, Scalar(1), native_, x, Scalar(0), y);
   }
 
+  /// Stored values.
   Offset numScalars() const {
     return storage_ == Storage::Float ? single_.numScalars() : native_.numScalars();
   }
+  /// Bytes a product reads from the matrix.
   Offset bytes() const { return storage_ == Storage::Float ? single_.bytes() : native_.bytes(); }
+  /// Of the blocks.
   const Graph<Device>& graph() const {
     return storage_ == Storage::Float ? single_.graph : native_.graph;
   }

@@ -16,7 +16,9 @@ using Ordinal = int;
 /// Position in a list of entries; 64-bit, so more than 2^31 entries are legal.
 using Offset = std::int64_t;
 
+/// Which triangle.
 enum class Uplo { Lower, Upper };
+/// op(A) = A or A^T.
 enum class Trans { No, Yes };
 
 /// Column-major multivector, one right-hand side a column. The stride may exceed the number of
@@ -24,6 +26,7 @@ enum class Trans { No, Yes };
 template <class Scalar, class Device>
 using MultiVector = Kokkos::View<Scalar**, Kokkos::LayoutLeft, Device>;
 
+/// One column of a multivector; contiguous.
 template <class Scalar, class Device>
 using Vector = Kokkos::View<Scalar*, Kokkos::LayoutLeft, Device>;
 

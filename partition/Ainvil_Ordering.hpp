@@ -11,6 +11,7 @@
 
 namespace ainvil {
 
+/// The orders that ordering() finds.
 enum class Ordering {
   Natural,         ///< as it is
   Rcm,             ///< reverseCuthillMcKee()

@@ -10,19 +10,20 @@
 
 namespace ainvil {
 
+/// Variant, dropping and order of Ainv.
 struct AinvParameters {
   bool stabilized = true; ///< SAINV, which cannot break down on SPD matrices, or AINV
   /// One factor Z for a symmetric matrix. Without, Z and W by biconjugation, for any matrix.
   bool symmetric = true;
-  DropRule drop_rule = DropRule::Absolute;
-  double drop = 0.1;  ///< drop tolerance; 0: nothing is dropped
+  DropRule drop_rule = DropRule::Absolute; ///< what `drop` is compared with
+  double drop = 0.1;                       ///< drop tolerance; 0: nothing is dropped
   int max_column = 0; ///< at most so many entries a column, the diagonal included; 0: any number
   Ordering order = Ordering::Natural; ///< elimination order
   /// BAINV: METIS divides the graph into so many parts, and entries of A between parts are left
   /// out. 1: none are.
   int parts = 1;
-  Storage storage = Storage::Native;
-  BreakdownPolicy breakdown = BreakdownPolicy::Fail;
+  Storage storage = Storage::Native;                 ///< of the factors
+  BreakdownPolicy breakdown = BreakdownPolicy::Fail; ///< for pivots that are not positive
   double shift = 1e-3; ///< pivot that BreakdownPolicy::Shift takes, relative to |a_jj|
 };
 

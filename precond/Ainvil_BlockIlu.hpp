@@ -14,10 +14,10 @@ namespace ainvil {
 /// Rows are sorted, so the diagonal block of a lower row comes last, that of an upper one first.
 template <class Scalar, class Device>
 struct TriangularFactor {
-  BsrMatrix<Scalar, Device> matrix;
+  BsrMatrix<Scalar, Device> matrix;               ///< S, or T
   Kokkos::View<Scalar*, Device> diagonal_inverse; ///< n * block_size^2
-  Uplo uplo = Uplo::Lower;
-  bool unit = false;
+  Uplo uplo = Uplo::Lower;                        ///< the triangle that T is
+  bool unit = false;                              ///< D = I
 
   /// First and one past the last block of a row that is not its diagonal block.
   KOKKOS_INLINE_FUNCTION Kokkos::pair<Offset, Offset> offDiagonal(Ordinal row) const {
@@ -27,15 +27,17 @@ struct TriangularFactor {
   }
 };
 
+/// Pattern, method and breakdown policy of BlockIlu.
 struct BlockIluParameters {
   int level = 0; ///< fill level k of ILU(k)
   /// 0: factorisation level by level. n > 0: n sweeps over all rows at once; the factors are then
   /// approximate, and exact after as many sweeps as L has level sets.
   int sweeps = 0;
-  BreakdownPolicy breakdown = BreakdownPolicy::Fail;
+  BreakdownPolicy breakdown = BreakdownPolicy::Fail; ///< for pivot blocks that are singular
   double shift = 1e-3; ///< relative size of the shift under BreakdownPolicy::Shift
 };
 
+/// The parameters in one line, for descriptions.
 std::string describe(const BlockIluParameters& parameters);
 
 /// A ~ L U in Crout's normalisation: L = D + S_L is lower triangular with the pivot blocks on its
@@ -52,8 +54,9 @@ template <class Scalar, class Device>
 class BlockIlu {
 public:
   using execution_space = typename Device::execution_space;
-  using Matrix = BsrMatrix<Scalar, Device>;
+  using Matrix = BsrMatrix<Scalar, Device>; ///< A
 
+  /// \throws InvalidArgument for parameters out of range.
   explicit BlockIlu(BlockIluParameters parameters);
 
   /// Pattern of the factors, row order of the factorisation. Records its phases in `report`.
@@ -66,8 +69,8 @@ public:
   /// ||(A - L U)_S||_F / ||A||_F on the pattern S of the factors, of the last compute by sweeps.
   double residual() const { return residual_; }
 
-  const TriangularFactor<Scalar, Device>& lower() const { return lower_; }
-  const TriangularFactor<Scalar, Device>& upper() const { return upper_; }
+  const TriangularFactor<Scalar, Device>& lower() const { return lower_; } ///< L
+  const TriangularFactor<Scalar, Device>& upper() const { return upper_; } ///< U
 
 private:
   void sweep(const execution_space& exec, const Matrix& a);

@@ -7,7 +7,9 @@
 
 namespace ainvil {
 
+/// Substitution has no parameters.
 struct ExactParameters {};
+/// "exact", for descriptions.
 inline std::string describe(const ExactParameters&) {
   return "exact";
 }
@@ -24,6 +26,7 @@ public:
   using typename Base::execution_space;
   using typename Base::Factor;
 
+  /// The parameters only choose the strategy.
   explicit ExactTriangularSolver(const ExactParameters& = {}) {}
 
   void initialize(const execution_space& exec, const Factor& factor, const std::string& prefix,

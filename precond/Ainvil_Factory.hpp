@@ -27,15 +27,16 @@ FsaiParameters<Device> fsaiParameters(const std::string& specification);
 
 /// One key a method accepts.
 struct ParameterHelp {
-  std::string key;
-  std::string values; ///< accepted values, the default first
-  std::string meaning;
+  std::string key;     ///< as in key=value
+  std::string values;  ///< accepted values, the default first
+  std::string meaning; ///< in a few words
 };
 
+/// One method and its keys.
 struct MethodHelp {
-  std::string name;
-  std::string meaning;
-  std::vector<ParameterHelp> parameters;
+  std::string name;                      ///< what stands before the colon
+  std::string meaning;                   ///< in a few words
+  std::vector<ParameterHelp> parameters; ///< all keys
 };
 
 /// All methods and keys that createPreconditioner understands.

@@ -20,6 +20,7 @@ struct FsaiAdaptive {
   int power = 0; ///< rows start from this power of A~ in place of FsaiParameters::power
 };
 
+/// Pattern, filter and storage of G.
 template <class Device>
 struct FsaiParameters {
   /// Pattern: sparsified A~ of the blocks with ||A_ij|| > tau sqrt(||A_ii|| ||A_jj||); then `power`
@@ -27,8 +28,8 @@ struct FsaiParameters {
   /// row, those where the product of the scaled norms ||A_ij|| / sqrt(||A_ii|| ||A_jj||) is
   /// largest.
   double tau = 0.01;
-  int power = 2;
-  int max_row = 0;
+  int power = 2;   ///< steps
+  int max_row = 0; ///< blocks a row, its diagonal one included; 0: any number
   /// Pattern given by the user instead, in block rows. Must be lower triangular; the diagonal may
   /// be present or not.
   Graph<Device> pattern;
@@ -41,8 +42,8 @@ struct FsaiParameters {
   /// Post-filter: blocks of G with ||G_ij|| < filter ||G_i|| are dropped and the row is scaled so
   /// that diag(G A G^T) = I holds again. 0: none.
   double filter = 0.05;
-  Storage storage = Storage::Native;
-  BreakdownPolicy breakdown = BreakdownPolicy::Fail;
+  Storage storage = Storage::Native;                 ///< of G and G^T
+  BreakdownPolicy breakdown = BreakdownPolicy::Fail; ///< for local systems that are not SPD
   double shift = 1e-3; ///< relative size of the shift under BreakdownPolicy::Shift
   /// Memory for those local systems that do not fit fast memory; rows are worked on in chunks of
   /// this size. One system is always allowed for.

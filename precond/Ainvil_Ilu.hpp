@@ -15,11 +15,12 @@ namespace ainvil {
 template <class Device>
 using TriangularParameters = std::variant<ExactParameters, IsaiParameters<Device>, SweepParameters>;
 
+/// The factorisation and how its factors are applied.
 template <class Device>
 struct IluParameters {
-  BlockIluParameters factorization;
+  BlockIluParameters factorization;   ///< of A
   TriangularParameters<Device> solve; ///< how L^-1 and U^-1 are applied
-  Storage storage = Storage::Native;
+  Storage storage = Storage::Native;  ///< of the factors or inverses that are applied
 };
 
 /// M^-1 = U^-1 L^-1 with the factors of BlockIlu and one of the triangular strategies for both.
@@ -30,13 +31,14 @@ public:
   using typename Base::execution_space;
   using typename Base::Matrix;
 
+  /// \throws InvalidArgument for parameters out of range.
   explicit Ilu(const IluParameters<Device>& parameters);
 
   std::string description() const override;
   bool isFixed() const override { return lower_->isFixed() && upper_->isFixed(); }
-  const BlockIlu<Scalar, Device>& factors() const { return factors_; }
-  const TriangularSolver<Scalar, Device>& lowerSolver() const { return *lower_; }
-  const TriangularSolver<Scalar, Device>& upperSolver() const { return *upper_; }
+  const BlockIlu<Scalar, Device>& factors() const { return factors_; }            ///< L and U
+  const TriangularSolver<Scalar, Device>& lowerSolver() const { return *lower_; } ///< of L
+  const TriangularSolver<Scalar, Device>& upperSolver() const { return *upper_; } ///< of U
 
 protected:
   void doInitialize(const execution_space& exec, const Matrix& a) override;

@@ -12,22 +12,25 @@ namespace ainvil {
 /// pattern S: Rows, (M T)_ij = I_ij, or Columns, (T M)_ij = I_ij, for (i, j) in S.
 enum class IsaiSide { Rows, Columns };
 
+/// Pattern and relaxation of IsaiTriangularSolver.
 template <class Device>
 struct IsaiParameters {
-  static constexpr int relax_auto = -1;
+  static constexpr int relax_auto = -1; ///< value of `relax`
 
-  int power = 1; ///< pattern S(|T|^power)
-  IsaiSide side = IsaiSide::Rows;
+  int power = 1;                  ///< pattern S(|T|^power)
+  IsaiSide side = IsaiSide::Rows; ///< the definition of M
   /// Relaxation steps z <- z + M (r - T z) of one application, or relax_auto: the fewest with
   /// ||r - T z|| <= relax_threshold ||r|| on random probes, found at each compute.
   int relax = 0;
-  double relax_threshold = 0.05;
-  int relax_limit = 12; ///< relax_auto tries no more steps than this
+  double relax_threshold = 0.05; ///< residual that relax_auto accepts
+  int relax_limit = 12;          ///< relax_auto tries no more steps than this
   /// Pattern given by the user instead of a power, for L and for U, in block rows. Each must lie in
   /// its triangle; the diagonal may be present or not.
-  Graph<Device> lower_pattern, upper_pattern;
+  Graph<Device> lower_pattern;
+  Graph<Device> upper_pattern; ///< likewise
 };
 
+/// The parameters in one line, for descriptions.
 template <class Device>
 std::string describe(const IsaiParameters<Device>& parameters);
 
@@ -68,7 +71,7 @@ public:
 
   /// M, without its diagonal where T is unit.
   const BsrMatrix<Storage, Device>& inverse() const { return inverse_; }
-  int relaxationSteps() const { return steps_; }
+  int relaxationSteps() const { return steps_; } ///< of one application; relax_auto found them
 
 private:
   /// Rows whose accumulators fit the same amount of scratch.

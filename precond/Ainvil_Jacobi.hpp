@@ -26,9 +26,10 @@ protected:
   }
 };
 
+/// Which diagonal, and what to do where it is singular.
 struct JacobiParameters {
   bool point = false; ///< invert the scalar diagonal instead of the diagonal blocks
-  BreakdownPolicy breakdown = BreakdownPolicy::Fail;
+  BreakdownPolicy breakdown = BreakdownPolicy::Fail; ///< for blocks that are singular
   double shift = 1e-3; ///< relative size of the shift under BreakdownPolicy::Shift
 };
 
@@ -40,6 +41,7 @@ public:
   using typename Base::execution_space;
   using typename Base::Matrix;
 
+  /// \throws InvalidArgument unless the shift is positive.
   explicit Jacobi(JacobiParameters parameters);
 
   std::string description() const override;

@@ -28,6 +28,7 @@ struct Report {
   std::string notes;            ///< anything else worth telling, one line
   std::string objection;        ///< why the last compute must not be applied; empty: nothing
 
+  /// Appends to the notes.
   void note(const std::string& text) { notes += (notes.empty() ? "" : ", ") + text; }
 };
 
@@ -43,7 +44,7 @@ template <class Scalar, class Device>
 class Preconditioner : public LinearOperator<Scalar, Device> {
 public:
   using typename LinearOperator<Scalar, Device>::execution_space;
-  using Matrix = BsrMatrix<Scalar, Device>;
+  using Matrix = BsrMatrix<Scalar, Device>; ///< A
 
   /// One line that names the method and its parameters.
   virtual std::string description() const = 0;
@@ -51,12 +52,14 @@ public:
   /// Symbolic phase. \throws InvalidArgument if A is not square, has indices out of range, a column
   /// twice in a row, or breaks what the method asks of the pattern.
   void initialize(const execution_space& exec, const Matrix& a);
+  /// The same on the default instance.
   void initialize(const Matrix& a) { initialize(execution_space(), a); }
 
   /// Numeric phase for a matrix of the pattern last initialized. Comparing the patterns takes a
   /// pass over them, unless the arrays are those that initialize saw. \throws InvalidArgument if
   /// the pattern differs or a value is not finite; BreakdownError under the policy `fail`.
   void compute(const execution_space& exec, const Matrix& a);
+  /// The same on the default instance.
   void compute(const Matrix& a) { compute(execution_space(), a); }
 
   /// y = alpha op(M^-1) x + beta y; beta = 0 overwrites y, NaN included; x and y must not overlap.
@@ -64,27 +67,30 @@ public:
   void apply(const execution_space& exec, MultiVectorArg<const Scalar, Device> x,
              MultiVectorArg<Scalar, Device> y, Trans trans = Trans::No, Scalar alpha = 1,
              Scalar beta = 0) const final;
+  /// The same for single vectors.
   void apply(const execution_space& exec, const Vector<const Scalar, Device>& x,
              const Vector<Scalar, Device>& y, Trans trans = Trans::No, Scalar alpha = 1,
              Scalar beta = 0) const {
     apply(exec, asColumn(x), asColumn(y), trans, alpha, beta);
   }
 
-  bool isInitialized() const { return initialized_; }
-  bool isComputed() const { return computed_; }
+  bool isInitialized() const { return initialized_; } ///< there is a pattern
+  bool isComputed() const { return computed_; }       ///< apply() may be called
   Offset numRows() const final { return Offset(num_rows_) * block_size_; }
   Offset numCols() const final { return numRows(); }
-  const Report& report() const { return report_; }
+  const Report& report() const { return report_; } ///< of the last set-up
   std::string objection() const final { return report_.objection; }
 
 protected:
-  /// The three verbs on a valid matrix with sorted rows. doApply writes y = op(M^-1) x.
+  /// initialize() on a valid matrix with sorted rows.
   virtual void doInitialize(const execution_space& exec, const Matrix& a) = 0;
+  /// compute() likewise.
   virtual void doCompute(const execution_space& exec, const Matrix& a) = 0;
+  /// y = op(M^-1) x, of matching shapes.
   virtual void doApply(const execution_space& exec, MultiVectorArg<const Scalar, Device> x,
                        MultiVectorArg<Scalar, Device> y, Trans trans) const = 0;
 
-  Report report_;
+  Report report_; ///< for the methods to write
 
 private:
   Matrix sorted(const execution_space& exec, const Matrix& a);
@@ -101,6 +107,7 @@ private:
   mutable MultiVector<Scalar, Device> workspace_;
 };
 
+/// What createPreconditioner() returns.
 template <class Scalar, class Device>
 using PreconditionerPtr = std::unique_ptr<Preconditioner<Scalar, Device>>;
 

@@ -8,6 +8,7 @@
 
 namespace ainvil {
 
+/// What a sweep reads.
 enum class SweepMode {
   Jacobi, ///< all rows from the values of the sweep before
   Async   ///< in place, from whatever values are there
@@ -19,22 +20,25 @@ enum class SweepOrder {
   Against ///< the other way round, for comparison
 };
 
+/// What the first sweep begins with.
 enum class SweepStart {
   Diagonal, ///< x_0 = D^-1 b
   Zero      ///< x_0 = 0: the first sweep gives D^-1 b
 };
 
+/// Kind, number and start of the sweeps of SweepTriangularSolver.
 struct SweepParameters {
-  SweepMode mode = SweepMode::Jacobi;
-  int sweeps = 5;     ///< >= 0, >= 1 from zero
-  double damping = 1; ///< omega in (0, 2)
-  SweepStart start = SweepStart::Diagonal;
-  SweepOrder order = SweepOrder::Along; ///< SweepMode::Async
+  SweepMode mode = SweepMode::Jacobi;      ///< what a sweep reads
+  int sweeps = 5;                          ///< >= 0, >= 1 from zero
+  double damping = 1;                      ///< omega in (0, 2)
+  SweepStart start = SweepStart::Diagonal; ///< x_0
+  SweepOrder order = SweepOrder::Along;    ///< SweepMode::Async
   /// Sweeps that leave random probes a residual larger than this, relative to the right-hand side,
   /// have diverged: solvers refuse the preconditioner.
   double divergence_limit = 1e3;
 };
 
+/// The parameters in one line, for descriptions.
 std::string describe(const SweepParameters& parameters);
 
 /// x ~ T^-1 b for T = D (I + M), M = D^-1 S with the strictly triangular part S of T, by m sweeps

@@ -17,7 +17,7 @@ template <class Scalar, class Device>
 class TriangularSolver {
 public:
   using execution_space = typename Device::execution_space;
-  using Factor = TriangularFactor<Scalar, Device>;
+  using Factor = TriangularFactor<Scalar, Device>; ///< T
 
   virtual ~TriangularSolver() = default;
 
@@ -27,6 +27,7 @@ public:
   /// Numeric phase: the values of T.
   virtual void compute(const execution_space& exec, const Factor& factor, const std::string& prefix,
                        Report& report) = 0;
+  /// y = op(T)^-1 x; x and y must not overlap. Asynchronous.
   virtual void apply(const execution_space& exec, MultiVectorArg<const Scalar, Device> x,
                      MultiVectorArg<Scalar, Device> y, Trans trans) const = 0;
 

@@ -69,6 +69,7 @@ SolveResult bicgstab(const typename Device::execution_space& exec,
   return BiCgStab<Scalar, Device>(std::move(options)).solve(exec, a, m, b, x);
 }
 
+/// The same on the default instance.
 template <class Scalar, class Device>
 SolveResult bicgstab(const LinearOperator<Scalar, Device>& a, detail::PrecondArg<Scalar, Device> m,
                      detail::RhsArg<Scalar, Device> b, detail::SolutionArg<Scalar, Device> x,

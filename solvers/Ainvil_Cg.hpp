@@ -61,6 +61,7 @@ SolveResult cg(const typename Device::execution_space& exec,
   return Cg<Scalar, Device>(std::move(options)).solve(exec, a, m, b, x);
 }
 
+/// The same on the default instance.
 template <class Scalar, class Device>
 SolveResult cg(const LinearOperator<Scalar, Device>& a, detail::PrecondArg<Scalar, Device> m,
                detail::RhsArg<Scalar, Device> b, detail::SolutionArg<Scalar, Device> x,

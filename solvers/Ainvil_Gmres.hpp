@@ -99,6 +99,7 @@ SolveResult gmres(const typename Device::execution_space& exec,
   return Gmres<Scalar, Device>(std::move(options)).solve(exec, a, m, b, x);
 }
 
+/// The same on the default instance.
 template <class Scalar, class Device>
 SolveResult gmres(const LinearOperator<Scalar, Device>& a, detail::PrecondArg<Scalar, Device> m,
                   detail::RhsArg<Scalar, Device> b, detail::SolutionArg<Scalar, Device> x,
@@ -106,7 +107,7 @@ SolveResult gmres(const LinearOperator<Scalar, Device>& a, detail::PrecondArg<Sc
   return gmres(typename Device::execution_space(), a, m, b, x, std::move(options));
 }
 
-/// One solve with its own workspace: see Gmres.
+/// One solve by flexible GMRES with its own workspace: see Gmres.
 template <class Scalar, class Device>
 SolveResult fgmres(const typename Device::execution_space& exec,
                    const LinearOperator<Scalar, Device>& a, detail::PrecondArg<Scalar, Device> m,
@@ -115,6 +116,7 @@ SolveResult fgmres(const typename Device::execution_space& exec,
   return Gmres<Scalar, Device>(std::move(options), Flexible::Yes).solve(exec, a, m, b, x);
 }
 
+/// The same on the default instance.
 template <class Scalar, class Device>
 SolveResult fgmres(const LinearOperator<Scalar, Device>& a, detail::PrecondArg<Scalar, Device> m,
                    detail::RhsArg<Scalar, Device> b, detail::SolutionArg<Scalar, Device> x,

@@ -18,7 +18,7 @@ template <class Scalar, class Device>
 class KrylovSolver {
 public:
   using execution_space = typename Device::execution_space;
-  using Operator = LinearOperator<Scalar, Device>;
+  using Operator = LinearOperator<Scalar, Device>; ///< A, or M
 
   virtual ~KrylovSolver() = default;
 
@@ -29,6 +29,7 @@ public:
   SolveResult solve(const execution_space& exec, const Operator& a, const Operator* m,
                     Vector<const Scalar, Device> b, Vector<Scalar, Device> x);
 
+  /// The same on the default instance.
   SolveResult solve(const Operator& a, const Operator* m, Vector<const Scalar, Device> b,
                     Vector<Scalar, Device> x) {
     return solve(execution_space(), a, m, b, x);
@@ -39,15 +40,16 @@ public:
   void checkPreconditioner(const Operator& m) const;
 
 protected:
-  using VectorArg = MultiVectorArg<Scalar, Device>;
-  using ConstVectorArg = MultiVectorArg<const Scalar, Device>;
+  using VectorArg = MultiVectorArg<Scalar, Device>;            ///< of one column
+  using ConstVectorArg = MultiVectorArg<const Scalar, Device>; ///< likewise
 
+  /// What a run works on.
   struct System {
-    const execution_space& exec;
-    const Operator& a;
-    const Operator* m;
-    VectorArg x;
-    double b_norm;
+    const execution_space& exec; ///< all kernels run on it
+    const Operator& a;           ///< A
+    const Operator* m;           ///< M, or null for none
+    VectorArg x;                 ///< the iterate
+    double b_norm;               ///< ||b||_2
   };
 
   /// Why a run ended before the tolerance was met.
@@ -69,9 +71,9 @@ protected:
   /// or the method has to start again; appends to the history. At least one iteration, or a Stop.
   virtual Stop run(const System& system, SolveResult& result) = 0;
 
-  SolverOptions options_;
-  Offset n_ = -1; ///< unknowns the workspace is for
-  detail::SumTeams shape_;
+  SolverOptions options_;  ///< as the constructor got them, all in range
+  Offset n_ = -1;          ///< unknowns the workspace is for
+  detail::SumTeams shape_; ///< of the kernels that take inner products
 
 private:
   void reserve(const execution_space& exec, Offset n, bool preconditioned);

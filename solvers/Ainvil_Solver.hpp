@@ -30,6 +30,7 @@ struct SolverOptions {
   void validate() const;
 };
 
+/// How a solve ended.
 enum class SolveStatus {
   Converged,     ///< the true residual meets the tolerance
   MaxIterations, ///< max_iterations were run
@@ -38,13 +39,15 @@ enum class SolveStatus {
   Stagnated      ///< rounding keeps the true residual above the tolerance
 };
 
+/// The status in words for tables and logs, as "max_iterations".
 const char* toString(SolveStatus status);
 
+/// What a solve came to.
 struct SolveResult {
-  SolveStatus status = SolveStatus::Converged;
-  int iterations = 0;
-  double rel_residual = 0;      ///< as the recurrence of the method has it
-  double true_rel_residual = 0; ///< recomputed from b - A x
+  SolveStatus status = SolveStatus::Converged; ///< how it ended
+  int iterations = 0;                          ///< after which it did
+  double rel_residual = 0;                     ///< as the recurrence of the method has it
+  double true_rel_residual = 0;                ///< recomputed from b - A x
   /// Relative residual by recurrence after each iteration; [0] is that of the initial guess.
   std::vector<double> history;
   std::string message; ///< one sentence for the reader of a log; empty if converged

@@ -11,8 +11,8 @@
 namespace ainvil {
 namespace tpetra {
 
-using Map = Tpetra::Map<>;
-using Comm = Teuchos::Comm<int>;
+using Map = Tpetra::Map<>;       ///< with Tpetra's default types
+using Comm = Teuchos::Comm<int>; ///< the ranks
 
 /// Row i of as many as `owners` has on rank 0 goes to rank owners[i]; rows keep their order and get
 /// their number as global index. `owners` of other ranks is not looked at. Collective, as all

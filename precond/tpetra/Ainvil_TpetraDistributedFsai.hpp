@@ -38,8 +38,9 @@ public:
 
   using Base::Base;
 
-  /// G and G^T; null before compute().
+  /// G; null before compute().
   Teuchos::RCP<const crs_matrix_type> factor() const { return g_; }
+  /// G^T; null before compute().
   Teuchos::RCP<const crs_matrix_type> transposedFactor() const { return gt_; }
 
 protected:

@@ -115,7 +115,7 @@ public:
   using row_matrix_type = Tpetra::RowMatrix<Scalar, LO, GO, Node>;
   using crs_matrix_type = Tpetra::CrsMatrix<Scalar, LO, GO, Node>;
   using block_matrix_type = Tpetra::BlockCrsMatrix<Scalar, LO, GO, Node>;
-  using Matrix = BsrMatrix<Scalar, device_type>;
+  using Matrix = BsrMatrix<Scalar, device_type>; ///< the local block
 
   LocalBlock() = default;
 

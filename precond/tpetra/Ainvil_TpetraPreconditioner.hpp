@@ -65,11 +65,11 @@ public:
   /// Of the graph, and of the values where the method takes its pattern from them. \throws
   /// std::runtime_error
   void initialize() override;
-  bool isInitialized() const override { return initialized_; }
+  bool isInitialized() const override { return initialized_; } ///< there is a pattern
   /// Of the values, for the graph of the last initialize(), which it calls if need be. \throws
   /// std::runtime_error
   void compute() override;
-  bool isComputed() const override { return computed_; }
+  bool isComputed() const override { return computed_; } ///< apply() may be called
 
   /// Y = beta Y + alpha op(M^-1) X; beta = 0 overwrites Y, NaN included. X and Y may be the same.
   /// \throws std::runtime_error before compute(), or for multivectors of other maps or sizes: on
@@ -77,22 +77,24 @@ public:
   void apply(const multivector_type& x, multivector_type& y,
              Teuchos::ETransp mode = Teuchos::NO_TRANS, scalar_type alpha = 1,
              scalar_type beta = 0) const override;
-  bool hasTransposeApply() const override { return true; }
+  bool hasTransposeApply() const override { return true; } ///< all methods have it
 
   /// Another matrix, which must then be initialized, unless it has the CrsGraph of the one before:
   /// then it need only be computed, as new values in the same matrix. The same one changes nothing.
   void setMatrix(const Teuchos::RCP<const row_matrix_type>& a) override;
+  /// A, or null.
   Teuchos::RCP<const row_matrix_type> getMatrix() const override { return matrix_; }
-  /// \throws std::runtime_error without a matrix
+  /// That of X, the range map of A. \throws std::runtime_error without a matrix
   Teuchos::RCP<const map_type> getDomainMap() const override { return matrix().getRangeMap(); }
+  /// That of Y, the domain map of A. \throws std::runtime_error without a matrix
   Teuchos::RCP<const map_type> getRangeMap() const override { return matrix().getDomainMap(); }
 
-  int getNumInitialize() const override { return num_initialize_; }
-  int getNumCompute() const override { return num_compute_; }
-  int getNumApply() const override { return num_apply_; }
-  double getInitializeTime() const override { return initialize_seconds_; }
-  double getComputeTime() const override { return compute_seconds_; }
-  /// Of launching the kernels where these run asynchronously.
+  int getNumInitialize() const override { return num_initialize_; } ///< calls that succeeded
+  int getNumCompute() const override { return num_compute_; }       ///< calls that succeeded
+  int getNumApply() const override { return num_apply_; }           ///< calls that succeeded
+  double getInitializeTime() const override { return initialize_seconds_; } ///< seconds, of all
+  double getComputeTime() const override { return compute_seconds_; }       ///< seconds, of all
+  /// Seconds of all calls, of launching the kernels where these run asynchronously.
   double getApplyTime() const override { return apply_seconds_; }
 
   /// One line of YAML.
@@ -103,12 +105,15 @@ public:
   const Report& localReport() const { return report_; }
 
 protected:
-  /// The three verbs. doApply() gets X and Y of constant stride that do not overlap.
+  /// initialize() of the matrix, which is there and fill-complete.
   virtual void doInitialize(const execution_space& exec) = 0;
+  /// compute() likewise, after doInitialize().
   virtual void doCompute(const execution_space& exec) = 0;
+  /// apply() for X and Y of constant stride that do not overlap.
   virtual void doApply(const execution_space& exec, const multivector_type& x, multivector_type& y,
                        Trans trans, scalar_type alpha, scalar_type beta) const = 0;
 
+  /// A. \throws std::runtime_error without one
   const row_matrix_type& matrix() const;
   /// Runs work() as a phase of the set-up that is not the local preconditioner's.
   template <class Work>
@@ -123,7 +128,7 @@ protected:
   }
   /// For createPreconditioner().
   const std::string& specification() const { return choice_.specification; }
-  int blockSize() const { return choice_.block_size; }
+  int blockSize() const { return choice_.block_size; } ///< "block: size"
 
 private:
   /// Runs work() and adds the seconds that it took.
