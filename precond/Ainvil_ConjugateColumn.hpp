@@ -5,6 +5,7 @@
 
 #include "Ainvil_ConjugateScratch.hpp"
 #include "Ainvil_FactorColumns.hpp"
+#include "Ainvil_Preconditioner.hpp"
 
 namespace ainvil {
 namespace detail {
