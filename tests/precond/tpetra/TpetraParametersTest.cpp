@@ -5,6 +5,10 @@
 
 #include <Teuchos_ParameterListExceptions.hpp>
 
+#include <fstream>
+#include <map>
+#include <regex>
+
 namespace ainvil {
 namespace {
 
@@ -77,6 +81,53 @@ TEST(TpetraParameters, DefaultsAreThoseOfTheLibrary) {
   EXPECT_EQ(validParameters("fsai")->get<double>("fsai: filter"), 0.05);
   EXPECT_EQ(validParameters("ainv")->get<std::string>("ainv: variant"), "sainv");
   EXPECT_THROW(validParameters("lu"), InvalidArgument);
+}
+
+/// The rows of docs/parameters.md, which begin with key, name, type and default: name to type and
+/// default, by the heading above.
+std::map<std::string, std::map<std::string, std::string>> documentedParameters() {
+  std::map<std::string, std::map<std::string, std::string>> documented;
+  std::ifstream file(AINVIL_SOURCE_DIR "/docs/parameters.md");
+  const std::regex heading("## (.*)"), row(R"(\|[^|]*\| `([^`]+)` \| (\w+) \| `([^`]+)`.*)");
+  std::string line, method;
+  for (std::smatch match; std::getline(file, line);)
+    if (std::regex_match(line, match, heading))
+      method = match[1];
+    else if (std::regex_match(line, match, row))
+      documented[method][match[1]] = match[2].str() + " " + match[3].str();
+  return documented;
+}
+
+/// As documentedParameters() has them.
+std::map<std::string, std::string> knownParameters(const MethodHelp& method) {
+  std::map<std::string, std::string> known;
+  const auto valid = validParameters(method.name);
+  for (auto at = valid->begin(); at != valid->end(); ++at) {
+    const auto& entry = valid->entry(at);
+    if (entry.isType<int>())
+      known[valid->name(at)] = message("integer ", Teuchos::getValue<int>(entry));
+    else if (entry.isType<double>())
+      known[valid->name(at)] = message("number ", Teuchos::getValue<double>(entry));
+    else
+      known[valid->name(at)] = "word " + Teuchos::getValue<std::string>(entry);
+  }
+  return known;
+}
+
+TEST(TpetraParameters, AreDocumented) {
+  auto documented = documentedParameters();
+  const auto everywhere = documented["Trilinos only"];
+  ASSERT_EQ(everywhere.size(), 1u);
+  for (const MethodHelp& method : preconditionerHelp()) {
+    auto expected = documented[method.name];
+    expected.insert(everywhere.begin(), everywhere.end());
+    for (auto& [name, text] : expected) { // 1e-3 is 0.001
+      const size_t value = text.find(' ') + 1;
+      if (text.compare(0, value, "number ") == 0)
+        text = message("number ", std::stod(text.substr(value)));
+    }
+    EXPECT_EQ(knownParameters(method), expected) << method.name;
+  }
 }
 
 template <class Exception, class T>
