@@ -128,6 +128,11 @@ class Names(unittest.TestCase):
             for header in re.findall(r"Ainvil_\w+\.[hc]pp", read(name)):
                 self.assertIn(header, headers, name)
 
+    def test_one_version_everywhere(self):
+        version = re.search(r"project\(Ainvil VERSION ([\d.]+)", read("CMakeLists.txt")).group(1)
+        self.assertIn(f"\nversion: {version}\n", read("CITATION.cff"))
+        self.assertRegex(read("CHANGELOG.md"), rf"\n## .*\b{re.escape(version)}")
+
 
 class Options(unittest.TestCase):
 
