@@ -1,64 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Ainvil_MatrixMarket.hpp"
 
-#include <sys/stat.h>
-#include <unistd.h>
-#include <zlib.h>
+#include "Ainvil_Files.hpp"
+#include "Ainvil_GraphAlgebra.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
-#include <cstring>
-#include <filesystem>
 #include <limits>
 #include <locale>
-#include <memory>
 #include <sstream>
 #include <tuple>
 #include <vector>
 
 namespace ainvil {
 namespace {
-
-using GzFile = std::unique_ptr<gzFile_s, int (*)(gzFile)>;
-constexpr size_t zlib_chunk = size_t(1) << 30; // zlib counts in 32 bits
-
-/// The text of a file, unpacked where zlib finds gzip members in it.
-std::string readFile(const std::string& path) {
-  const auto check = [&](bool ok) {
-    if (!ok)
-      throw FileError(message("cannot read '", path, "': ", std::strerror(errno)));
-  };
-  struct stat info = {};
-  check(stat(path.c_str(), &info) == 0);
-  const GzFile file(gzopen(path.c_str(), "rb"), gzclose);
-  check(file != nullptr);
-  gzbuffer(file.get(), 1 << 18);
-
-  // The size is a hint, since pipes have none; one byte more meets the end without growing.
-  std::string text(static_cast<size_t>(std::max<off_t>(info.st_size + 1, 1 << 16)), '\0');
-  size_t used = 0;
-  while (true) {
-    const size_t room = std::min(text.size() - used, zlib_chunk);
-    const int got = gzread(file.get(), &text[used], static_cast<unsigned>(room));
-    if (got <= 0)
-      break;
-    used += static_cast<size_t>(got);
-    if (used == text.size())
-      text.resize(2 * text.size());
-  }
-  int code = Z_OK;
-  const char* reason = gzerror(file.get(), &code);
-  check(code != Z_ERRNO);
-  if (code != Z_OK) // zlib's reason starts with the path
-    throw FileError(message("truncated or damaged gzip data after ", used,
-                            " uncompressed bytes in ", reason,
-                            ", so copy or download the file again"));
-  text.resize(used);
-  return text;
-}
 
 /// A position in the text that moves over the words of a line and from line to line. The line
 /// number is counted only when a message needs it.
@@ -305,30 +261,6 @@ std::string header(const char* format, const std::string& comment) {
   for (std::string line; std::getline(lines, line);)
     text += "% " + line + "\n";
   return text;
-}
-
-/// Writes a file that appears under its name only when it is complete.
-void writeFile(const std::string& path, const std::string& text) {
-  std::error_code ignored;
-  const auto status = std::filesystem::status(path, ignored);
-  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
-    throw FileError(message("cannot write '", path, "': expected a new or a regular file"));
-  const bool is_gzip = path.size() >= 3 && path.compare(path.size() - 3, 3, ".gz") == 0;
-  const std::string part = path + ".part" + std::to_string(getpid());
-  GzFile file(gzopen(part.c_str(), is_gzip ? "wb1" : "wbT"), gzclose);
-  bool ok = file != nullptr;
-  for (size_t done = 0; ok && done < text.size();) {
-    const auto size = static_cast<unsigned>(std::min(text.size() - done, zlib_chunk));
-    ok = gzwrite(file.get(), &text[done], size) > 0;
-    done += size;
-  }
-  ok = ok && gzclose(file.release()) == Z_OK && std::rename(part.c_str(), path.c_str()) == 0;
-  if (!ok) {
-    const std::string reason = std::strerror(errno);
-    file.reset();
-    std::remove(part.c_str());
-    throw FileError(message("cannot write '", path, "': ", reason));
-  }
 }
 
 } // namespace

@@ -4,7 +4,7 @@
 /// Setting up, applying and solving with one preconditioner, in one precision on one device.
 
 #include "MemoryMeter.hpp"
-#include "SolveOutput.hpp"
+#include "ProgressLine.hpp"
 #include "SolveRecord.hpp"
 #include "SolveSystem.hpp"
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "StudyResults.hpp"
 
-#include "SolveOutput.hpp"
-
 #include "Ainvil_BuildInfo.hpp"
+#include "Ainvil_Files.hpp"
 
 #include <algorithm>
 #include <cmath>

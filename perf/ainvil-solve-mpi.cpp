@@ -5,11 +5,11 @@
 #include "CavityNewtonRun.hpp"
 #include "KokkosProgram.hpp"
 #include "NewtonReport.hpp"
-#include "SolveOutput.hpp"
 #include "SolveReport.hpp"
 #include "SolveSystem.hpp"
 #include "TpetraSolve.hpp"
 
+#include "Ainvil_Files.hpp"
 #include "Ainvil_MatrixMarket.hpp"
 #include "Ainvil_Solver.hpp"
 #include "Ainvil_TpetraCollective.hpp"

@@ -7,6 +7,7 @@
 #include "SolveRun.hpp"
 
 #include "Ainvil_Factory.hpp"
+#include "Ainvil_Files.hpp"
 #include "Ainvil_MatrixMarket.hpp"
 
 #include <algorithm>

@@ -6,9 +6,9 @@
 #include "BatchedCholeskyPeer.hpp"
 #include "CommandLineOptions.hpp"
 #include "KokkosProgram.hpp"
-#include "SolveOutput.hpp"
 
 #include "Ainvil_BatchedCholesky.hpp"
+#include "Ainvil_Files.hpp"
 
 #include <algorithm>
 #include <cstdio>

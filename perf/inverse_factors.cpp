@@ -6,12 +6,12 @@
 #include "CommandLineOptions.hpp"
 #include "KokkosProgram.hpp"
 #include "Measure.hpp"
-#include "SolveOutput.hpp"
 #include "StudyResults.hpp"
 
 #include "Ainvil_Ainv.hpp"
 #include "Ainvil_Cg.hpp"
 #include "Ainvil_Factory.hpp"
+#include "Ainvil_Files.hpp"
 
 #include <iostream>
 #include <set>

@@ -3,8 +3,9 @@
 /// Measures how fast sweeps approach exact triangular solves, and what they cost.
 
 #include "KokkosProgram.hpp"
-#include "SolveOutput.hpp"
 #include "SweepsStudy.hpp"
+
+#include "Ainvil_Files.hpp"
 
 #include <iostream>
 

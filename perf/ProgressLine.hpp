@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// \file
-/// Files that are written whole or not at all, and a progress line for people who wait.
+/// A progress line for people who wait.
 
 #include <chrono>
 #include <string>
 
 namespace ainvil {
 namespace perf {
-
-/// Finds out before a long run whether writeFile() and writeMatrixMarket() will be able to write
-/// this file; leaves it alone. \throws FileError
-void checkWritable(const std::string& path);
-
-/// Writes beside `path` and renames, so that a file of this name is always complete.
-/// \throws FileError
-void writeFile(const std::string& path, const std::string& text);
 
 /// One line on stderr that overwrites itself. Shows nothing unless stderr is a terminal.
 class ProgressLine {

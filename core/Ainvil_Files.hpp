@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// Files that are read whole, and written whole or not at all.
+
+#include <string>
+
+namespace ainvil {
+
+/// The bytes of a file. Compression is recognised by content, not by name: where zlib finds gzip
+/// members they are unpacked, and bytes behind them that are not gzip themselves are ignored, as
+/// gzip does. Takes up to twice the memory of the unpacked bytes.
+/// \throws FileError if the file cannot be read, or its gzip data is truncated or damaged
+std::string readFile(const std::string& path);
+
+/// Writes a file; compressed if `path` ends in `.gz`. A symbolic link of that name is replaced, not
+/// followed. One thread at a time may write a path.
+///
+/// The bytes go to a temporary file beside `path`, `path` + ".part" + process number, which
+/// replaces `path` once it is complete. So whoever opens `path` finds what was there before or all
+/// of the new bytes, even if the disk is full or the program is killed half-way. After an error the
+/// temporary file is gone; only a killed program leaves it. Nothing is forced to the disk (no
+/// fsync): what a power failure leaves of a file just written is up to the file system. \throws
+/// FileError if the file cannot be written, or if `path` is something but a regular file
+void writeFile(const std::string& path, const std::string& bytes);
+
+/// Finds out before a long run whether writeFile() will be able to write this file; leaves it
+/// alone. \throws FileError as writeFile()
+void checkWritable(const std::string& path);
+
+} // namespace ainvil

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Ainvil_Files.hpp"
+
+#include "Ainvil_MatrixMarket.hpp"
+#include "TestSupport.hpp"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <functional>
+#include <sstream>
+
+namespace ainvil {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Everything that writes a file: what it is given, and the name it is tested with. All of the
+/// files are longer than `limit`, the small ones but not longer than a buffer.
+struct Writer {
+  const char* what;
+  const char* name;
+  std::function<void(const std::string& path)> write;
+};
+constexpr rlim_t limit = 1024;
+
+std::vector<Writer> writers() {
+  const auto large = test::randomMatrix(30, 30, 9, 0.2), small = test::randomMatrix(12, 9, 1, 0.9);
+  const Vector<double, HostDevice> x = test::viewOf(test::Random().vector(20000));
+  const std::string text = "{\"status\": \"converged\"}\n";
+  std::string results;
+  for (int k = 0; k < 100; ++k)
+    results += text;
+  return {{"matrix", "a.mtx", [=](auto& path) { writeMatrixMarket(path, large); }},
+          {"small matrix", "b.mtx", [=](auto& path) { writeMatrixMarket(path, small); }},
+          {"packed matrix", "c.mtx.gz", [=](auto& path) { writeMatrixMarket(path, large); }},
+          {"vector", "x.mtx", [=](auto& path) { writeMatrixMarket(path, x, "comment"); }},
+          {"packed vector", "y.mtx.gz", [=](auto& path) { writeMatrixMarket(path, x); }},
+          {"results", "results.json", [=](auto& path) { writeFile(path, results); }}};
+}
+
+std::string slurp(const std::string& path) {
+  std::ostringstream out;
+  out << std::ifstream(path, std::ios::binary).rdbuf();
+  return out.str();
+}
+
+/// Files cannot grow beyond `limit` bytes as long as it lives: then `handler` is called, and what
+/// is ignored makes the write fail as a full disk does.
+class FileSizeLimit {
+public:
+  explicit FileSizeLimit(void (*handler)(int)) : old_handler_(std::signal(SIGXFSZ, handler)) {
+    getrlimit(RLIMIT_FSIZE, &old_);
+    const rlimit small = {limit, old_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &small);
+  }
+  ~FileSizeLimit() {
+    setrlimit(RLIMIT_FSIZE, &old_);
+    std::signal(SIGXFSZ, old_handler_);
+  }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+
+private:
+  void (*old_handler_)(int);
+  rlimit old_;
+};
+
+/// Runs an action in a process of its own; returns that one's number and how it ended.
+std::pair<pid_t, int> inChild(const std::function<void()>& action) {
+  const pid_t child = fork();
+  if (child == 0) {
+    action();
+    _exit(0);
+  }
+  int status = 0;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  return {child, status};
+}
+
+/// The sentence of the FileError that an action throws.
+std::string refusal(const std::function<void()>& action) {
+  try {
+    action();
+    return "no error";
+  } catch (const FileError& error) {
+    return error.what();
+  }
+}
+
+class Files : public testing::Test {
+protected:
+  void SetUp() override { fs::create_directories(folder_); }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+  std::string put(const std::string& name, const std::string& bytes) const {
+    std::ofstream(path(name), std::ios::binary) << bytes;
+    return path(name);
+  }
+
+  std::vector<std::string> names() const {
+    std::vector<std::string> found;
+    for (const auto& entry : fs::directory_iterator(folder_))
+      found.push_back(entry.path().filename().string());
+    std::sort(found.begin(), found.end());
+    return found;
+  }
+
+  fs::path folder_ = fs::path(testing::TempDir()) / ("ainvil_files_" + std::to_string(getpid()));
+};
+
+using Names = std::vector<std::string>;
+
+TEST_F(Files, KeepTheirBytes) {
+  std::string bytes(1 << 17, '\0');
+  for (size_t k = 0; k < bytes.size(); ++k)
+    bytes[k] = static_cast<char>(k * k >> 3);
+  for (const std::string& text : {bytes, std::string(), std::string("\x1f\x8b")})
+    for (const char* name : {"a", "a.gz"}) {
+      writeFile(path(name), text);
+      if (text != "\x1f\x8b" || name == std::string("a.gz")) // else taken for a cut gzip file
+        EXPECT_TRUE(readFile(path(name)) == text) << name << " " << text.size();
+    }
+  EXPECT_EQ(slurp(path("a.gz")).substr(0, 2), "\x1f\x8b");
+  EXPECT_EQ(slurp(path("a")), "\x1f\x8b");
+}
+
+TEST_F(Files, SurviveAFullDisk) {
+  for (const Writer& writer : writers()) {
+    SCOPED_TRACE(writer.what);
+    const std::string file = path(writer.name),
+                      expected = "cannot write '" + file + "': File too large";
+    const auto write = [&] {
+      const FileSizeLimit full(SIG_IGN);
+      writer.write(file);
+    };
+    EXPECT_EQ(refusal(write), expected);
+    EXPECT_EQ(names(), Names());
+    put(writer.name, "old");
+    EXPECT_EQ(refusal(write), expected);
+    EXPECT_EQ(slurp(file), "old");
+    EXPECT_EQ(names(), Names{writer.name});
+    writer.write(file);
+    EXPECT_GT(fs::file_size(file), limit);
+    fs::remove(file);
+  }
+}
+
+TEST_F(Files, SurviveAWriterThatIsKilled) {
+  for (const Writer& writer : writers()) {
+    SCOPED_TRACE(writer.what);
+    const std::string file = put(writer.name, "old");
+    const auto [child, status] = inChild([&] {
+      const FileSizeLimit deadly([](int) { kill(getpid(), SIGKILL); });
+      writer.write(file);
+    });
+    ASSERT_TRUE(WIFSIGNALED(status));
+    EXPECT_EQ(WTERMSIG(status), SIGKILL);
+    EXPECT_EQ(slurp(file), "old");
+    const std::string part = writer.name + (".part" + std::to_string(child));
+    EXPECT_EQ(names(), (Names{writer.name, part}));
+    EXPECT_EQ(fs::file_size(path(part)), limit);
+    fs::remove(path(part));
+    fs::remove(file);
+  }
+}
+
+TEST_F(Files, TakeAwayWhatAKilledWriterOfTheSameNumberLeft) {
+  const std::string part = path("a") + ".part" + std::to_string(getpid());
+  std::ofstream(part) << "a longer text than the new one";
+  writeFile(path("a"), "new");
+  EXPECT_EQ(slurp(path("a")), "new");
+  std::ofstream(part) << "another";
+  checkWritable(path("a"));
+  EXPECT_EQ(names(), Names{"a"});
+}
+
+TEST_F(Files, FollowNoLinks) {
+  const std::string target = put("target", "precious");
+  fs::create_symlink(target, path("a") + ".part" + std::to_string(getpid()));
+  writeFile(path("a"), "new");
+  fs::create_symlink(target, path("link"));
+  writeFile(path("link"), "new");
+  for (const char* name : {"a", "link"}) {
+    EXPECT_FALSE(fs::is_symlink(path(name)));
+    EXPECT_EQ(slurp(path(name)), "new");
+  }
+  EXPECT_EQ(slurp(target), "precious");
+}
+
+TEST_F(Files, AreNotWrittenWhereTheyCannotBe) {
+  fs::create_directory(path("folder"));
+  put("file", "old");
+  ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0); // stands for /dev/null
+  const Names before = names();
+  const struct {
+    const char* name;
+    const char* reason;
+  } cases[] = {
+      {"missing/a.mtx", "No such file or directory"},
+      {"file/a.mtx", "Not a directory"},
+      {"folder", "expected a new or a regular file"},
+      {"pipe", "expected a new or a regular file"},
+  };
+  for (const auto& c : cases) {
+    const std::string expected = "cannot write '" + path(c.name) + "': " + c.reason;
+    EXPECT_EQ(refusal([&] { checkWritable(path(c.name)); }), expected);
+    for (const Writer& writer : writers())
+      EXPECT_EQ(refusal([&] { writer.write(path(c.name)); }), expected) << writer.what;
+  }
+  EXPECT_EQ(names(), before);
+  EXPECT_TRUE(fs::is_fifo(path("pipe")));
+  EXPECT_EQ(slurp(path("file")), "old");
+}
+
+TEST_F(Files, AreNotWrittenIntoAFolderThatIsReadOnly) {
+  const std::string file = put("a", "old");
+  fs::permissions(folder_, fs::perms(0555));
+  int channel[2];
+  ASSERT_EQ(pipe(channel), 0);
+  const int status = inChild([&] {
+                       // Root may write anywhere, so be somebody else.
+                       if (geteuid() == 0 && setuid(65534) != 0)
+                         _exit(1);
+                       const std::string text = refusal([&] { checkWritable(file); }) + "\n" +
+                                                refusal([&] { writeFile(file, "new"); });
+                       _exit(write(channel[1], text.data(), text.size()) < 0 ? 1 : 0);
+                     }).second;
+  close(channel[1]);
+  std::string said(1000, '\0');
+  said.resize(std::max<ssize_t>(0, read(channel[0], said.data(), said.size())));
+  close(channel[0]);
+  fs::permissions(folder_, fs::perms(0755));
+  EXPECT_EQ(status, 0);
+  const std::string expected = "cannot write '" + file + "': Permission denied";
+  EXPECT_EQ(said, expected + "\n" + expected);
+  EXPECT_EQ(slurp(file), "old");
+  EXPECT_EQ(names(), Names{"a"});
+}
+
+TEST_F(Files, AreRefusedWhenUnreadable) {
+  const std::string missing = path("missing");
+  EXPECT_EQ(refusal([&] { readFile(missing); }),
+            "cannot read '" + missing + "': No such file or directory");
+  const std::string folder = folder_.string();
+  EXPECT_EQ(refusal([&] { readFile(folder); }), "cannot read '" + folder + "': Is a directory");
+}
+
+} // namespace
+} // namespace ainvil
