@@ -41,6 +41,18 @@ struct Graph {
   double meanRowLength() const { return num_rows > 0 ? double(numEntries()) / num_rows : 0.0; }
 };
 
+namespace detail {
+
+/// Throws InvalidArgument unless the scalars of a block can be counted by an int.
+inline void requireBlockSize(int block_size) {
+  constexpr int largest = 46340;
+  if (block_size < 1 || block_size > largest)
+    throw InvalidArgument(
+        message("block size must lie between 1 and ", largest, ", but it is ", block_size));
+}
+
+} // namespace detail
+
 /// Block sparse row matrix: the pattern `graph` in units of dense square blocks, block e of the
 /// pattern stored row-major and contiguous at values[e * block_size^2]. This is the layout of
 /// Kokkos Kernels' BsrMatrix and of Tpetra::BlockCrsMatrix, so both are wrapped without copying
@@ -60,9 +72,9 @@ struct BsrMatrix {
   /// values is another.
   BsrMatrix(Graph<Device> graph_in, Kokkos::View<Scalar*, Device> values_in, int block_size_in)
       : graph(graph_in), values(values_in), block_size(block_size_in) {
-    if (block_size < 1)
-      throw InvalidArgument(message("block size must be at least 1, but it is ", block_size));
-    if (static_cast<Offset>(values.extent(0)) != numScalars())
+    detail::requireBlockSize(block_size);
+    const Offset bs2 = Offset(block_size) * block_size, scalars = values.extent(0);
+    if (scalars % bs2 != 0 || scalars / bs2 != graph.numEntries())
       throw InvalidArgument(message("a matrix of ", graph.numEntries(), " blocks of size ",
                                     block_size, " needs ", numScalars(), " values, but it has ",
                                     values.extent(0)));

@@ -35,12 +35,12 @@ template <class Device>
 PermutedGraph<Device> toBlocks(const typename Device::execution_space& exec,
                                const Graph<Device>& points, int block_size) {
   using Exec = typename Device::execution_space;
-  if (block_size < 1)
-    throw InvalidArgument(message("block size must be at least 1, but it is ", block_size));
+  detail::requireBlockSize(block_size);
   if (points.num_rows % block_size != 0 || points.num_cols % block_size != 0)
     throw InvalidArgument(message("block size ", block_size, " does not divide the matrix of ",
                                   points.num_rows, " rows and ", points.num_cols, " columns"));
   ScopedRegion region("Ainvil::toBlocks");
+  validate(exec, points);
   const bool sorted = isSorted(exec, points);
   const PermutedGraph<Device> in_order =
       sorted ? PermutedGraph<Device>{points, {}} : sortRows(exec, points);
@@ -85,11 +85,13 @@ template <class Device>
 PermutedGraph<Device> toPoints(const typename Device::execution_space& exec,
                                const Graph<Device>& blocks, int bs) {
   using Exec = typename Device::execution_space;
+  detail::requireBlockSize(bs);
   const Offset rows = Offset(blocks.num_rows) * bs, cols = Offset(blocks.num_cols) * bs;
   if (rows >= list_end || cols >= list_end)
     throw InvalidArgument(
         message("a matrix of ", rows, " x ", cols, " points is too large for scalar storage"));
   ScopedRegion region("Ainvil::toPoints");
+  validate(exec, blocks);
   const Ordinal num_rows = static_cast<Ordinal>(rows);
   const Offset num_scalars = blocks.numEntries() * bs * bs;
   const auto row_map = allocate<Offset, Device>(exec, "Ainvil::row_map", size_t(num_rows) + 1);

@@ -13,30 +13,29 @@ namespace ainvil {
 
 /// The graph of a scalar matrix in blocks of the given size: a block wherever an entry is, block
 /// rows sorted; and where the scalars of the blocks come from, -1 for those that fill up a block.
-/// \throws InvalidArgument if block_size does not divide the numbers of rows and columns, or a row
-/// holds a column twice.
+/// \throws InvalidArgument if block_size does not divide the numbers of rows and columns, if the
+/// graph is not valid, see validate(), or if a row holds a column twice.
 template <class Device>
 PermutedGraph<Device> toBlocks(const typename Device::execution_space& exec,
                                const Graph<Device>& graph, int block_size);
 
 /// The matrix in blocks of the given size: a block is stored where any of its entries is, filled up
 /// with zeros. On the device; waits.
-/// \throws InvalidArgument if block_size does not divide the numbers of point rows and columns, or
-/// a row holds a column twice.
+/// \throws InvalidArgument as above.
 template <class Scalar, class Device>
 BsrMatrix<Scalar, Device> toBlocks(const typename Device::execution_space& exec,
                                    const BsrMatrix<Scalar, Device>& a, int block_size);
 
 /// The graph of a matrix in blocks as that of a scalar one: entries of every block, row by row; and
-/// where their values come from, in scalars. \throws InvalidArgument if there are more than 2^31 -
-/// 1 point rows or columns.
+/// where their values come from, in scalars. Waits. \throws InvalidArgument if there are more than
+/// 2^31 - 1 point rows or columns, or if the graph is not valid, see validate().
 template <class Device>
 PermutedGraph<Device> toPoints(const typename Device::execution_space& exec,
                                const Graph<Device>& graph, int block_size);
 
 /// The matrix as scalar CSR (block size 1): every entry of every block is stored, zeros included,
-/// so toBlocks of the result gives `a` back. On the device; waits. \throws InvalidArgument if there
-/// are more than 2^31 - 1 point rows or columns.
+/// so toBlocks of the result gives `a` back. On the device; waits. \throws InvalidArgument as
+/// above.
 template <class Scalar, class Device>
 BsrMatrix<Scalar, Device> toPoints(const typename Device::execution_space& exec,
                                    const BsrMatrix<Scalar, Device>& a);
@@ -74,14 +73,16 @@ Kokkos::View<const Offset*, Device> toOffsets(const typename Device::execution_s
 } // namespace detail
 
 /// Kokkos Kernels' CRS matrix as a BSR matrix of block size 1. Columns and values are shared; the
-/// row map is too if its type is Offset, else converted.
+/// row map is too if its type is Offset, else converted. Waits. \throws InvalidArgument if the
+/// arrays do not fit together: see validate(), which takes a pass over them.
 template <class Scalar, class Device, class Memory, class Size>
 BsrMatrix<Scalar, Device>
 fromKokkos(const typename Device::execution_space& exec,
            const KokkosSparse::CrsMatrix<Scalar, Ordinal, Device, Memory, Size>& a) {
-  return {Graph<Device>(a.numRows(), a.numCols(), detail::toOffsets<Device>(exec, a.graph.row_map),
-                        a.graph.entries),
-          a.values, 1};
+  const Graph<Device> graph(a.numRows(), a.numCols(),
+                            detail::toOffsets<Device>(exec, a.graph.row_map), a.graph.entries);
+  validate(exec, graph);
+  return {graph, a.values, 1};
 }
 
 /// A BSR matrix of block size 1 as Kokkos Kernels' CRS matrix. Values and row map are shared; the

@@ -82,6 +82,8 @@ template <class Device>
 void validate(const typename Device::execution_space& exec, const Graph<Device>& graph) {
   using Exec = typename Device::execution_space;
   const auto row_map = graph.row_map;
+  if (row_map.extent(0) == 0) // default-constructed
+    return;
   const auto entries = graph.entries;
   const Ordinal num_cols = graph.num_cols;
   const Offset num_entries = graph.numEntries();

@@ -3,6 +3,7 @@
 /// \file
 /// What a Krylov solver needs to know of a matrix or a preconditioner.
 
+#include "Ainvil_GraphAlgebra.hpp"
 #include "Ainvil_Spmv.hpp"
 
 #include <string>
@@ -34,16 +35,20 @@ public:
   virtual std::string objection() const { return {}; }
 };
 
-/// A block sparse matrix as an operator. Holds a shallow copy of the matrix. Finding its long rows
-/// takes a pass over the row map at construction, on `exec`.
+/// A block sparse matrix as an operator. Holds a shallow copy of the matrix. Construction waits on
+/// `exec` for a pass over the graph, which checks it and finds its long rows.
 template <class Scalar, class Device>
 class MatrixOperator final : public LinearOperator<Scalar, Device> {
 public:
   using typename LinearOperator<Scalar, Device>::execution_space;
 
-  /// Shares the arrays of the matrix.
+  /// Shares the arrays of the matrix. \throws InvalidArgument if the graph is not valid, see
+  /// validate()
   explicit MatrixOperator(BsrMatrix<Scalar, Device> matrix, const execution_space& exec = {})
-      : matrix_(matrix), long_rows_(exec, matrix.graph, matrix.block_size) {}
+      : matrix_(matrix) {
+    validate(exec, matrix.graph);
+    long_rows_ = LongRows<Device>(exec, matrix.graph, matrix.block_size);
+  }
 
   Offset numRows() const override { return matrix_.numPointRows(); }
   Offset numCols() const override { return matrix_.numPointCols(); }

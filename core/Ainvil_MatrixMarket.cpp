@@ -303,6 +303,7 @@ Vector<double, HostDevice> readMatrixMarketVector(const std::string& path) {
 
 void writeMatrixMarket(const std::string& path, const BsrMatrix<double, HostDevice>& a,
                        const std::string& comment) {
+  validate(HostDevice::execution_space(), a.graph);
   std::string text = header("coordinate", comment);
   append(text, a.numPointRows(), ' ');
   append(text, a.numPointCols(), ' ');

@@ -110,6 +110,7 @@ Vector<Scalar, Device> scalingFactors(const typename Device::execution_space& ex
   if (a.numRows() != a.numCols())
     throw InvalidArgument(message("symmetric scaling needs a square matrix, but this one has ",
                                   a.numPointRows(), " rows and ", a.numPointCols(), " columns"));
+  validate(exec, a.graph);
   const Offset n = a.numPointRows();
   const Vector<Scalar, Device> d(
       Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Ainvil::scaling"), n);

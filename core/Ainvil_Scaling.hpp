@@ -16,8 +16,8 @@ enum class ScalingRule {
 /// The diagonal of S, one value a point row: blocks are scaled point by point. The rows of `a` need
 /// not be sorted. Deterministic, and free of overflow where d itself is. Cost: one pass over the
 /// diagonal blocks, or a transposed graph and two passes over the matrix. Waits.
-/// \throws InvalidArgument if A is not square or a d_i is zero or not finite; the message names the
-/// row.
+/// \throws InvalidArgument if A is not square or not valid, see validate(), or if a d_i is zero or
+/// not finite; the message names the row.
 template <class Scalar, class Device>
 Vector<Scalar, Device> scalingFactors(const typename Device::execution_space& exec,
                                       const BsrMatrix<Scalar, Device>& a, ScalingRule rule);

@@ -100,6 +100,7 @@ PermutedGraph<Device> permuted(const typename Device::execution_space& exec,
                                   " block rows does not fit a matrix of ", graph.num_rows,
                                   " block rows and ", graph.num_cols, " block columns"));
   ScopedRegion region("Ainvil::permuted");
+  validate(exec, graph);
   const auto old_row_map = graph.row_map;
   const auto new_to_old = perm.new_to_old;
   const auto row_map = allocate<Offset, Device>(exec, "Ainvil::row_map", size_t(n) + 1);

@@ -49,8 +49,8 @@ Permutation<ToDevice> copyTo(const Permutation<Device>& perm) {
 
 /// P A P^T with sorted rows, whether those of A are or not. Values follow, now and whenever they
 /// change, by gatherBlocks(exec, Trans::No, source, ...). O(nnz log(row length)); waits.
-/// \throws InvalidArgument if A is not square, has another number of rows than P, or holds a column
-/// twice in a row.
+/// \throws InvalidArgument if A is not square, has another number of rows than P, is not valid, see
+/// validate(), or holds a column twice in a row.
 template <class Device>
 PermutedGraph<Device> permuted(const typename Device::execution_space& exec,
                                const Permutation<Device>& perm, const Graph<Device>& graph);
