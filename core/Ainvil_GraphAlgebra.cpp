@@ -239,10 +239,13 @@ Graph<Device> patternPower(const typename Device::execution_space& exec, const G
     throw InvalidArgument(message("the pattern power must be at least 1, but it is ", power));
   ScopedRegion region("Ainvil::patternPower");
   Graph<Device> result = graph;
-  for (int p = 2; p <= power; ++p)
+  Offset before = -1;
+  for (int p = 2; p <= power && before < result.numEntries(); ++p) {
+    before = result.numEntries();
     result =
         detail::unionGraph<Device>(exec, graph.num_rows, graph.num_cols,
                                    PowerLists<Device>{result, graph}, result.meanRowLength() + 1);
+  }
   return result;
 }
 
@@ -256,8 +259,10 @@ Graph<Device> fillPattern(const typename Device::execution_space& exec, const Gr
   ScopedRegion region("Ainvil::fillPattern");
   Graph<Device> result = graph;
   auto levels = allocateZeros<int, Device>(exec, "Ainvil::level", graph.numEntries());
-  // Step 0 only inserts missing diagonals: no sum of levels plus one is at most 0.
-  for (int step = 0; step <= level; ++step) {
+  // Step 0 only inserts missing diagonals: no sum of levels plus one is at most 0. The last step
+  // that can insert anything joins two entries of the highest level there is.
+  int highest = 0;
+  for (int step = 0; step <= level && step <= 2 * highest + 1; ++step) {
     const Graph<Device> before = result;
     const auto old_levels = levels;
     const Graph<Device> after = detail::unionGraph<Device>(
@@ -275,6 +280,8 @@ Graph<Device> fillPattern(const typename Device::execution_space& exec, const Gr
             old += known ? 1 : 0;
           }
         });
+    if (after.numEntries() > before.numEntries())
+      highest = step;
     result = after;
     levels = new_levels;
   }

@@ -91,8 +91,8 @@ Ordinal countMissingDiagonals(const typename Device::execution_space& exec,
 /// The pattern S(|T|^p) of a triangular factor T, p >= 1, counted and filled on the device. A graph
 /// without diagonal entries is that of a unit triangular factor and gives the pattern of the power
 /// without them. Row i of the power p is the union of row i of the power p - 1 and the rows of T it
-/// points to; cost: entries of the result x lists merged x log(row length), no memory but the
-/// result. \throws InvalidArgument if power < 1.
+/// points to; it ends early at a power that adds nothing. Cost: entries of the result x lists
+/// merged x log(row length), no memory but the result. \throws InvalidArgument if power < 1.
 template <class Device>
 Graph<Device> patternPower(const typename Device::execution_space& exec, const Graph<Device>& graph,
                            int power);
@@ -100,7 +100,8 @@ Graph<Device> patternPower(const typename Device::execution_space& exec, const G
 /// The pattern of the block incomplete factors ILU(k), diagonal included: entry (i, j) is kept if
 /// its fill level min over h < min(i, j) of lev(i, h) + lev(h, j) + 1 is at most `level` (0 on the
 /// graph itself). Level by level: the entries of level l come from pairs of levels a + b = l - 1
-/// only, so each step is one parallel count and fill. Source: Saad, Iterative Methods for Sparse
+/// only, so each step is one parallel count and fill; the steps end where no entry is left to come.
+/// Source: Saad, Iterative Methods for Sparse
 /// Linear Systems (2003), section 10.3. \throws InvalidArgument if level < 0.
 template <class Device>
 Graph<Device> fillPattern(const typename Device::execution_space& exec, const Graph<Device>& graph,

@@ -4,6 +4,7 @@
 #include "TestSupport.hpp"
 
 #include <bitset>
+#include <climits>
 
 namespace {
 
@@ -108,6 +109,11 @@ TEST(PatternPower, WidensABandByItsWidth) {
   EXPECT_EQ(rowsOf(patternPower(Exec(), deviceGraph(band), 4)), wide);
 }
 
+TEST(PatternPower, EndsWhereNothingIsAdded) {
+  const Rows rows = {{}, {0}, {1}, {2, 0}}, closed = {{}, {0}, {0, 1}, {0, 1, 2}};
+  EXPECT_EQ(rowsOf(patternPower(Exec(), deviceGraph(rows), INT_MAX)), closed);
+}
+
 TEST(PatternPower, RefusesPowersBelowOneAndRectangles) {
   const Rows rows = {{0}, {0, 1}};
   EXPECT_THROW(patternPower(Exec(), deviceGraph(rows), 0), InvalidArgument);
@@ -180,6 +186,15 @@ TEST(FillPattern, EqualsTheTextbookOnAGrid) {
   checkFill(grid, "grid");
   // From some level on the pattern is that of the exact factors.
   EXPECT_EQ(rowsOf(fillPattern(Exec(), deviceGraph(grid), 15)), serialFill(grid, 1000));
+}
+
+/// Sparse graphs, which may have entries of a level and none of the level before.
+TEST(FillPattern, EndsWhereNothingIsLeftToFill) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const Rows rows = randomRows(40, 40, 1.5 / 40, anyDiagonal(seed));
+    EXPECT_EQ(rowsOf(fillPattern(Exec(), deviceGraph(rows), INT_MAX)), serialFill(rows, 1000))
+        << seed;
+  }
 }
 
 TEST(FillPattern, RefusesNegativeLevelsAndRectangles) {
