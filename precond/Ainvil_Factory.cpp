@@ -7,9 +7,8 @@
 #include "Ainvil_Jacobi.hpp"
 
 #include <algorithm>
-#include <cerrno>
+#include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <map>
 
 namespace ainvil {
@@ -27,10 +26,19 @@ std::vector<ParameterHelp> withBreakdown(std::vector<ParameterHelp> parameters) 
 template <class Enum>
 using Choices = std::vector<std::pair<std::string, Enum>>;
 
+std::string knownMethods() {
+  std::string known;
+  for (const MethodHelp& method : preconditionerHelp())
+    known += known.empty() ? method.name : ", " + method.name;
+  return known;
+}
+
 /// The key=value pairs of a specification, taken one by one; what is left over is an error.
 class Options {
 public:
   explicit Options(const std::string& specification) : specification_(specification) {
+    if (specification.empty())
+      fail(message("it is empty, known methods are ", knownMethods()));
     const size_t colon = specification.find(':');
     method_ = specification.substr(0, colon);
     size_t begin = colon == std::string::npos ? specification.size() : colon + 1;
@@ -66,14 +74,13 @@ public:
   int integer(const std::string& key, int fallback, int lowest) {
     if (!has(key))
       return fallback;
+    constexpr int highest = 1000000;
     const std::string text = take(key);
-    char* end = nullptr;
-    errno = 0;
-    const long value = std::strtol(text.c_str(), &end, 10);
-    if (*end != '\0' || errno != 0 || value < lowest || value > 1000000)
-      fail(message("'", key, "' must be an integer of at least ", lowest, ", but it is '", text,
-                   "'"));
-    return static_cast<int>(value);
+    int value = 0;
+    if (!isNumber(text, value) || value < lowest || value > highest)
+      fail(message("'", key, "' must be an integer from ", lowest, " to ", highest, ", but it is '",
+                   text, "'"));
+    return value;
   }
 
   double positive(const std::string& key, double fallback) {
@@ -115,19 +122,36 @@ public:
                  known.empty() ? "'" + method_ + "' takes none" : "known are " + known));
   }
 
+  /// The method with these parameters; what its constructor refuses is told like all the rest.
+  template <class Method, class Parameters>
+  std::unique_ptr<Method> make(const Parameters& parameters) const {
+    try {
+      return std::make_unique<Method>(parameters);
+    } catch (const InvalidArgument& error) {
+      fail(error.what());
+    }
+  }
+
   [[noreturn]] void fail(const std::string& why) const {
     throw InvalidArgument(message("preconditioner '", specification_, "': ", why));
   }
 
 private:
+  /// True if all of the text is a number of the type, whatever the locale.
+  template <class Number>
+  static bool isNumber(const std::string& text, Number& value) {
+    const char* end = text.data() + text.size();
+    const auto [next, error] = std::from_chars(text.data(), end, value);
+    return error == std::errc() && next == end;
+  }
+
   template <class Accept>
   double number(const std::string& key, double fallback, const char* what, const Accept& accept) {
     if (!has(key))
       return fallback;
     const std::string text = take(key);
-    char* end = nullptr;
-    const double value = std::strtod(text.c_str(), &end);
-    if (*end != '\0' || !accept(value) || !(value < HUGE_VAL))
+    double value = 0;
+    if (!isNumber(text, value) || !accept(value) || !std::isfinite(value))
       fail(message("'", key, "' must be ", what, ", but it is '", text, "'"));
     return value;
   }
@@ -222,7 +246,7 @@ PreconditionerPtr<Scalar, Device> makeIlu(Options& options) {
   parameters.solve = triangularParameters<Device>(options);
   parameters.storage = storage<Scalar>(options);
   options.finish();
-  return std::make_unique<Ilu<Scalar, Device>>(parameters);
+  return options.make<Ilu<Scalar, Device>>(parameters);
 }
 
 template <class Scalar, class Device>
@@ -272,7 +296,7 @@ PreconditionerPtr<Scalar, Device> makeAinv(Options& options) {
   parameters.breakdown = breakdownPolicy(options);
   parameters.shift = breakdownShift(options, parameters.breakdown);
   options.finish();
-  return std::make_unique<Ainv<Scalar, Device>>(parameters);
+  return options.make<Ainv<Scalar, Device>>(parameters);
 }
 
 template <class Scalar, class Device>
@@ -282,7 +306,7 @@ PreconditionerPtr<Scalar, Device> makeJacobi(Options& options) {
   parameters.breakdown = breakdownPolicy(options);
   parameters.shift = breakdownShift(options, parameters.breakdown);
   options.finish();
-  return std::make_unique<Jacobi<Scalar, Device>>(parameters);
+  return options.make<Jacobi<Scalar, Device>>(parameters);
 }
 
 } // namespace
@@ -337,8 +361,6 @@ const std::vector<MethodHelp>& preconditionerHelp() {
 
 template <class Scalar, class Device>
 PreconditionerPtr<Scalar, Device> createPreconditioner(const std::string& specification) {
-  if (specification.empty())
-    throw InvalidArgument("the preconditioner specification is empty");
   Options options(specification);
   if (options.method() == "none") {
     options.finish();
@@ -349,13 +371,10 @@ PreconditionerPtr<Scalar, Device> createPreconditioner(const std::string& specif
   if (options.method() == "ilu")
     return makeIlu<Scalar, Device>(options);
   if (options.method() == "fsai")
-    return std::make_unique<Fsai<Scalar, Device>>(takeFsaiParameters<Scalar, Device>(options));
+    return options.make<Fsai<Scalar, Device>>(takeFsaiParameters<Scalar, Device>(options));
   if (options.method() == "ainv")
     return makeAinv<Scalar, Device>(options);
-  std::string known;
-  for (const MethodHelp& method : preconditionerHelp())
-    known += known.empty() ? method.name : ", " + method.name;
-  options.fail(message("unknown method '", options.method(), "', known are ", known));
+  options.fail(message("unknown method '", options.method(), "', known are ", knownMethods()));
 }
 
 template <class Scalar, class Device>
