@@ -60,15 +60,21 @@ public:
     pos_ += pos_ != end_;
   }
 
+  /// Takes the first word.
+  void banner() {
+    const std::string word = lowerCase(peek());
+    if (word != "%%matrixmarket" && word != "%matrixmarket")
+      failExpected("a file that begins with %%MatrixMarket");
+    pos_ += word.size();
+  }
+
   /// Takes the next word, which is in a blank-separated list, and returns it in lower case.
   std::string keyword(const char* what, const std::string& list) {
-    std::string word(peek());
-    for (char& c : word)
-      c = 'A' <= c && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    const std::string word = lowerCase(peek());
     if (word == "complex" || word == "hermitian")
       fail(word, " matrices are not supported, expected ", what, ", one of: ", list);
     if ((" " + list + " ").find(" " + word + " ") == std::string::npos)
-      failExpected(what, ", one of: ", list);
+      failExpected(what, list.find(' ') == std::string::npos ? " " : ", one of: ", list);
     pos_ += word.size();
     return word;
   }
@@ -107,6 +113,13 @@ public:
   }
 
 private:
+  static std::string lowerCase(std::string_view word) {
+    std::string lower(word);
+    for (char& c : lower)
+      c = 'A' <= c && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    return lower;
+  }
+
   static bool isBlank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
   bool isWordEnd(const char* p) const { return p == end_ || isBlank(*p) || *p == '\n'; }
 
@@ -143,7 +156,7 @@ struct Triplets {
 /// Entries as the file lists them, symmetric ones expanded.
 Triplets parseTriplets(std::string_view text, const std::string& name, bool is_vector) {
   Scanner scan(text, name);
-  scan.keyword("the Matrix Market banner", "%%matrixmarket %matrixmarket");
+  scan.banner();
   scan.keyword("the object", "matrix");
   const bool is_array = scan.keyword("the format", "coordinate array") == "array";
   const std::string field = scan.keyword("the field", "real double integer pattern");
@@ -170,7 +183,10 @@ Triplets parseTriplets(std::string_view text, const std::string& name, bool is_v
   const Offset bytes = scan.bytesLeft(), shortest_line = is_array ? 2 : is_pattern ? 4 : 6;
   if (count > bytes / shortest_line)
     scan.fail("expected ", count, " entries, but found only ", bytes, " more bytes, room for ",
-              bytes / shortest_line);
+              bytes / shortest_line, ": the file is not complete, or its size line is wrong");
+  if (count > 0 && (rows == 0 || cols == 0))
+    scan.fail("expected no entries in a matrix of ", rows, " rows and ", cols,
+              " columns, but found the number ", count);
   // Empty rows are legal, yet one line of text must not claim a row map of 16 GiB.
   const Offset max_size = 16 * bytes + (Offset(1) << 24);
   if (std::max(rows, cols) > max_size)

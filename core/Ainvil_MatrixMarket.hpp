@@ -13,7 +13,8 @@
 ///
 /// Everything else is a FileError whose sentence names the file, the line, what was expected and
 /// what was found there. Memory is bounded by the size of the uncompressed text: the declared
-/// numbers of entries and rows are compared with it before anything is allocated.
+/// numbers of entries and rows are compared with it before anything is allocated. Empty rows are
+/// legal, so there may be 2^24 rows and columns, and 16 more a byte.
 ///
 /// Files are read and written on the calling thread, whatever the locale. Kokkos must be
 /// initialized.
