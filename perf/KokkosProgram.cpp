@@ -45,7 +45,9 @@ int runProgram(const std::string& program, int argc, char** argv,
       const KokkosScope scope(arguments); // shows it
       return success;
     }
-    return run(arguments);
+    const ExitCode code = run(arguments);
+    std::cout.flush();
+    return std::cout ? code : fail("cannot write to standard output", other_error);
   } catch (const Error& error) {
     return fail(error.what(), bad_input);
   } catch (const std::bad_alloc&) {

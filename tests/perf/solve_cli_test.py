@@ -10,6 +10,8 @@ import gzip
 import json
 import os
 import pty
+import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -482,6 +484,46 @@ class CommandLineTest(unittest.TestCase):
         matrix = self.write("in.mtx", tridiagonal(3))
         self.refuse(["overwrite"], "--matrix", matrix, "--solution", "./in.mtx")
         self.refuse(["overwrite"], *large, "--rhs", matrix, "--history", matrix)
+
+    def test_outputs_survive_a_full_disk_and_a_kill(self):
+        problem = ["--problem", "poisson5:40", "--precond", "jacobi", "--precond", "ilu", "--quiet"]
+        for option, name in (("--json", "in.json"), ("--history", "in.csv"),
+                             ("--solution", "in.mtx"), ("--solution", "in.mtx.gz")):
+            for action, code in ((signal.SIG_IGN, 2), (signal.SIG_DFL, -signal.SIGXFSZ)):
+
+                def limit_files(action=action):
+                    """A write beyond 1 KiB fails as on a full disk, or ends the program."""
+                    resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))
+                    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+                    signal.signal(signal.SIGXFSZ, action)
+
+                with self.subTest(option=option, code=code):
+                    self.write(name, "old")
+                    result = subprocess.run([EXECUTABLE, *problem, option, name], cwd=self.folder,
+                                            preexec_fn=limit_files, capture_output=True, text=True,
+                                            timeout=300, check=False)
+                    self.assertEqual(result.returncode, code, result)
+                    self.assertEqual(self.read(name), "old")
+                    left = sorted(os.listdir(self.folder))
+                    if code == 2:
+                        self.assertEqual(result.stderr,
+                                         f"ainvil-solve: cannot write '{name}': File too large\n")
+                        self.assertEqual(left, [name])
+                    else:
+                        self.assertEqual(len(left), 2)
+                        self.assertTrue(left[1].startswith(name + ".part"), left)
+                        os.remove(self.path(left[1]))
+                    os.remove(self.path(name))
+
+    def test_results_that_get_lost_on_standard_output_are_an_error(self):
+        for arguments in (["--json", "-"], []):
+            with open("/dev/full", "wb") as full:
+                result = subprocess.run([EXECUTABLE, "--problem", "poisson5:4", *arguments],
+                                        stdout=full, stderr=subprocess.PIPE, timeout=300,
+                                        check=False)
+            self.assertEqual(result.returncode, 1)
+            self.assertTrue(result.stderr.endswith(
+                b"ainvil-solve: cannot write to standard output\n"), result.stderr)
 
 
 if __name__ == "__main__":
