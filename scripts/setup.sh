@@ -3,6 +3,7 @@
 #
 #   scripts/setup.sh build   what scripts/quickstart.sh needs (the default)
 #   scripts/setup.sh test    what scripts/test.sh needs: the same, Trilinos and clang-format
+#   scripts/setup.sh fuzz    what scripts/fuzz.sh needs: Clang and Debian's Kokkos, no other
 #
 # Needs root or sudo only when a package is missing. Run again at will: what is there stays there.
 # A Kokkos with Kokkos Kernels that Kokkos_ROOT, KokkosKernels_ROOT or CMAKE_PREFIX_PATH leads to is
@@ -43,6 +44,11 @@ serial_packages=(
   "libtrilinos-kokkos-kernels-dev  Kokkos Kernels"
   "liblapack-dev                   Kokkos Kernels is linked with it"
   "libblas-dev                     Kokkos Kernels is linked with it"
+)
+fuzz_packages=(
+  "clang            compiler with libFuzzer"
+  "libclang-rt-dev  libFuzzer and the sanitizers"
+  "llvm             names in stack traces"
 )
 
 # shellcheck source=scripts/debian.sh
@@ -123,7 +129,8 @@ main() {
   case ${1:-build} in
     build) ;;
     test) packages+=("${test_packages[@]}") ;;
-    *) die "unknown argument '$1'; use build or test" ;;
+    fuzz) packages+=("${serial_packages[@]}" "${fuzz_packages[@]}") ;;
+    *) die "unknown argument '$1'; use build, test or fuzz" ;;
   esac
   if [[ ${AINVIL_SKIP_SETUP:-0} == 1 ]]; then
     say "skipped because AINVIL_SKIP_SETUP=1"
@@ -144,7 +151,7 @@ main() {
   flock 9 # two scripts at once: the second waits and finds everything done
   : >"$log"
   install_packages "${packages[@]}"
-  setup_kokkos
+  [[ ${1:-build} == fuzz ]] || setup_kokkos
   say "ready"
 }
 
