@@ -2,7 +2,6 @@
 #include "Ainvil_MatrixMarket.hpp"
 
 #include "Ainvil_Files.hpp"
-#include "Ainvil_GraphAlgebra.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -319,7 +318,6 @@ Vector<double, HostDevice> readMatrixMarketVector(const std::string& path) {
 
 void writeMatrixMarket(const std::string& path, const BsrMatrix<double, HostDevice>& a,
                        const std::string& comment) {
-  validate(HostDevice::execution_space(), a.graph);
   std::string text = header("coordinate", comment);
   append(text, a.numPointRows(), ' ');
   append(text, a.numPointCols(), ' ');

@@ -46,9 +46,9 @@ Vector<double, HostDevice> parseMatrixMarketVector(std::string_view text, const 
 /// exactly the same double. A path that ends in `.gz` is compressed. Every line of `comment`
 /// becomes a comment line below the banner.
 ///
-/// The file is there with all of its text or not at all: see writeFile(). \throws FileError as
-/// writeFile() \throws InvalidArgument if the graph is not valid, see validate(), or if a value is
-/// not finite, since no reader would take it; nothing is touched then
+/// The graph must be valid. The file is there with all of its text or not at all: see writeFile().
+/// \throws FileError as writeFile(), and InvalidArgument if a value is not finite, since no reader
+/// would take it; nothing is touched then
 void writeMatrixMarket(const std::string& path, const BsrMatrix<double, HostDevice>& a,
                        const std::string& comment = {});
 
