@@ -110,7 +110,7 @@ TEST(PatternPower, WidensABandByItsWidth) {
 }
 
 TEST(PatternPower, EndsWhereNothingIsAdded) {
-  const Rows rows = {{}, {0}, {1}, {2, 0}}, closed = {{}, {0}, {0, 1}, {0, 1, 2}};
+  const Rows rows = {{}, {0}, {1}, {0, 2}}, closed = {{}, {0}, {0, 1}, {0, 1, 2}};
   EXPECT_EQ(rowsOf(patternPower(Exec(), deviceGraph(rows), INT_MAX)), closed);
 }
 

@@ -6,6 +6,7 @@
 #include "Ainvil_Convert.hpp"
 #include "Ainvil_Factory.hpp"
 #include "Ainvil_LinearOperator.hpp"
+#include "Ainvil_Ordering.hpp"
 #include "Ainvil_Partition.hpp"
 #include "Ainvil_Permutation.hpp"
 #include "Ainvil_Scaling.hpp"
@@ -46,7 +47,6 @@ std::vector<EntryPoint> entryPoints() {
        [](const Matrix& a) {
          permuted(Exec(), identityPermutation<Device>(Exec(), a.numRows()), a);
        }},
-      {"partition", [](const Matrix& a) { partition(copyTo<HostDevice>(a.graph), 1); }},
       {"MatrixOperator", [](const Matrix& a) { MatrixOperator<double, Device>{a}; }}};
   for (const std::string method : {"none", "jacobi", "ilu", "fsai", "ainv"})
     list.push_back({method, [=](const Matrix& a) {
@@ -59,6 +59,14 @@ Matrix matrixOf(const std::vector<Offset>& row_map, const std::vector<Ordinal>& 
   const Ordinal n = static_cast<Ordinal>(row_map.size()) - 1;
   return {Graph<Device>(n, n, viewOf<Offset, Device>(row_map), viewOf<Ordinal, Device>(entries)),
           viewOf<double, Device>(std::vector<double>(entries.size(), 1.0)), 1};
+}
+
+/// Orderings and partitions are found on the host.
+void addHostEntryPoints(std::vector<EntryPoint>& list) {
+  list.push_back({"partition", [](const Matrix& a) { partition(copyTo<HostDevice>(a.graph), 1); }});
+  for (const Ordering method : {Ordering::Natural, Ordering::Rcm, Ordering::NestedDissection})
+    list.push_back(
+        {"ordering", [=](const Matrix& a) { ordering(method, copyTo<HostDevice>(a.graph)); }});
 }
 
 TEST(InvalidMatrix, IsRefusedByEveryEntryPoint) {
@@ -75,7 +83,9 @@ TEST(InvalidMatrix, IsRefusedByEveryEntryPoint) {
       {matrixOf({0, 1, 2, 3, 4}, {0, 1000000, 2, 3}), "1 column indices lie outside [0, 4)"},
       {matrixOf({0, 1, 2, 3, 4}, {0, 1, -1, -1000000}), "2 column indices lie outside [0, 4)"},
   };
-  for (const EntryPoint& entry_point : entryPoints()) {
+  std::vector<EntryPoint> list = entryPoints();
+  addHostEntryPoints(list);
+  for (const EntryPoint& entry_point : list) {
     SCOPED_TRACE(entry_point.what);
     EXPECT_NO_THROW(entry_point.run(matrixOf({0, 1, 2, 3, 4}, {0, 1, 2, 3})));
     for (const auto& c : cases)
