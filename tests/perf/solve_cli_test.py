@@ -415,7 +415,7 @@ class CommandLineTest(unittest.TestCase):
         self.refuse_input(["cut.mtx.gz", "truncated"], "--matrix", path)
 
     def test_refuses_malformed_matrices(self):
-        for text, words in (("", ["banner"]), ("hello\n", ["banner"]),
+        for text, words in (("", ["%%MatrixMarket"]), ("hello\n", ["%%MatrixMarket"]),
                             (tridiagonal(5)[:-12], ["end of the file"]),
                             (GENERAL + "2 2 2\n1 1 1\n2 2 x\n", ["line 4", "'x'"]),
                             (GENERAL + "2 2 2\n1 1 1\n2 2 nan\n", ["line 4", "finite", "nan"]),
@@ -464,7 +464,7 @@ class CommandLineTest(unittest.TestCase):
         matrix = self.write("a.mtx", tridiagonal(3))
         for text, words in ((ARRAY + "2 1\n1\n1\n", ["2 values", "3 rows"]),
                             (ARRAY + "3 2\n1\n1\n1\n1\n1\n1\n", ["vector"]),
-                            (ARRAY + "3 1\n1\nnan\n1\n", ["finite"]), ("x", ["banner"])):
+                            (ARRAY + "3 1\n1\nnan\n1\n", ["finite"]), ("x", ["%%MatrixMarket"])):
             self.refuse_input(["b.mtx", *words], "--matrix", matrix, "--rhs", self.write("b.mtx", text))
 
     def test_refuses_values_beyond_float(self):
