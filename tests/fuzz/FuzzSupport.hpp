@@ -12,6 +12,9 @@
 namespace ainvil {
 namespace fuzz {
 
+/// A short file may claim 2^24 rows. Beyond this many the targets do not look at each of them.
+constexpr Ordinal many_rows = 1 << 16;
+
 /// Ends the program, which libFuzzer reports as a finding, unless the condition holds.
 void require(bool condition, const std::string& what);
 

@@ -31,16 +31,20 @@ bool isRead(const Reader& reader) {
 
 void readMatrix(std::string_view text) {
   const auto a = parseMatrixMarket(text, "in.mtx");
-  validate(exec, a.graph);
-  require(isSorted(exec, a.graph), "rows are not sorted");
+  if (a.numRows() <= fuzz::many_rows) {
+    validate(exec, a.graph);
+    require(isSorted(exec, a.graph), "rows are not sorted");
+  }
   require(countNonFinite<double, HostDevice>(exec, a.values) == 0, "values are not finite");
   const Offset bytes = text.size();
-  require(2 * a.numEntries() <= 2 * bytes, "more entries than the text can hold");
+  require(2 * a.numEntries() <= bytes, "more entries than the text can hold");
   require(std::max(a.numRows(), a.numCols()) <= 16 * bytes + (1 << 24), "too many rows or columns");
 }
 
 void readVector(std::string_view text) {
   const auto x = parseMatrixMarketVector(text, "in.mtx");
+  if (Offset(x.extent(0)) > fuzz::many_rows)
+    return;
   require(countNonFinite<double, HostDevice>(exec, x) == 0, "values are not finite");
   require(Offset(x.extent(0)) == parseMatrixMarket(text, "in.mtx").numRows(), "another size");
 }
