@@ -68,6 +68,15 @@ Offset countNonFinite(const typename Device::execution_space& exec,
   return bad;
 }
 
+template <class Scalar, class Device>
+void detail::requireFinite(const typename Device::execution_space& exec,
+                           const Kokkos::View<const Scalar*, Device>& values, const char* what) {
+  if (const Offset bad = countNonFinite<Scalar, Device>(exec, values))
+    throw BreakdownError(message(bad, " values of ", what,
+                                 " overflow or are not a number: scale or reorder the matrix, or "
+                                 "choose another method"));
+}
+
 #define AINVIL_INSTANTIATE_SCALAR(SCALAR, DEVICE)                                                  \
   template void gatherBlocks<SCALAR, DEVICE>(                                                      \
       const typename DEVICE::execution_space&, Trans, const Kokkos::View<const Offset*, DEVICE>&,  \
@@ -76,7 +85,10 @@ Offset countNonFinite(const typename Device::execution_space& exec,
                                                 const Kokkos::View<const SCALAR*, DEVICE>&,        \
                                                 const Kokkos::View<SCALAR*, DEVICE>&);             \
   template Offset countNonFinite<SCALAR, DEVICE>(const typename DEVICE::execution_space&,          \
-                                                 const Kokkos::View<const SCALAR*, DEVICE>&);
+                                                 const Kokkos::View<const SCALAR*, DEVICE>&);      \
+  template void detail::requireFinite<SCALAR, DEVICE>(const typename DEVICE::execution_space&,     \
+                                                      const Kokkos::View<const SCALAR*, DEVICE>&,  \
+                                                      const char*);
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \
   AINVIL_INSTANTIATE_SCALAR(double, DEVICE)                                                        \
   AINVIL_INSTANTIATE_SCALAR(float, DEVICE)                                                         \

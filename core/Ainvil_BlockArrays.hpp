@@ -31,4 +31,14 @@ template <class Scalar, class Device>
 Offset countNonFinite(const typename Device::execution_space& exec,
                       const Kokkos::View<const Scalar*, Device>& values);
 
+namespace detail {
+
+/// Throws BreakdownError if a value of the factor that `what` names is NaN or infinite, whatever
+/// the policy: nothing can be put in the place of what has overflowed. Waits for the instance.
+template <class Scalar, class Device>
+void requireFinite(const typename Device::execution_space& exec,
+                   const Kokkos::View<const Scalar*, Device>& values, const char* what);
+
+} // namespace detail
+
 } // namespace ainvil

@@ -24,7 +24,8 @@ class InvalidArgument : public Error {
   using Error::Error;
 };
 
-/// A pivot that cannot be inverted, under the breakdown policy `fail`.
+/// A pivot that cannot be inverted, under the breakdown policy `fail`, or factors that overflow,
+/// under any.
 class BreakdownError : public Error {
   using Error::Error;
 };

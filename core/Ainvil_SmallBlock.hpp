@@ -12,10 +12,10 @@ namespace detail {
 
 /// a <- a^-1 for an n x n row-major block, by Gauss-Jordan elimination with row pivoting, 2 n^3
 /// operations. `pivots` is room for n integers, `scales` for 2 n scalars. Returns false and leaves
-/// `a` undefined if the block is singular to rounding or not finite. Pivots are chosen and judged
-/// relative to the largest entry that their row, and then their column, began with: one that is at
-/// most 10 n eps counts as zero. So no scaling of rows and columns changes the verdict, as
-/// long as their largest entries are normal numbers.
+/// `a` undefined if the block is singular to rounding, or it or its inverse is not finite. Pivots
+/// are chosen and judged relative to the largest entry that their row, and then their column, began
+/// with: one that is at most 10 n eps counts as zero. So no scaling of rows and columns changes the
+/// verdict, as long as their largest entries are normal numbers.
 template <class Scalar>
 KOKKOS_INLINE_FUNCTION bool invertBlock(Scalar* a, int* pivots, Scalar* scales, const int n) {
   Scalar* row_scale = scales; // 1 / largest entry
@@ -79,7 +79,10 @@ KOKKOS_INLINE_FUNCTION bool invertBlock(Scalar* a, int* pivots, Scalar* scales, 
         a[i * n + k] = a[i * n + pivots[k]];
         a[i * n + pivots[k]] = swapped;
       }
-  return true;
+  bool finite = true;
+  for (int e = 0; e < n * n; ++e)
+    finite = finite && a[e] * Scalar(0) == Scalar(0);
+  return finite;
 }
 
 /// a <- L^-1 with zeros above its diagonal for an n x n row-major SPD block a = L L^T, of which the

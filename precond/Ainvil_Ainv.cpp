@@ -68,6 +68,7 @@ BsrMatrix<Scalar, Device> transposeOf(const typename Device::execution_space& ex
 template <class Scalar, class Device>
 StoredMatrix<Scalar, Device> stored(const typename Device::execution_space& exec, Storage storage,
                                     const BsrMatrix<Scalar, Device>& a) {
+  detail::requireFinite<Scalar, Device>(exec, a.values, "an inverse factor");
   if (storage == Storage::Native)
     return {exec, storage, a.graph, 1, a.values, {}};
   Kokkos::View<float*, Device> single;

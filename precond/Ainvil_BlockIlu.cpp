@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Ainvil_BlockIlu.hpp"
 
+#include "Ainvil_BlockArrays.hpp"
 #include "Ainvil_GraphAlgebra.hpp"
 #include "Ainvil_Probes.hpp"
 #include "Ainvil_RowSearch.hpp"
@@ -278,6 +279,10 @@ void BlockIlu<Scalar, Device>::compute(const execution_space& exec, const Matrix
                    Row::scratchBytes(a.block_size));
       });
     pivot_inverter_.check(exec, report);
+    if (parameters_.sweeps > 0)
+      return;
+    detail::requireFinite<Scalar, Device>(exec, lower_.matrix.values, "the factor L");
+    detail::requireFinite<Scalar, Device>(exec, upper_.matrix.values, "the factor U");
   });
   if (parameters_.sweeps == 0)
     return;

@@ -63,7 +63,8 @@ public:
   /// \throws InvalidArgument if a diagonal block is missing and the policy is `fail`.
   void initialize(const execution_space& exec, const Matrix& a, Report& report);
 
-  /// Factors of a matrix with the same graph. \throws BreakdownError under the policy `fail`.
+  /// Factors of a matrix with the same graph. \throws BreakdownError under the policy `fail`, or if
+  /// the factors overflow.
   void compute(const execution_space& exec, const Matrix& a, Report& report);
 
   /// ||(A - L U)_S||_F / ||A||_F on the pattern S of the factors, of the last compute by sweeps.

@@ -259,7 +259,9 @@ void IsaiTriangularSolver<Storage, Scalar, Device>::compute(const execution_spac
     if (parameters_.side == IsaiSide::Columns)
       gatherBlocks<Storage, Device>(exec, Trans::Yes, inverse_source_, bs, rows_values_,
                                     inverse_.values);
-    if (!std::is_same<Storage, Scalar>::value)
+    if (std::is_same<Storage, Scalar>::value)
+      detail::requireFinite<Storage, Device>(exec, inverse_.values, "the approximate inverse");
+    else
       detail::checkStorage(exec, inverse_, !unit_);
     if (parameters_.relax != 0)
       factor_.update(exec, factor);

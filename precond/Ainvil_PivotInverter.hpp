@@ -49,8 +49,8 @@ struct PivotInverter {
       for (int e = 0; e < bs2; ++e)
         if (compat::math::fabs(d[e]) > largest)
           largest = compat::math::fabs(d[e]);
-      // Nothing to scale with: 1 keeps the factor finite.
-      if (!(largest > Scalar(0)) || !(largest * Scalar(0) == Scalar(0)))
+      // Nothing to scale with, or nothing whose inverse is finite: 1 keeps the factor finite.
+      if (!(Scalar(1) / largest * Scalar(0) == Scalar(0)) || !(largest * Scalar(0) == Scalar(0)))
         largest = Scalar(1);
       if (policy == BreakdownPolicy::Shift) {
         for (int r = 0; r < bs; ++r)

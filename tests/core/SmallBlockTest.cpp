@@ -223,6 +223,8 @@ void checkNotFinite(Scalar bad, const char* what) {
 TEST(InvertBlock, RefusesWhatOverflows) {
   const double huge = std::numeric_limits<double>::max();
   checkSingular(Doubles{huge, huge, -huge, huge}, 2, "overflow");
+  // All pivots are fine, but an entry of the inverse is -1e350.
+  checkSingular(Doubles{1e-100, 1e150, 0, 1e-100}, 2, "overflow of the inverse");
 }
 
 TEST(InvertBlock, RefusesWhatIsNotFinite) {

@@ -94,6 +94,25 @@ TEST(AinvBreakdown, AfterAFailureAnotherMatrixIsFine) {
 }
 
 /// Weighted Laplacians of connected graphs, singular but for 1e-14 on the diagonal.
+/// All pivots are 1, but z_02 = 1e400. The next matrix does not suffer from it.
+TEST(AinvBreakdown, FactorsThatOverflowAreRefusedWhateverThePolicy) {
+  const Pattern pattern{{0, 1}, {1, 2}, {2}};
+  const HostBsr fine = matrixOn(pattern, 1, 225), a = matrixOn(pattern, 1, 226);
+  for (Offset e = 0; e < a.numEntries(); ++e)
+    a.values(e) = e % 2 == 0 ? 1 : 1e200;
+  for (const bool stabilized : {true, false})
+    for (const BreakdownPolicy policy :
+         {BreakdownPolicy::Fail, BreakdownPolicy::Shift, BreakdownPolicy::Replace}) {
+      AinvParameters parameters = ainv(0, Ordering::Natural, stabilized, false);
+      parameters.breakdown = policy;
+      SCOPED_TRACE(nameOf(parameters));
+      Method method(parameters);
+      EXPECT_THROW(setUp(method, a), BreakdownError);
+      method.compute(copyTo<Device>(HostBsr(a.graph, fine.values, 1)));
+      expectReference(method, referenceOf(fine, parameters));
+    }
+}
+
 TEST(AinvBreakdown, DoesNotHappenToSainvOnNearlySingularMatrices) {
   for (const std::uint64_t seed : {231, 232, 233})
     for (const char* name : {"poisson5:12x11", "random", "laplace27:5"}) {

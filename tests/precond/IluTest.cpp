@@ -380,6 +380,22 @@ TEST(IluBreakdown, MissingDiagonalBlock) {
   expectNear(denseInverse(shifted), inverse(denseProduct(shifted.factors()), 20), 1e-10);
 }
 
+/// Pivots of 1e-200 and 1, but u_01 = 1e400: nothing divides by it.
+TEST(IluBreakdown, FactorsThatOverflowAreRefusedWhateverThePolicy) {
+  HostBsr a = matrixOn(Pattern{{0, 1}, {1}}, 1, 84);
+  a.values(0) = 1e-200;
+  a.values(1) = 1e200;
+  a.values(2) = 1;
+  for (const BreakdownPolicy policy :
+       {BreakdownPolicy::Fail, BreakdownPolicy::Shift, BreakdownPolicy::Replace}) {
+    IluParameters<Device> parameters = exactIlu();
+    parameters.factorization.breakdown = policy;
+    Ilu<double, Device> ilu(parameters);
+    EXPECT_THROW(setUp(ilu, a), BreakdownError);
+    EXPECT_FALSE(ilu.isComputed());
+  }
+}
+
 TEST(Ilu, RefusesBadParameters) {
   EXPECT_THROW((Ilu<double, Device>(exactIlu(-1))), InvalidArgument);
   EXPECT_THROW((Ilu<double, Device>(isaiIlu(0))), InvalidArgument);

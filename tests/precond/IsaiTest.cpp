@@ -272,6 +272,18 @@ TEST(Isai, FloatStorageIsTheDoubleInverseRounded) {
   }
 }
 
+/// U = I + couplings of 1e200 is finite, the entry (0, 2) of its inverse is 1e400.
+TEST(Isai, InversesThatOverflowAreRefused) {
+  const HostBsr a = matrixOn(Pattern{{0, 1}, {1, 2}, {2}}, 1, 66);
+  for (Offset e = 0; e < a.numEntries(); ++e)
+    a.values(e) = e % 2 == 0 ? 1 : 1e200;
+  for (const IsaiSide side : {IsaiSide::Rows, IsaiSide::Columns}) {
+    Ilu<double, Device> finite(isaiIlu(1, side)), infinite(isaiIlu(2, side));
+    EXPECT_NO_THROW(setUp(finite, a));
+    EXPECT_THROW(setUp(infinite, a), BreakdownError);
+  }
+}
+
 TEST(Isai, BlocksOfMultiplesOfTheIdentityEqualTheScalarInverse) {
   const Pattern pattern = randomPattern(50, 5, 43);
   const HostBsr scalar = matrixOn(pattern, 1, 43);

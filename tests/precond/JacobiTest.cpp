@@ -64,5 +64,19 @@ TEST(Jacobi, ZeroDiagonalFollowsThePolicy) {
   EXPECT_EQ(m[8 * 12 + 9], 0.0);
 }
 
+/// 1 / 1e-310 is infinite.
+TEST(Jacobi, DenormalDiagonalFollowsThePolicy) {
+  HostBsr a = matrixOn(diagonalPattern(3), 1, 74);
+  a.values(1) = 1e-310;
+  for (const BreakdownPolicy policy : {BreakdownPolicy::Shift, BreakdownPolicy::Replace}) {
+    JacobiParameters parameters;
+    parameters.breakdown = policy;
+    Jacobi<double, Device> jacobi(parameters);
+    setUp(jacobi, a);
+    EXPECT_EQ(jacobi.report().breakdowns, 1);
+    EXPECT_EQ(denseInverse(jacobi)[4], policy == BreakdownPolicy::Shift ? 1e3 : 1.0);
+  }
+}
+
 } // namespace
 } // namespace ainvil
