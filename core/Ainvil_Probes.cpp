@@ -3,12 +3,36 @@
 
 #include "Ainvil_Hash.hpp"
 #include "Ainvil_RowTeams.hpp"
+#include "Ainvil_Symmetry.hpp"
 
 #include <cmath>
 
 namespace ainvil {
 
 using detail::Range;
+
+namespace {
+
+/// sum over all entries of (z_ij / unit)^2.
+template <class Scalar, class Device>
+double sumOfSquares(const typename Device::execution_space& exec,
+                    MultiVectorArg<const Scalar, Device> z, double unit) {
+  using Exec = typename Device::execution_space;
+  const Offset columns = z.extent(1);
+  double sum = 0;
+  Kokkos::parallel_reduce(
+      "Ainvil::norm", Range<Exec>(exec, 0, z.extent(0)),
+      KOKKOS_LAMBDA(const Offset i, double& partial) {
+        for (Offset j = 0; j < columns; ++j) {
+          const double ratio = double(z(i, j)) / unit;
+          partial += ratio * ratio;
+        }
+      },
+      sum);
+  return sum;
+}
+
+} // namespace
 
 template <class Scalar, class Device>
 void detail::fillProbes(const typename Device::execution_space& exec,
@@ -29,16 +53,25 @@ template <class Scalar, class Device>
 double detail::norm(const typename Device::execution_space& exec,
                     MultiVectorArg<const Scalar, Device> z) {
   using Exec = typename Device::execution_space;
+  const double sum = sumOfSquares<Scalar, Device>(exec, z, 1.0);
+  if (std::isnan(sum) || (sum >= smallest_safe_square && sum <= largest_safe_square))
+    return std::sqrt(sum);
   const Offset columns = z.extent(1);
-  double sum = 0;
+  double largest = 0;
   Kokkos::parallel_reduce(
-      "Ainvil::norm", Range<Exec>(exec, 0, z.extent(0)),
-      KOKKOS_LAMBDA(const Offset i, double& partial) {
-        for (Offset j = 0; j < columns; ++j)
-          partial += double(z(i, j)) * double(z(i, j));
+      "Ainvil::norm[largest]", Range<Exec>(exec, 0, z.extent(0)),
+      KOKKOS_LAMBDA(const Offset i, double& most) {
+        for (Offset j = 0; j < columns; ++j) {
+          const double size = compat::math::fabs(double(z(i, j)));
+          most = size > most ? size : most;
+        }
       },
-      sum);
-  return std::sqrt(sum);
+      Kokkos::Max<double>(largest));
+  if (!(largest > 0)) // nothing but zeros, or nothing at all
+    return 0;
+  if (std::isinf(largest))
+    return largest;
+  return largest * std::sqrt(sumOfSquares<Scalar, Device>(exec, z, largest));
 }
 
 #define AINVIL_INSTANTIATE_TYPE(SCALAR, DEVICE)                                                    \

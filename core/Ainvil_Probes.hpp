@@ -15,7 +15,8 @@ constexpr int num_probes = 2;
 template <class Scalar, class Device>
 void fillProbes(const typename Device::execution_space& exec, MultiVectorArg<Scalar, Device> z);
 
-/// Frobenius norm. Waits for the instance.
+/// Frobenius norm; also where the squares overflow or underflow, which takes two passes more. Waits
+/// for the instance.
 template <class Scalar, class Device>
 double norm(const typename Device::execution_space& exec, MultiVectorArg<const Scalar, Device> z);
 

@@ -8,7 +8,10 @@
 namespace ainvil {
 namespace detail {
 
-/// ||block e of A||_F.
+/// Sums of squares between these have lost nothing to underflow or overflow.
+constexpr double smallest_safe_square = 1e-280, largest_safe_square = 1e300;
+
+/// ||block e of A||_F; also where the squares overflow or underflow.
 template <class Scalar, class Device>
 KOKKOS_INLINE_FUNCTION double blockNorm(const BsrMatrix<Scalar, Device>& a, Offset e) {
   const int bs2 = a.block_size * a.block_size;
@@ -17,7 +20,19 @@ KOKKOS_INLINE_FUNCTION double blockNorm(const BsrMatrix<Scalar, Device>& a, Offs
     const double value = a.values(e * bs2 + k);
     sum += value * value;
   }
-  return compat::math::sqrt(sum);
+  if (sum >= smallest_safe_square && sum <= largest_safe_square)
+    return compat::math::sqrt(sum);
+  double largest = 0;
+  for (int k = 0; k < bs2; ++k) {
+    const double size = compat::math::fabs(double(a.values(e * bs2 + k)));
+    largest = size > largest ? size : largest;
+  }
+  sum = 0;
+  for (int k = 0; k < bs2 && largest > 0; ++k) {
+    const double ratio = a.values(e * bs2 + k) / largest;
+    sum += ratio * ratio;
+  }
+  return largest * compat::math::sqrt(sum);
 }
 
 /// ||A_ii||_F, 0 where it is missing.

@@ -145,12 +145,13 @@ struct IndependentRow {
   }
 };
 
-/// The Frobenius norm of row i of (A - L U)_S,
+/// The Frobenius norm of row i of (A - L U)_S relative to `size`,
 ///   A_ij - sum over k <= min(i, j) of L_ik U_kj, U_jj = I, for (i, j) in the pattern;
 /// a lane an entry of a block.
 template <class Scalar, class Device>
 struct ResidualRow {
   BsrMatrix<Scalar, Device> a, l, u;
+  double size; ///< so that no square leaves the range of numbers
   Kokkos::View<double*, Device> norms;
 
   KOKKOS_INLINE_FUNCTION Scalar residual(Ordinal i, Ordinal j, int e) const {
@@ -185,7 +186,7 @@ struct ResidualRow {
           const int t = item / bs2;
           const Ordinal j =
               t < in_l ? l.graph.entries(l_begin + t) : u.graph.entries(u_begin + t - in_l);
-          const double value = residual(i, j, item - t * bs2);
+          const double value = residual(i, j, item - t * bs2) / size;
           partial += value * value;
         },
         sum);
@@ -327,12 +328,14 @@ void BlockIlu<Scalar, Device>::sweep(const execution_space& exec, const Matrix& 
 template <class Scalar, class Device>
 double BlockIlu<Scalar, Device>::measureResidual(const execution_space& exec,
                                                  const Matrix& a) const {
-  detail::forEachRow(exec, "Ainvil::BlockIlu[residual]", a.numRows(),
-                     detail::teamsForRowsOf(a.graph, a.block_size * a.block_size),
-                     ResidualRow<Scalar, Device>{a, lower_.matrix, upper_.matrix, row_residuals_});
-  const double sum = detail::norm<double, Device>(exec, asColumn(row_residuals_));
   const double size = detail::norm<Scalar, Device>(exec, asColumn(a.values));
-  return size > 0 ? sum / size : 0.0;
+  if (size == 0)
+    return 0;
+  detail::forEachRow(
+      exec, "Ainvil::BlockIlu[residual]", a.numRows(),
+      detail::teamsForRowsOf(a.graph, a.block_size * a.block_size),
+      ResidualRow<Scalar, Device>{a, lower_.matrix, upper_.matrix, size, row_residuals_});
+  return detail::norm<double, Device>(exec, asColumn(row_residuals_));
 }
 
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \

@@ -231,6 +231,24 @@ TEST(FsaiPattern, OfLimitedRowsKnowsNoScaling) {
   }
 }
 
+/// Norms of blocks whose squares leave the range of numbers are compared as all others are.
+TEST(FsaiPattern, KnowsNoScale) {
+  for (const int bs : {1, 3}) {
+    const HostBsr a = spdMatrixOn(symmetricPattern(60, 6, 239), bs, 239);
+    Method expected(fsai(0.02, 2, 0));
+    setUp(expected, a);
+    EXPECT_GT(expected.patternEntries(), 60);
+    for (const double scale : {0x1p-600, 0x1p+600}) {
+      const HostBsr scaled(a.graph, viewOf(toHost(a.values)), bs);
+      for (size_t i = 0; i < scaled.values.extent(0); ++i)
+        scaled.values(i) *= scale;
+      Method method(fsai(0.02, 2, 0));
+      setUp(method, scaled);
+      EXPECT_EQ(rowsOf(method.factor().graph()), rowsOf(expected.factor().graph()));
+    }
+  }
+}
+
 TEST(FsaiPattern, MayBeGivenByTheUser) {
   const HostBsr a = spdMatrixOn(symmetricPattern(30, 5, 107), 2, 107);
   Method by_power(fsai(0, 2, 0));

@@ -119,6 +119,25 @@ TEST(IluSweeps, ApproachTheFactorsAndReachThemAfterAsManyAsLevels) {
     }
 }
 
+/// The residual is relative: squares that leave the range of numbers do not matter.
+TEST(IluSweeps, ResidualKnowsNoScale) {
+  const HostBsr a = matrixOn(randomPattern(40, 6, 85), 3, 85);
+  const auto residualAt = [&](double scale) {
+    const HostBsr scaled(a.graph, viewOf(toHost(a.values)), a.block_size);
+    for (size_t i = 0; i < scaled.values.extent(0); ++i)
+      scaled.values(i) *= scale;
+    IluParameters<Device> parameters = exactIlu();
+    parameters.factorization.sweeps = 1;
+    Ilu<double, Device> ilu(parameters);
+    setUp(ilu, scaled);
+    return ilu.factors().residual();
+  };
+  const double expected = residualAt(1);
+  EXPECT_GT(expected, 1e-6);
+  EXPECT_NEAR(residualAt(0x1p-700), expected, 1e-14 * expected);
+  EXPECT_NEAR(residualAt(0x1p+700), expected, 1e-14 * expected);
+}
+
 TEST(IluSweeps, CountThePivotsOfTheLastSweep) {
   HostBsr a = matrixOn(diagonalPattern(10), 1, 82);
   a.values(3) = 0;

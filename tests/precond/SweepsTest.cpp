@@ -161,6 +161,23 @@ TEST(Sweeps, ReportTheirResidualAndObjectToDivergence) {
   EXPECT_EQ(diverging.objection(), "");
 }
 
+/// The squares of D^-1 r leave the range of numbers; the verdict is that of moderate scales.
+TEST(Sweeps, JudgeAtAnyScale) {
+  const HostBsr chain = makeProblem("chain:64").matrix;
+  const HostBsr tame = matrixOn(randomPattern(20, 3, 97), 2, 97);
+  for (const HostBsr& a : {chain, tame})
+    for (const double scale : {1.0, 1e-200, 1e200}) {
+      const HostBsr scaled(a.graph, viewOf(toHost(a.values)), a.block_size);
+      for (size_t i = 0; i < scaled.values.extent(0); ++i)
+        scaled.values(i) *= scale;
+      SweepParameters parameters = sweeps(2);
+      parameters.divergence_limit = 1;
+      Ilu<double, Device> ilu(sweepIlu(parameters));
+      setUp(ilu, scaled);
+      EXPECT_EQ(ilu.objection().empty(), a.block_size == 2) << scale;
+    }
+}
+
 TEST(Sweeps, AreFixedUnlessAsynchronous) {
   EXPECT_TRUE((Ilu<double, Device>(sweepIlu(sweeps(3))).isFixed()));
   EXPECT_FALSE((Ilu<double, Device>(sweepIlu(sweeps(3, SweepMode::Async))).isFixed()));
