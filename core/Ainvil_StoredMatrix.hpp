@@ -19,6 +19,11 @@ template <class Stored, class Device>
 void checkStorage(const typename Device::execution_space& exec, const BsrMatrix<Stored, Device>& a,
                   bool full_rows);
 
+/// The same for blocks of a diagonal, stored one after the other; every one is a full row.
+template <class Stored, class Device>
+void checkDiagonalStorage(const typename Device::execution_space& exec,
+                          const Kokkos::View<const Stored*, Device>& blocks, int block_size);
+
 } // namespace detail
 
 /// A block sparse matrix with values in the precision of the vectors it multiplies, or in float.

@@ -147,6 +147,7 @@ void SweepTriangularSolver<Storage, Scalar, Device>::compute(const execution_spa
       if (unit_)
         convert<Scalar, Storage, Device>(exec, factor.matrix.values, m_.values);
       detail::checkStorage(exec, m_, false);
+      detail::checkDiagonalStorage<Storage, Device>(exec, diagonal_inverse_, m_.block_size);
     }
   });
   report.phases.time(exec, "Sweeps", prefix + "sweep_probe", [&] {

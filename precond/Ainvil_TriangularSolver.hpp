@@ -67,6 +67,8 @@ public:
       convert<Scalar, Storage, Device>(exec, factor.matrix.values, factor_.matrix.values);
       convert<Scalar, Storage, Device>(exec, factor.diagonal_inverse, factor_.diagonal_inverse);
       checkStorage(exec, factor_.matrix, !factor_.unit);
+      checkDiagonalStorage<Storage, Device>(exec, factor_.diagonal_inverse,
+                                            factor_.matrix.block_size);
     }
   }
 

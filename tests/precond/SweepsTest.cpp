@@ -161,6 +161,21 @@ TEST(Sweeps, ReportTheirResidualAndObjectToDivergence) {
   EXPECT_EQ(diverging.objection(), "");
 }
 
+/// D^-1 S is of order 1 at any scale, D^-1 is not.
+TEST(Sweeps, RefuseDiagonalsThatDoNotFitFloat) {
+  for (const double scale : {1e45, 1e-45}) {
+    HostBsr a = matrixOn(randomPattern(20, 3, 96), 2, 96);
+    for (size_t i = 0; i < a.values.extent(0); ++i)
+      a.values(i) *= scale;
+    IluParameters<Device> parameters = sweepIlu(sweeps(2));
+    Ilu<double, Device> in_double(parameters);
+    EXPECT_NO_THROW(setUp(in_double, a)) << scale;
+    parameters.storage = Storage::Float;
+    Ilu<double, Device> in_float(parameters);
+    EXPECT_THROW(setUp(in_float, a), InvalidArgument) << scale;
+  }
+}
+
 /// The squares of D^-1 r leave the range of numbers; the verdict is that of moderate scales.
 TEST(Sweeps, JudgeAtAnyScale) {
   const HostBsr chain = makeProblem("chain:64").matrix;
