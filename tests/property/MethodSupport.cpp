@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "MethodSupport.hpp"
+
+namespace ainvil {
+namespace test {
+
+const std::vector<std::string>& generalMethods() {
+  static const std::vector<std::string> methods = {
+      "none",
+      "jacobi",
+      "jacobi:variant=point",
+      "ilu",
+      "ilu:level=1",
+      "ilu:level=2",
+      "ilu:iterative=4",
+      "ilu:solve=isai",
+      "ilu:level=1,solve=isai,power=2",
+      "ilu:solve=isai,power=3,side=columns",
+      "ilu:solve=isai,side=columns,relax=2",
+      "ilu:solve=isai,power=2,relax=auto",
+      "ilu:iterative=2,level=2,solve=isai,relax=1",
+      "ilu:solve=jacobi,sweeps=3",
+      "ilu:level=1,solve=jacobi,sweeps=4,damping=0.8,start=zero",
+      "ilu:solve=async,sweeps=2",
+      "ilu:solve=async,sweeps=3,order=against,damping=0.9",
+      "ainv:symmetric=no,drop=0.01",
+      "ainv:variant=ainv,symmetric=no,drop=0.01",
+      "ainv:symmetric=no,drop=0.1,drop-rule=relative,max-col=7",
+      "ainv:variant=bainv,parts=3,symmetric=no,drop=0.05",
+      "ainv:symmetric=no,order=rcm,drop=0.001"};
+  return methods;
+}
+
+const std::vector<std::string>& spdMethods() {
+  static const std::vector<std::string> methods = {"fsai",
+                                                   "fsai:power=1,filter=0",
+                                                   "fsai:power=3,tau=0.1,max-row=5",
+                                                   "fsai:adaptive=3,filter=0.02",
+                                                   "fsai:adaptive=2,power=1,per-step=2,max-row=8",
+                                                   "ainv:drop=0.01",
+                                                   "ainv:variant=ainv,drop=0.01",
+                                                   "ainv:drop-rule=relative,max-col=6,order=nd",
+                                                   "ainv:variant=bainv,parts=3,order=rcm"};
+  return methods;
+}
+
+std::vector<std::string> methodsFor(const RandomSystem& system) {
+  std::vector<std::string> methods = generalMethods();
+  if (system.values == Values::Spd)
+    methods.insert(methods.end(), spdMethods().begin(), spdMethods().end());
+  methods.erase(std::remove_if(methods.begin(), methods.end(),
+                               [&](const std::string& specification) {
+                                 return hasTooManyParts(specification, system.matrix);
+                               }),
+                methods.end());
+  return methods;
+}
+
+std::string with(const std::string& specification, const std::string& parameters) {
+  return specification + (contains(specification, ":") ? "," : ":") + parameters;
+}
+
+MethodPtr built(const std::string& specification, const HostBsr& pattern, const HostBsr& a) {
+  MethodPtr m = createPreconditioner<double, Device>(specification);
+  m->initialize(copyTo<Device>(pattern));
+  // Views of the pattern's own arrays, or copies of them on a GPU.
+  m->compute(copyTo<Device>(a));
+  return m;
+}
+
+std::vector<double> applied(const Method& m, const std::vector<double>& x, Trans trans,
+                            size_t columns) {
+  const size_t n = m.numRows();
+  const auto y = poisoned(n, columns, n + 3);
+  m.apply(Exec(), toDevice(x, n, columns, n + 1), y, trans);
+  return toHost(y);
+}
+
+HostBsr kronecker(const HostBsr& a, int b) {
+  const HostBsr product(
+      a.graph, Kokkos::View<double*, HostDevice>("Ainvil::test", a.numEntries() * b * b), b);
+  for (Offset e = 0; e < a.numEntries(); ++e)
+    for (int r = 0; r < b; ++r)
+      product.values((e * b + r) * b + r) = a.values(e);
+  return product;
+}
+
+} // namespace test
+} // namespace ainvil
