@@ -241,6 +241,23 @@ struct NormBody {
   }
 };
 
+/// sum r_i^2 and sum |r_i|, both NaN if x is not finite: 0 x_i is 0 or NaN.
+template <class Scalar, class Device>
+struct ResidualNormBody {
+  NormBody<Scalar, Device> norm;
+  MultiVectorArg<const Scalar, Device> x;
+
+  KOKKOS_FUNCTION bool begin() { return true; }
+  KOKKOS_INLINE_FUNCTION Sums<2> row(Offset i) const {
+    Sums<2> sums = norm.row(i);
+    const double nothing = double(0) * x(i, 0);
+    sums.value[0] += nothing;
+    sums.value[1] += nothing;
+    return sums;
+  }
+  KOKKOS_FUNCTION void finish(const Sums<2>& sums) const { norm.finish(sums); }
+};
+
 template <class Scalar, class Device>
 struct CopyKernel {
   MultiVectorArg<const Scalar, Device> x;

@@ -36,7 +36,7 @@ bool isOver(const SolverOptions& options, double previous, SolveResult& result) 
   if (residual <= options.tolerance)
     return finish(result, SolveStatus::Converged, "");
   if (!std::isfinite(residual))
-    return finish(result, SolveStatus::Diverged, "the recomputed residual holds NaN or Inf");
+    return finish(result, SolveStatus::Diverged, "the solution or its residual holds NaN or Inf");
   // A recurrence that starts from the true residual and yet reduces it by less than half of what it
   // announces works on rounding errors, and would again.
   const double announced = previous - result.rel_residual;
@@ -91,8 +91,9 @@ SolveResult KrylovSolver<Scalar, Device>::solve(const execution_space& exec, con
         meter_.residual(exec, a, asColumn(b), system.x, residual()) / system.b_norm;
     const bool better = result.true_rel_residual <= 0.9 * previous;
     const bool goes_on = stop.status == SolveStatus::Converged || (stop.unless_better && better);
-    if (goes_on || result.true_rel_residual <= options_.tolerance)
-      continue;
+    if (goes_on || result.true_rel_residual <= options_.tolerance ||
+        !std::isfinite(result.true_rel_residual))
+      continue; // isOver() knows
     finish(result, stop.status, message(stop.reason, ", after iteration ", result.iterations));
     return result;
   }
@@ -135,7 +136,7 @@ bool KrylovSolver<Scalar, Device>::start(const System& system, ConstVectorArg b,
   const double r_norm = meter_.residual(system.exec, system.a, b, system.x, residual());
   if (!std::isfinite(r_norm))
     return settle(SolveStatus::Diverged, r_norm,
-                  "the initial residual b - A x holds NaN or Inf, or its norm overflows");
+                  "the initial x or its residual b - A x holds NaN or Inf, or its norm overflows");
   settle(SolveStatus::Converged, r_norm / system.b_norm, "");
   if (result.rel_residual <= options_.tolerance)
     return true;

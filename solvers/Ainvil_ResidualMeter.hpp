@@ -31,24 +31,28 @@ public:
   };
 
   Norm norm(const execution_space& exec, VectorIn x) {
-    if (x.extent(0) == 0)
+    return measure(exec, x.extent(0), NormBody<Scalar, Device>{x, result_});
+  }
+
+  /// r = b - A x; returns ||r||, NaN if x is not finite, be it where A has no entries.
+  double residual(const execution_space& exec, const LinearOperator<Scalar, Device>& a, VectorIn b,
+                  VectorIn x, VectorOut r) {
+    copyVector<Scalar, Device>(exec, b, r);
+    a.apply(exec, x, r, Trans::No, Scalar(-1), Scalar(1));
+    return measure(exec, x.extent(0), ResidualNormBody<Scalar, Device>{{r, result_}, x}).two;
+  }
+
+private:
+  template <class Body>
+  Norm measure(const execution_space& exec, Offset n, const Body& body) {
+    if (n == 0)
       return {0, true};
-    sumRows<2>(exec, "Ainvil::norm", shape_, sums_, x.extent(0),
-               NormBody<Scalar, Device>{x, result_});
+    sumRows<2>(exec, "Ainvil::norm", shape_, sums_, n, body);
     Kokkos::deep_copy(exec, host_result_, result_);
     compat::fence(exec, "Ainvil::ResidualMeter::norm");
     return {std::sqrt(host_result_(0)), host_result_(1) == 0};
   }
 
-  /// r = b - A x; returns ||r||.
-  double residual(const execution_space& exec, const LinearOperator<Scalar, Device>& a, VectorIn b,
-                  VectorIn x, VectorOut r) {
-    copyVector<Scalar, Device>(exec, b, r);
-    a.apply(exec, x, r, Trans::No, Scalar(-1), Scalar(1));
-    return norm(exec, r).two;
-  }
-
-private:
   SumTeams shape_;
   PartialSums<Device> sums_;
   Kokkos::View<double*, Device> result_;

@@ -125,8 +125,9 @@ TEST_F(Files, KeepTheirBytes) {
   for (const std::string& text : {bytes, std::string(), std::string("\x1f\x8b")})
     for (const char* name : {"a", "a.gz"}) {
       writeFile(path(name), text);
-      if (text != "\x1f\x8b" || name == std::string("a.gz")) // else taken for a cut gzip file
-        EXPECT_TRUE(readFile(path(name)) == text) << name << " " << text.size();
+      if (text == "\x1f\x8b" && name == std::string("a")) // would be taken for a cut gzip file
+        continue;
+      EXPECT_TRUE(readFile(path(name)) == text) << name << " " << text.size();
     }
   EXPECT_EQ(slurp(path("a.gz")).substr(0, 2), "\x1f\x8b");
   EXPECT_EQ(slurp(path("a")), "\x1f\x8b");

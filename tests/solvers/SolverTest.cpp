@@ -195,6 +195,21 @@ TYPED_TEST(AnySolver, ReportsNaN) {
     }
 }
 
+// Where A has no entries, b - A x does not show what x is.
+TYPED_TEST(AnySolver, ReportsNaNWhereTheMatrixIsEmpty) {
+  HostCsr a;
+  for (Ordinal i = 0; i < 40; ++i) {
+    if (i != 33)
+      a.add(i, 2.0);
+    a.endRow();
+  }
+  Doubles b(40, 1.0), x(40, 0.0);
+  b[33] = 0;
+  EXPECT_EQ(this->solve(options(1e-8, 10), a, b, nullptr, x).result.status, SolveStatus::Converged);
+  x[33] = nan;
+  EXPECT_EQ(this->solve(options(1e-8, 10), a, b, nullptr, x).result.status, SolveStatus::Diverged);
+}
+
 // NaN in the middle of the work: x is the iterate before, as far as the method has one.
 TYPED_TEST(AnySolver, ReportsNaNThatComesLate) {
   const HostCsr a = this->matrix(33);
