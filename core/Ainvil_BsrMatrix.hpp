@@ -68,8 +68,8 @@ struct BsrMatrix {
   int block_size = 1;                   ///< rows and columns of a block
 
   BsrMatrix() = default;
-  /// Shares the arrays. \throws InvalidArgument if the block size is not positive or the number of
-  /// values is another.
+  /// Shares the arrays. \throws InvalidArgument if the block size is out of range (see
+  /// requireBlockSize) or the number of values is another.
   BsrMatrix(Graph<Device> graph_in, Kokkos::View<Scalar*, Device> values_in, int block_size_in)
       : graph(graph_in), values(values_in), block_size(block_size_in) {
     detail::requireBlockSize(block_size);

@@ -11,7 +11,8 @@ namespace detail {
 /// Sums of squares between these have lost nothing to underflow or overflow.
 constexpr double smallest_safe_square = 1e-280, largest_safe_square = 1e300;
 
-/// ||block e of A||_F; also where the squares overflow or underflow.
+/// ||block e of A||_F; also where the squares overflow or underflow. NaN and Inf stay what they
+/// are.
 template <class Scalar, class Device>
 KOKKOS_INLINE_FUNCTION double blockNorm(const BsrMatrix<Scalar, Device>& a, Offset e) {
   const int bs2 = a.block_size * a.block_size;
@@ -27,8 +28,10 @@ KOKKOS_INLINE_FUNCTION double blockNorm(const BsrMatrix<Scalar, Device>& a, Offs
     const double size = compat::math::fabs(double(a.values(e * bs2 + k)));
     largest = size > largest ? size : largest;
   }
+  if (largest == 0 || largest * 0 != 0) // zeros, NaN or Inf: the sum tells
+    return compat::math::sqrt(sum);
   sum = 0;
-  for (int k = 0; k < bs2 && largest > 0; ++k) {
+  for (int k = 0; k < bs2; ++k) {
     const double ratio = a.values(e * bs2 + k) / largest;
     sum += ratio * ratio;
   }

@@ -314,6 +314,34 @@ struct ColumnsOfRows {
   }
 };
 
+/// Calls f with the rows of column j as it is.
+template <class Scalar, class Device>
+struct RowsOfCurrent {
+  FactorColumns<Scalar, Device> columns;
+  Kokkos::View<const char*, Device> current;
+
+  template <class F>
+  KOKKOS_FUNCTION void operator()(Ordinal j, const F& f) const {
+    const int version = current(j);
+    const Offset begin = columns.begin(j, version), end = begin + columns.count(j, version);
+    for (Offset e = begin; e < end; ++e)
+      f(columns.rows(e));
+  }
+};
+
+/// Calls f with the rows that column j touched.
+template <class Device>
+struct RowsTouched {
+  IndexLists<Device> touched;
+
+  template <class F>
+  KOKKOS_FUNCTION void operator()(Ordinal j, const F& f) const {
+    const Offset begin = touched.pool.begin(j), end = begin + touched.count(j);
+    for (Offset e = begin; e < end; ++e)
+      f(touched.indices(e));
+  }
+};
+
 /// By what a column differs from its version before.
 enum class Change : char { None, Values, Rows };
 
@@ -329,6 +357,32 @@ struct FactorState {
   /// Column j was computed in this round with the new versions of the columns base(j), ..., j - 1;
   /// or it was not and base(j) = -1.
   Kokkos::View<Ordinal*, Device> base;
+};
+
+/// 1 for dirty columns.
+template <class Device>
+struct IsDirty {
+  Kokkos::View<const char*, Device> dirty;
+
+  KOKKOS_FUNCTION Offset operator()(Offset j) const { return dirty(j) != 0 ? 1 : 0; }
+};
+
+/// The room that column j needs, 0 if it is clean.
+template <class Scalar, class Device>
+struct RoomOfDirty {
+  FactorState<Scalar, Device> state;
+
+  KOKKOS_FUNCTION Offset operator()(Offset j) const {
+    return state.dirty(j) != 0 ? state.rooms(j) : 0;
+  }
+};
+
+/// The pivot of column j is not what the columns give.
+template <class Device>
+struct IsBroken {
+  Kokkos::View<const char*, Device> broken;
+
+  KOKKOS_FUNCTION bool operator()(Offset j) const { return broken(j) != 0; }
 };
 
 } // namespace detail

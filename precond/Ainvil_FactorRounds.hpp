@@ -232,5 +232,41 @@ struct Wake {
   }
 };
 
+/// The chosen columns into members, sorted by rooms; of_room(r) is where those of room 2^r begin
+/// and becomes where they end.
+template <class Scalar, class Device>
+struct SortByRoom {
+  FactorState<Scalar, Device> state;
+  Agenda<Device> agenda;
+
+  KOKKOS_FUNCTION void operator()(Offset c) const {
+    const Ordinal j = agenda.chosen(c);
+    Offset& place = agenda.of_room(Agenda<Device>::logarithm(state.rooms(j)));
+    agenda.members(Kokkos::atomic_fetch_add(&place, Offset(1))) = j;
+  }
+};
+
+/// The new versions of members become current; those that could not be computed are counted and, if
+/// wanted, proposed again.
+template <class Scalar, class Device>
+struct EndRound {
+  FactorState<Scalar, Device> state;
+  Agenda<Device> agenda;
+  bool propose;
+
+  KOKKOS_FUNCTION void operator()(Offset m) const {
+    const Ordinal j = agenda.members(m);
+    if (state.base(j) < 0) {
+      Kokkos::atomic_fetch_add(&agenda.num_left(0), Offset(1));
+      if (propose)
+        agenda.propose(j);
+    } else if (static_cast<Change>(state.changed(j)) != Change::None) {
+      state.current(j) = static_cast<char>(1 - state.current(j));
+    }
+    state.changed(j) = static_cast<char>(Change::None);
+    state.base(j) = -1;
+  }
+};
+
 } // namespace detail
 } // namespace ainvil

@@ -27,34 +27,6 @@ Offset fewColumns(const Exec& exec, Ordinal largest_room) {
   return largest_room > 4 * smallest_room ? 4 * at_once : at_once;
 }
 
-/// Calls f with the rows of column j as it is.
-template <class Scalar, class Device>
-struct RowsOfCurrent {
-  FactorColumns<Scalar, Device> columns;
-  Kokkos::View<const char*, Device> current;
-
-  template <class F>
-  KOKKOS_FUNCTION void operator()(Ordinal j, const F& f) const {
-    const int version = current(j);
-    const Offset begin = columns.begin(j, version), end = begin + columns.count(j, version);
-    for (Offset e = begin; e < end; ++e)
-      f(columns.rows(e));
-  }
-};
-
-/// Calls f with the rows that column j touched.
-template <class Device>
-struct RowsTouched {
-  IndexLists<Device> touched;
-
-  template <class F>
-  KOKKOS_FUNCTION void operator()(Ordinal j, const F& f) const {
-    const Offset begin = touched.pool.begin(j), end = begin + touched.count(j);
-    for (Offset e = begin; e < end; ++e)
-      f(touched.indices(e));
-  }
-};
-
 /// All columns from the first dirty one on become dirty. Waits.
 template <class Scalar, class Device>
 void markTheRest(const typename Device::execution_space& exec,
@@ -71,61 +43,6 @@ void markTheRest(const typename Device::execution_space& exec,
   Kokkos::parallel_for(
       "Ainvil::InverseFactors[rest]", Range<Exec>(exec, first, state.dirty.extent(0)),
       KOKKOS_LAMBDA(const Offset j) { state.dirty(j) = 1; });
-}
-
-/// 1 for dirty columns.
-template <class Device>
-struct IsDirty {
-  Kokkos::View<const char*, Device> dirty;
-
-  KOKKOS_FUNCTION Offset operator()(Offset j) const { return dirty(j) != 0 ? 1 : 0; }
-};
-
-/// The room that column j needs, 0 if it is clean.
-template <class Scalar, class Device>
-struct RoomOfDirty {
-  FactorState<Scalar, Device> state;
-
-  KOKKOS_FUNCTION Offset operator()(Offset j) const {
-    return state.dirty(j) != 0 ? state.rooms(j) : 0;
-  }
-};
-
-/// The new versions of the first `count` members become current; those that could not be computed
-/// are counted and, if wanted, proposed again.
-template <class Scalar, class Device>
-void endRound(const typename Device::execution_space& exec,
-              const FactorState<Scalar, Device>& state, const Agenda<Device>& agenda, Ordinal count,
-              bool propose) {
-  Kokkos::parallel_for(
-      "Ainvil::InverseFactors[end]", Range<typename Device::execution_space>(exec, 0, count),
-      KOKKOS_LAMBDA(const Offset m) {
-        const Ordinal j = agenda.members(m);
-        if (state.base(j) < 0) {
-          Kokkos::atomic_fetch_add(&agenda.num_left(0), Offset(1));
-          if (propose)
-            agenda.propose(j);
-        } else if (static_cast<Change>(state.changed(j)) != Change::None) {
-          state.current(j) = static_cast<char>(1 - state.current(j));
-        }
-        state.changed(j) = static_cast<char>(Change::None);
-        state.base(j) = -1;
-      });
-}
-
-/// The chosen columns into members, sorted by rooms; of_room(r) is where those of room 2^r begin
-/// and becomes where they end.
-template <class Scalar, class Device>
-void sortByRoom(const typename Device::execution_space& exec,
-                const FactorState<Scalar, Device>& state, const Agenda<Device>& agenda,
-                Ordinal count) {
-  Kokkos::parallel_for(
-      "Ainvil::InverseFactors[sort]", Range<typename Device::execution_space>(exec, 0, count),
-      KOKKOS_LAMBDA(const Offset c) {
-        const Ordinal j = agenda.chosen(c);
-        Offset& place = agenda.of_room(Agenda<Device>::logarithm(state.rooms(j)));
-        agenda.members(Kokkos::atomic_fetch_add(&place, Offset(1))) = j;
-      });
 }
 
 /// sqrt |a_kk|, 1 where that is 0.
@@ -153,14 +70,6 @@ void firstPivots(const typename Device::execution_space& exec, const BsrMatrix<S
         pivots(row) = d != Scalar(0) ? d : Scalar(1);
       });
 }
-
-/// The pivot of column j is not what the columns give.
-template <class Device>
-struct IsBroken {
-  Kokkos::View<const char*, Device> broken;
-
-  KOKKOS_FUNCTION bool operator()(Offset j) const { return broken(j) != 0; }
-};
 
 } // namespace
 
@@ -262,7 +171,7 @@ void InverseFactors<Scalar, Device>::computeByEvents(const execution_space& exec
       begin = end;
     }
     const bool passes = wake(exec, a, transposed, count);
-    endRound(exec, state_, agenda_, count, !passes);
+    endRound(exec, count, !passes);
     proposed_ = -1;
     if (passes)
       proposeDirty(exec);
@@ -296,7 +205,7 @@ void InverseFactors<Scalar, Device>::computeInChunks(const execution_space& exec
                    static_cast<Ordinal>((count + chunks - 1) / chunks), static_cast<Ordinal>(room));
     if (!in_order)
       wake(exec, a, transposed, count);
-    endRound(exec, state_, agenda_, count, false);
+    endRound(exec, count, false);
     num_members_ += count;
     ++rounds_;
     makePlace(exec, false);
@@ -409,7 +318,8 @@ void InverseFactors<Scalar, Device>::sortMembers(const execution_space& exec, Or
     return;
   }
   Kokkos::deep_copy(exec, agenda_.of_room, begins_);
-  sortByRoom(exec, state_, agenda_, count);
+  Kokkos::parallel_for("Ainvil::InverseFactors[sort]", Range<execution_space>(exec, 0, count),
+                       SortByRoom<Scalar, Device>{state_, agenda_});
 }
 
 /// Makes place where the last round found none, and lists again what has become long; or
@@ -490,6 +400,13 @@ bool InverseFactors<Scalar, Device>::wake(const execution_space& exec, const Mat
   kernel.propose = by_events_;
   forEachRow(exec, "Ainvil::InverseFactors[wake]", count, teamsForRowsOf(a.graph), kernel);
   return false;
+}
+
+template <class Scalar, class Device>
+void InverseFactors<Scalar, Device>::endRound(const execution_space& exec, Ordinal count,
+                                              bool propose) {
+  Kokkos::parallel_for("Ainvil::InverseFactors[end]", Range<execution_space>(exec, 0, count),
+                       EndRound<Scalar, Device>{state_, agenda_, propose});
 }
 
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \

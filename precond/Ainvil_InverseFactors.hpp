@@ -115,6 +115,7 @@ private:
   void computeColumns(const execution_space& exec, const Matrix& a, const Matrix& transposed,
                       Ordinal begin, Ordinal end, Ordinal per_chunk, Ordinal room);
   bool wake(const execution_space& exec, const Matrix& a, const Matrix& transposed, Ordinal count);
+  void endRound(const execution_space& exec, Ordinal count, bool propose);
 
   InverseFactorsParameters parameters_;
   Ordinal n_ = 0;

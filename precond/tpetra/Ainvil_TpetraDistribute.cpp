@@ -64,18 +64,10 @@ std::vector<size_t> rowLengths(const BsrMatrix<double, HostDevice>& a, const Imp
   return std::vector<size_t>(lengths.data(), lengths.data() + spread.getLocalLength());
 }
 
-/// MPI counts the bytes of a message, the rows of one rank, in an int.
-/// \throws Error on all ranks
-void requireOneMessage(const std::vector<size_t>& lengths, size_t bytes_per_entry,
-                       const Comm& comm) {
+/// Bytes of the message with the rows that a rank gets: entries, lengths and, at most, padding.
+size_t bytesOfRows(const std::vector<size_t>& lengths, size_t bytes_per_entry) {
   const size_t entries = std::accumulate(lengths.begin(), lengths.end(), size_t(0));
-  const size_t bytes = entries * bytes_per_entry + 3 * sizeof(Global) * lengths.size();
-  onAllRanks(comm, [&] {
-    if (comm.getRank() != 0 && bytes > INT_MAX)
-      throw InvalidArgument(message("rank ", comm.getRank(), " would get ", bytes >> 20,
-                                    " MiB from rank 0, but a message holds 2047 MiB; use more "
-                                    "ranks, or build the matrix where its rows are"));
-  });
+  return entries * bytes_per_entry + 3 * sizeof(Global) * lengths.size();
 }
 
 Teuchos::RCP<const Tpetra::CrsMatrix<>> matrixOf(const BsrMatrix<double, HostDevice>& a,
@@ -112,6 +104,15 @@ void requireRows(const BsrMatrix<double, HostDevice>& a, const Map& rows) {
 }
 
 } // namespace
+
+void requireOneMessage(size_t bytes, const Comm& comm) {
+  onAllRanks(comm, [&] {
+    if (comm.getRank() != 0 && bytes > INT_MAX)
+      throw InvalidArgument(message("rank ", comm.getRank(), " would get ", bytes >> 20,
+                                    " MiB from rank 0, but a message holds 2047 MiB; use more "
+                                    "ranks, or build the matrix where its rows are"));
+  });
+}
 
 Teuchos::RCP<const Map> makeRowMap(const Teuchos::RCP<const Comm>& comm,
                                    const std::vector<int>& owners) {
@@ -157,7 +158,7 @@ Teuchos::RCP<Tpetra::CrsMatrix<>> distribute(const BsrMatrix<double, HostDevice>
   const auto whole = matrixOf(points, onFirstRank(*to));
   const Import import(whole->getRowMap(), to);
   const auto lengths = rowLengths(points, import);
-  requireOneMessage(lengths, sizeof(Global) + sizeof(double), *rows->getComm());
+  requireOneMessage(bytesOfRows(lengths, sizeof(Global) + sizeof(double)), *rows->getComm());
   const auto spread = Teuchos::rcp(new Matrix(to, Teuchos::arrayViewFromVector(lengths)));
   spread->doImport(*whole, import, Tpetra::INSERT);
   spread->fillComplete(to, to);
@@ -173,7 +174,7 @@ Teuchos::RCP<Tpetra::BlockCrsMatrix<>> distributeBlocks(const BsrMatrix<double, 
   const auto whole = blockMatrixOf(a, block_size, onFirstRank(*rows));
   const Import import(whole->getRowMap(), rows);
   const auto lengths = rowLengths(a, import);
-  requireOneMessage(lengths, sizeof(Global) + sizeof(double) * block_size * block_size,
+  requireOneMessage(bytesOfRows(lengths, sizeof(Global) + sizeof(double) * block_size * block_size),
                     *rows->getComm());
   Graph graph(rows, Teuchos::arrayViewFromVector(lengths));
   graph.doImport(whole->getCrsGraph(), import, Tpetra::INSERT);

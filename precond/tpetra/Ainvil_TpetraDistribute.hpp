@@ -23,6 +23,10 @@ Teuchos::RCP<const Map> makeRowMap(const Teuchos::RCP<const Comm>& comm,
 /// The map of the points of block rows, block_size for each.
 Teuchos::RCP<const Map> makePointMap(const Map& blocks, int block_size);
 
+/// MPI counts the bytes of a message in an int. `bytes` is what this rank gets from rank 0; that of
+/// rank 0 itself does not count. \throws Error on all ranks if it does not fit
+void requireOneMessage(size_t bytes, const Comm& comm);
+
 /// The square matrix that rank 0 has (that of other ranks is not looked at) as a Tpetra matrix in
 /// points, all entries of every block, rows as in `rows`, a map of block rows. Everything passes
 /// through the memory of rank 0 twice. \throws Error on all ranks if what one of the others is to

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Ainvil_BlockArrays.hpp"
 #include "Ainvil_GraphAlgebra.hpp"
+#include "Ainvil_Symmetry.hpp"
 #include "KokkosObservers.hpp"
 #include "TestSupport.hpp"
 
@@ -114,6 +115,24 @@ void checkNonFinite() {
 TEST(BlockArrays, CountsWhatIsNotFinite) {
   checkNonFinite<double>();
   checkNonFinite<float>();
+}
+
+TEST(BlockNorm, IsRightForNumbersOfAnySize) {
+  constexpr double inf = std::numeric_limits<double>::infinity(),
+                   nan = std::numeric_limits<double>::quiet_NaN();
+  const auto norm = [](const std::vector<double>& block) {
+    const Graph<HostDevice> graph = makeGraph({{0}});
+    return detail::blockNorm(BsrMatrix<double, HostDevice>(graph, viewOf(block), 2), 0);
+  };
+  EXPECT_EQ(norm({0, 0, 0, 0}), 0);
+  EXPECT_EQ(norm({3, 0, 0, -4}), 5);
+  EXPECT_DOUBLE_EQ(norm({3e200, 0, 0, -4e200}), 5e200);
+  EXPECT_DOUBLE_EQ(norm({3e-200, 0, 0, -4e-200}), 5e-200);
+  EXPECT_DOUBLE_EQ(norm({3e-200, 0, 0, -4e200}), 4e200);
+  EXPECT_EQ(norm({1, -inf, 0, 0}), inf);
+  EXPECT_TRUE(std::isnan(norm({nan, nan, nan, nan})));
+  EXPECT_TRUE(std::isnan(norm({nan, 0, 1e200, 0})));
+  EXPECT_TRUE(std::isnan(norm({nan, 0, inf, 0})));
 }
 
 TEST(BlockArrays, KernelsCarryLabels) {

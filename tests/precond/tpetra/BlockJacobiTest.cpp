@@ -5,6 +5,7 @@
 #include "Ainvil_Convert.hpp"
 #include "Ainvil_Factory.hpp"
 
+#include <climits>
 #include <limits>
 
 namespace ainvil {
@@ -312,6 +313,17 @@ TEST_F(BlockJacobi, RowsInAnotherOrderThanUnknownsAreRefused) {
     a->insertGlobalValues(index, Teuchos::tuple(index), Teuchos::tuple(1.0 + double(index)));
   a->fillComplete(unknowns, unknowns);
   EXPECT_THROW(tpetra::create("jacobi", a)->initialize(), std::runtime_error);
+}
+
+TEST(Distribute, RefusesMessagesThatMpiCannotCount) {
+  const auto comm = world();
+  const bool is_last = comm->getRank() == comm->getSize() - 1;
+  tpetra::requireOneMessage(INT_MAX, *comm);
+  const size_t bytes = size_t(INT_MAX) + (is_last ? 1 : 0);
+  if (comm->getSize() == 1)
+    tpetra::requireOneMessage(bytes, *comm); // what rank 0 keeps is no message
+  else
+    EXPECT_THROW(tpetra::requireOneMessage(bytes, *comm), InvalidArgument);
 }
 
 TEST(Create, KnowsIfpack2sNames) {
