@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "TpetraSolve.hpp"
 
-#include "Ainvil_Factory.hpp"
+#include "peers/CusparseIlu.hpp"
+
 #include "Ainvil_Partition.hpp"
 #include "Ainvil_TpetraCollective.hpp"
 
@@ -20,9 +21,24 @@ using Teuchos::ParameterList;
 using OurPreconditioner = tpetra::Preconditioner<TpetraRow>;
 using MultiVector = Tpetra::MultiVector<>;
 
+/// cuSPARSE's exact triangular solves on the diagonal block of each rank.
+class CusparseBlockJacobi final : public tpetra::BlockJacobi<TpetraRow> {
+public:
+  CusparseBlockJacobi(const Teuchos::RCP<const TpetraRow>& a, std::string specification)
+      : BlockJacobi(a, "none"), specification_(std::move(specification)) {}
+
+protected:
+  PreconditionerPtr<double, tpetra::Map::node_type::device_type> createLocal() const override {
+    return createCusparseIlu(specification_);
+  }
+
+private:
+  std::string specification_;
+};
+
 bool isOurs(const std::string& specification) {
   const std::string method = tpetra::methodOf(specification);
-  return method == "local-fsai" || tpetra::isMethod(method);
+  return isCusparseIlu(specification) || method == "local-fsai" || tpetra::isMethod(method);
 }
 
 /// "RILUK:fact: iluk level-of-fill=1" as name and list; numbers are told by their looks.
@@ -87,6 +103,10 @@ Teuchos::RCP<const tpetra::Map> makeRowMap(const CommandLine& command, Ordinal n
 }
 
 void checkSpecification(const std::string& specification) {
+  if (isCusparseIlu(specification)) {
+    createCusparseIlu(specification);
+    return;
+  }
   if (isOurs(specification)) {
     const std::string method = tpetra::methodOf(specification);
     createPreconditioner<double, HostDevice>((method == "local-fsai" ? "fsai" : method) +
@@ -118,7 +138,11 @@ TpetraPreconditioner::TpetraPreconditioner(const CommandLine& command,
   if (!ours)
     std::tie(name, list) = ofIfpack2(specification);
   const bool nested = command.overlap > 0 && tpetra::methodOf(specification) != "fsai";
-  inner_ = tpetra::create<TpetraRow>(name, nested && ours ? Teuchos::null : a);
+  const Teuchos::RCP<const TpetraRow> inner_matrix = nested && ours ? Teuchos::null : a;
+  if (isCusparseIlu(specification))
+    inner_ = Teuchos::rcp(new CusparseBlockJacobi(inner_matrix, specification));
+  else
+    inner_ = tpetra::create<TpetraRow>(name, inner_matrix);
   const auto* over_ranks = dynamic_cast<tpetra::DistributedFsai<TpetraRow>*>(inner_.get());
   if (ours && over_ranks == nullptr && block_size > 1)
     list.set("block: size", block_size);

@@ -5,8 +5,8 @@
 #include "KokkosProgram.hpp"
 #include "SolveReport.hpp"
 #include "SolveRun.hpp"
+#include "peers/CusparseIlu.hpp"
 
-#include "Ainvil_Factory.hpp"
 #include "Ainvil_Files.hpp"
 #include "Ainvil_MatrixMarket.hpp"
 
@@ -45,7 +45,7 @@ ExitCode solveAll(const CommandLine& command) {
   std::vector<PreconditionerPtr<Scalar, Device>> preconds;
   const auto solver = makeSolver<Scalar, Device>(command);
   for (const std::string& specification : command.preconds) {
-    preconds.push_back(createPreconditioner<Scalar, Device>(specification));
+    preconds.push_back(createOursOrPeer<Scalar, Device>(specification));
     solver->checkPreconditioner(*preconds.back());
   }
 

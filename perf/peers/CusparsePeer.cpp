@@ -1,65 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "CusparsePeer.hpp"
 
+#include "CusparseObjects.hpp"
 #include "Measure.hpp"
-
-#include <cusparse.h>
-
-#include <climits>
 
 namespace ainvil {
 namespace perf {
 namespace {
 
-using Device = DefaultDevice;
-using Exec = Device::execution_space;
+using namespace cusparse;
+
 using Matrix = BsrMatrix<double, Device>;
 using DeviceVector = Vector<double, Device>;
-using Buffer = Kokkos::View<char*, Device>;
 
-constexpr auto no_transpose = CUSPARSE_OPERATION_NON_TRANSPOSE;
-constexpr auto row_major = CUSPARSE_DIRECTION_ROW; // within blocks
-constexpr double one = 1, zero = 0;
-
-void check(cusparseStatus_t status, const char* call) {
-  if (status != CUSPARSE_STATUS_SUCCESS)
-    throw Error(message(call, " of cuSPARSE fails: ", cusparseGetErrorString(status)));
-}
-
-/// A cuSPARSE object: make(&pointer, arguments...) to destroy(pointer).
-template <class Pointer, auto Destroy>
-class Owned {
-public:
-  template <class Make, class... Arguments>
-  explicit Owned(Make make, Arguments... arguments) {
-    check(make(&pointer_, arguments...), "creating an object");
-  }
-  ~Owned() { Destroy(pointer_); }
-  Owned(const Owned&) = delete;
-  Owned& operator=(const Owned&) = delete;
-  operator Pointer() const { return pointer_; }
-
-private:
-  Pointer pointer_ = nullptr;
-};
-
-using Handle = Owned<cusparseHandle_t, cusparseDestroy>;
-using Description = Owned<cusparseMatDescr_t, cusparseDestroyMatDescr>;
-using Csr = Owned<cusparseSpMatDescr_t, cusparseDestroySpMat>;
-using Dense = Owned<cusparseDnVecDescr_t, cusparseDestroyDnVec>;
-using SpsvInfo = Owned<cusparseSpSVDescr_t, cusparseSpSV_destroyDescr>;
-using BsrsvInfo = Owned<bsrsv2Info_t, cusparseDestroyBsrsv2Info>;
-using CsriluInfo = Owned<csrilu02Info_t, cusparseDestroyCsrilu02Info>;
-using BsriluInfo = Owned<bsrilu02Info_t, cusparseDestroyBsrilu02Info>;
-
-Kokkos::View<const int*, Device> narrowed(const Exec& exec,
-                                          const Kokkos::View<const Offset*, Device>& row_map) {
-  const auto offsets = allocate<int, Device>(exec, "Ainvil::perf", row_map.extent(0));
-  Kokkos::parallel_for(
-      "Ainvil::perf[narrow]", Kokkos::RangePolicy<Exec>(exec, 0, row_map.extent(0)),
-      KOKKOS_LAMBDA(const int i) { offsets(i) = static_cast<int>(row_map(i)); });
-  return offsets;
-}
+constexpr double zero = 0;
 
 /// The default instance and a matrix, with row offsets as cuSPARSE's older functions want them.
 class Context {
@@ -68,10 +22,8 @@ public:
       : handle(cusparseCreate), general(cusparseCreateMatDescr), rows(a.numRows()),
         entries(static_cast<int>(a.numEntries())), block_size(a.block_size), values(a.values),
         columns(a.graph.entries) {
-    if (a.numEntries() > INT_MAX)
-      throw InvalidArgument("cuSPARSE is compared on matrices of fewer than 2^31 entries only");
     check(cusparseSetStream(handle, exec.cuda_stream()), "SetStream");
-    row_offsets = narrowed(exec, a.graph.row_map);
+    row_offsets = narrowed(exec, a.graph);
   }
 
   /// Makes room for so many bytes.
@@ -188,10 +140,7 @@ PeerTimes spsv(const Context& c, Uplo uplo, const DeviceVector& b, const DeviceV
 PeerTimes bsrsv(const Context& c, Uplo uplo, const DeviceVector& b, const DeviceVector& x,
                 int repetitions, cusparseSolvePolicy_t policy) {
   const Description triangular(cusparseCreateMatDescr);
-  check(cusparseSetMatFillMode(triangular, uplo == Uplo::Lower ? CUSPARSE_FILL_MODE_LOWER
-                                                               : CUSPARSE_FILL_MODE_UPPER),
-        "SetMatFillMode");
-  check(cusparseSetMatDiagType(triangular, CUSPARSE_DIAG_TYPE_NON_UNIT), "SetMatDiagType");
+  describeTriangle(triangular, uplo, CUSPARSE_DIAG_TYPE_NON_UNIT);
   double* const values = c.values.data();
   const int *offsets = c.row_offsets.data(), *columns = c.columns.data();
   Buffer buffer;

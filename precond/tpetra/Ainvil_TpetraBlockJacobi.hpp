@@ -18,8 +18,10 @@ namespace tpetra {
 /// the rank in initialize(), and "gather", of the values in compute().
 ///
 /// compute() throws where the method objects to being applied, as sweeps that diverge do.
+///
+/// A class derived from it may put a preconditioner of its own on each rank, see createLocal().
 template <class MatrixType>
-class BlockJacobi final : public Preconditioner<MatrixType> {
+class BlockJacobi : public Preconditioner<MatrixType> {
 public:
   using Base = Preconditioner<MatrixType>;
   using typename Base::execution_space;
@@ -30,14 +32,18 @@ public:
   using Base::Base;
 
 protected:
+  using typename Base::device_type;
+
+  /// The preconditioner of the rank's block, each time that initialize() is called: the one of the
+  /// specification.
+  virtual PreconditionerPtr<scalar_type, device_type> createLocal() const;
+
   void doInitialize(const execution_space& exec) override;
   void doCompute(const execution_space& exec) override;
   void doApply(const execution_space& exec, const multivector_type& x, multivector_type& y,
                Trans trans, scalar_type alpha, scalar_type beta) const override;
 
 private:
-  using typename Base::device_type;
-
   LocalBlock<scalar_type, typename Base::local_ordinal_type, typename Base::global_ordinal_type,
              typename Base::node_type>
       block_;

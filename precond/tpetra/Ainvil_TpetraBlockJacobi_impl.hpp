@@ -25,6 +25,11 @@ bool rowsAreUnknowns(const Tpetra::RowMatrix<Scalar, LO, GO, Node>& a) {
 } // namespace detail
 
 template <class MatrixType>
+auto BlockJacobi<MatrixType>::createLocal() const -> PreconditionerPtr<scalar_type, device_type> {
+  return createPreconditioner<scalar_type, device_type>(this->specification());
+}
+
+template <class MatrixType>
 void BlockJacobi<MatrixType>::doInitialize(const execution_space& exec) {
   const row_matrix_type& a = this->matrix();
   TEUCHOS_TEST_FOR_EXCEPTION(!detail::rowsAreUnknowns(a), std::runtime_error,
@@ -32,7 +37,7 @@ void BlockJacobi<MatrixType>::doInitialize(const execution_space& exec) {
                              "must have the rows of its own unknowns, in their order.");
   onAllRanks(*this->matrix().getComm(), [&] {
     block_ = {};
-    local_ = createPreconditioner<scalar_type, device_type>(this->specification());
+    local_ = createLocal();
     this->timePhase(exec, "extract", [&] { block_ = {exec, a, this->blockSize()}; });
     local_->initialize(exec, block_.get(exec, a));
     this->takeReport(local_->report());

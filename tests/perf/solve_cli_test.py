@@ -198,6 +198,28 @@ class CommandLineTest(unittest.TestCase):
             self.assertAlmostEqual(float(line), 0.5, places=10)
         self.assertEqual(sorted(os.listdir(self.folder)), ["a.mtx", "h.csv", "x.mtx"])
 
+    def test_compares_with_cusparse_where_there_is_one(self):
+        """Its exact solves need the iterations of ours."""
+        problems = (("convdiff:8x8x6", "4"), ("cavity:20", "3"), ("laplace7:12", "1"))
+        for problem, block_size in problems:
+            arguments = ["--problem", problem, "--block-size", block_size, "--precond", "ilu",
+                         "--precond", "cusparse-ilu", "--precond", "cusparse-ilu:policy=no-level",
+                         "--json", "-", "--quiet"]
+            result = self.run_solve(*arguments)
+            if result.returncode == 2:
+                self.refuse_input(["cuSPARSE"], *arguments[:-3])
+                continue
+            self.assertEqual(result.returncode, 0, result)
+            runs = [json.loads(line) for line in result.stdout.splitlines()]
+            self.assertEqual(len(runs), 3)
+            for run in runs[1:]:
+                self.assertLessEqual(abs(run["iterations"] - runs[0]["iterations"]), 1, problem)
+                self.assertLess(run["rel_residual"], 1.01e-8)
+        for precond in ("cusparse-ilu:policy=x", "cusparse-ilu:level=1"):
+            self.refuse_input(["cusparse"], "--problem", "laplace7:5", "--precond", precond)
+        self.refuse_input(["cusparse"], "--problem", "laplace7:5", "--precond", "cusparse-ilu",
+                          "--precision", "float")
+
     def test_reordering_changes_the_way_not_the_solution(self):
         # A grid in an order that is far from its own, and from the two found.
         n, edges = 12, []
