@@ -4,8 +4,7 @@
 /// Cholesky factorisation of many small symmetric positive definite matrices of different sizes.
 
 #include "Ainvil_CholeskyLaunch.hpp"
-#include "Ainvil_Error.hpp"
-#include "Ainvil_Types.hpp"
+#include "Ainvil_Allocation.hpp"
 
 #include <array>
 

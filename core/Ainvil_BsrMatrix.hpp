@@ -3,8 +3,7 @@
 /// \file
 /// Block sparse row storage. A scalar CSR matrix is the case of block size 1.
 
-#include "Ainvil_Error.hpp"
-#include "Ainvil_Types.hpp"
+#include "Ainvil_Allocation.hpp"
 
 #include <string>
 
@@ -96,18 +95,14 @@ struct BsrMatrix {
 /// The same graph in the memory of another device; shares the arrays where the memory is the same.
 template <class ToDevice, class Device>
 Graph<ToDevice> copyTo(const Graph<Device>& graph) {
-  using Memory = typename ToDevice::memory_space;
-  return {graph.num_rows, graph.num_cols,
-          Kokkos::create_mirror_view_and_copy(Memory(), graph.row_map, "Ainvil::row_map"),
-          Kokkos::create_mirror_view_and_copy(Memory(), graph.entries, "Ainvil::entries")};
+  return {graph.num_rows, graph.num_cols, copyArray<ToDevice>(graph.row_map, "Ainvil::row_map"),
+          copyArray<ToDevice>(graph.entries, "Ainvil::entries")};
 }
 
 /// The same matrix in the memory of another device; shares the arrays where the memory is the same.
 template <class ToDevice, class Scalar, class Device>
 BsrMatrix<Scalar, ToDevice> copyTo(const BsrMatrix<Scalar, Device>& a) {
-  using Memory = typename ToDevice::memory_space;
-  return {copyTo<ToDevice>(a.graph),
-          Kokkos::create_mirror_view_and_copy(Memory(), a.values, "Ainvil::values"), a.block_size};
+  return {copyTo<ToDevice>(a.graph), copyArray<ToDevice>(a.values, "Ainvil::values"), a.block_size};
 }
 
 } // namespace ainvil

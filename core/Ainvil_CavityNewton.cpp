@@ -154,8 +154,7 @@ Kokkos::View<const GlobalPoint*, Device> firstPoints(Offset count) {
   const auto points = allocate<GlobalPoint, HostDevice>(exec, "Ainvil::points", count);
   for (Offset p = 0; p < count; ++p)
     points(p) = p;
-  return Kokkos::create_mirror_view_and_copy(typename Device::memory_space(), points,
-                                             "Ainvil::points");
+  return copyArray<Device>(points, "Ainvil::points");
 }
 
 } // namespace

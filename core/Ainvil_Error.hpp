@@ -30,6 +30,12 @@ class BreakdownError : public Error {
   using Error::Error;
 };
 
+/// There is no memory for an array, on the host or on the device. The sentence tells which and how
+/// large it is.
+class OutOfMemory : public Error {
+  using Error::Error;
+};
+
 /// Concatenates its arguments into a message: `throw Error(message("row ", i, " is empty"))`.
 template <class... Args>
 std::string message(const Args&... args) {

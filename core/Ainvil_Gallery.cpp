@@ -55,7 +55,8 @@ Problem makeCavity(const Grid& grid) {
     else
       boundary(p, steps[k], block);
   });
-  problem.rhs = Vector<double, HostDevice>("Ainvil::rhs", 3 * size_t(grid.size()));
+  problem.rhs = allocateZeros<double, HostDevice>(HostDevice::execution_space(), "Ainvil::rhs",
+                                                  3 * size_t(grid.size()));
   for (Ordinal x = 1; x < last; ++x)
     problem.rhs(3 * size_t(grid.index({x, last, 0})) + u) = 1;
   return problem;

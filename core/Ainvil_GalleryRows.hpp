@@ -74,12 +74,7 @@ Matrix assembleRows(Ordinal rows, int block_size, const Length& length, const Fi
   using Exec = HostDevice::execution_space;
   using Range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<Ordinal>>;
   const Exec exec;
-  const auto uninitialised = [&](const std::string& label) {
-    return Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label);
-  };
-
-  const Kokkos::View<Offset*, HostDevice> row_map(uninitialised("Ainvil::row_map"),
-                                                  size_t(rows) + 1);
+  const auto row_map = allocate<Offset, HostDevice>(exec, "Ainvil::row_map", size_t(rows) + 1);
   Kokkos::parallel_for("Ainvil::Gallery::count", Range(exec, 0, rows),
                        [&](Ordinal i) { row_map(size_t(i) + 1) = length(i); });
   row_map(0) = 0;
@@ -93,9 +88,9 @@ Matrix assembleRows(Ordinal rows, int block_size, const Length& length, const Fi
 
   const Offset num_entries = row_map(rows);
   const Offset block_scalars = Offset(block_size) * block_size;
-  const Kokkos::View<Ordinal*, HostDevice> entries(uninitialised("Ainvil::entries"), num_entries);
-  const Kokkos::View<double*, HostDevice> values(uninitialised("Ainvil::values"),
-                                                 num_entries * block_scalars);
+  const auto entries = allocate<Ordinal, HostDevice>(exec, "Ainvil::entries", num_entries);
+  const auto values =
+      allocate<double, HostDevice>(exec, "Ainvil::values", num_entries * block_scalars);
   Kokkos::parallel_for("Ainvil::Gallery::fill", Range(exec, 0, rows), [&](Ordinal i) {
     const Offset begin = row_map(i);
     fill(i, entries.data() + begin, values.data() + begin * block_scalars);

@@ -104,7 +104,7 @@ LevelSets<Device> levelSets(const typename Device::execution_space& exec,
         Kokkos::atomic_fetch_add(&offsets(level(i) - 1), Offset(1));
       });
   detail::countsToOffsets(exec, offsets);
-  auto host_offsets = Kokkos::create_mirror_view(offsets);
+  auto host_offsets = hostMirror(offsets);
   Kokkos::deep_copy(exec, host_offsets, offsets);
   compat::fence(exec, "Ainvil::levelSets");
 

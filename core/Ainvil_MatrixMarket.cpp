@@ -251,9 +251,8 @@ Triplets normalized(Triplets a, const std::string& name) {
 }
 
 template <class View>
-View allocate(const std::string& label, size_t extent) {
-  return View(Kokkos::view_alloc(HostDevice::execution_space(), Kokkos::WithoutInitializing, label),
-              extent);
+View onHost(const std::string& label, size_t extent) {
+  return allocateView<View>(HostDevice::execution_space(), label, extent);
 }
 
 template <class Number>
@@ -283,9 +282,9 @@ std::string header(const char* format, const std::string& comment) {
 BsrMatrix<double, HostDevice> parseMatrixMarket(std::string_view text, const std::string& name) {
   const Triplets a = normalized(parseTriplets(text, name, false), name);
   const size_t rows = static_cast<size_t>(a.num_rows), nnz = a.entries.size();
-  const auto row_map = allocate<Kokkos::View<Offset*, HostDevice>>("Ainvil::row_map", rows + 1);
-  const auto entries = allocate<Kokkos::View<Ordinal*, HostDevice>>("Ainvil::entries", nnz);
-  const auto values = allocate<Kokkos::View<double*, HostDevice>>("Ainvil::values", nnz);
+  const auto row_map = onHost<Kokkos::View<Offset*, HostDevice>>("Ainvil::row_map", rows + 1);
+  const auto entries = onHost<Kokkos::View<Ordinal*, HostDevice>>("Ainvil::entries", nnz);
+  const auto values = onHost<Kokkos::View<double*, HostDevice>>("Ainvil::values", nnz);
   size_t k = 0;
   for (size_t i = 0; i < rows; ++i) {
     row_map(i) = static_cast<Offset>(k);
@@ -301,7 +300,7 @@ BsrMatrix<double, HostDevice> parseMatrixMarket(std::string_view text, const std
 Vector<double, HostDevice> parseMatrixMarketVector(std::string_view text, const std::string& name) {
   const Triplets a = normalized(parseTriplets(text, name, true), name);
   const auto rows = static_cast<size_t>(a.num_rows);
-  const auto x = allocate<Vector<double, HostDevice>>("Ainvil::vector", rows);
+  const auto x = onHost<Vector<double, HostDevice>>("Ainvil::vector", rows);
   std::fill_n(x.data(), rows, 0.0);
   for (const Entry& e : a.entries)
     x(e.row) = e.value;

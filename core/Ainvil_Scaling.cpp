@@ -112,8 +112,7 @@ Vector<Scalar, Device> scalingFactors(const typename Device::execution_space& ex
                                   a.numPointRows(), " rows and ", a.numPointCols(), " columns"));
   validate(exec, a.graph);
   const Offset n = a.numPointRows();
-  const Vector<Scalar, Device> d(
-      Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Ainvil::scaling"), n);
+  const auto d = allocateView<Vector<Scalar, Device>>(exec, "Ainvil::scaling", n);
   if (rule == ScalingRule::Diagonal) {
     Kokkos::parallel_for("Ainvil::scalingFactors[diagonal]", Range<Exec>(exec, 0, n),
                          DiagonalKernel<Scalar, Device>{a, d});

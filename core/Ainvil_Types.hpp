@@ -5,9 +5,7 @@
 
 #include "Ainvil_KokkosCompat.hpp"
 
-#include <cstddef>
 #include <cstdint>
-#include <string>
 
 namespace ainvil {
 
@@ -34,19 +32,5 @@ using Vector = Kokkos::View<Scalar*, Kokkos::LayoutLeft, Device>;
 template <class Scalar, class Device>
 using MultiVectorArg =
     Kokkos::View<Scalar**, Kokkos::LayoutLeft, Device, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-
-/// An array of n elements, not initialised, allocated on the instance.
-template <class T, class Device>
-Kokkos::View<T*, Device> allocate(const typename Device::execution_space& exec,
-                                  const std::string& label, std::size_t n) {
-  return Kokkos::View<T*, Device>(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label), n);
-}
-
-/// An array of n zeros, allocated on the instance.
-template <class T, class Device>
-Kokkos::View<T*, Device> allocateZeros(const typename Device::execution_space& exec,
-                                       const std::string& label, std::size_t n) {
-  return Kokkos::View<T*, Device>(Kokkos::view_alloc(exec, label), n);
-}
 
 } // namespace ainvil

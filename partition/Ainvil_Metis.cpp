@@ -48,9 +48,14 @@ struct MetisGraph {
   }
 
   void check(int status, const char* task, const char* instead) const {
-    if (status != METIS_OK)
-      throw Error(message("METIS cannot ", task, " the graph of ", num_rows, " rows and ",
-                          entries.size(), " entries: ", reason(status), "; ", instead));
+    if (status == METIS_OK)
+      return;
+    const std::string sentence =
+        message("METIS cannot ", task, " the graph of ", num_rows, " rows and ", entries.size(),
+                " entries: ", reason(status), "; ", instead);
+    if (status == METIS_ERROR_MEMORY)
+      throw OutOfMemory(sentence);
+    throw Error(sentence);
   }
 };
 

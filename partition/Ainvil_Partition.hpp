@@ -21,9 +21,8 @@ struct Partition {
 /// same.
 template <class ToDevice, class Device>
 Partition<ToDevice> copyTo(const Partition<Device>& from) {
-  return {Kokkos::create_mirror_view_and_copy(typename ToDevice::memory_space(), from.part_of,
-                                              "Ainvil::part_of"),
-          from.num_parts, from.edge_cut, from.largest};
+  return {copyArray<ToDevice>(from.part_of, "Ainvil::part_of"), from.num_parts, from.edge_cut,
+          from.largest};
 }
 
 /// Divides the undirected graph of the matrix, see adjacency(), into `parts` parts about equally

@@ -42,9 +42,8 @@ Permutation<Device> inverse(const Permutation<Device>& perm) {
 /// same.
 template <class ToDevice, class Device>
 Permutation<ToDevice> copyTo(const Permutation<Device>& perm) {
-  using Memory = typename ToDevice::memory_space;
-  return {Kokkos::create_mirror_view_and_copy(Memory(), perm.new_to_old, "Ainvil::new_to_old"),
-          Kokkos::create_mirror_view_and_copy(Memory(), perm.old_to_new, "Ainvil::old_to_new")};
+  return {copyArray<ToDevice>(perm.new_to_old, "Ainvil::new_to_old"),
+          copyArray<ToDevice>(perm.old_to_new, "Ainvil::old_to_new")};
 }
 
 /// P A P^T with sorted rows, whether those of A are or not. Values follow, now and whenever they

@@ -48,6 +48,8 @@ int runProgram(const std::string& program, int argc, char** argv,
     const ExitCode code = run(arguments);
     std::cout.flush();
     return std::cout ? code : fail("cannot write to standard output", other_error);
+  } catch (const OutOfMemory& error) {
+    return fail(error.what(), other_error);
   } catch (const Error& error) {
     return fail(error.what(), bad_input);
   } catch (const std::bad_alloc&) {

@@ -46,9 +46,9 @@ public:
          MemoryMeter& memory)
       : command_(command), system_(system), progress_(progress), memory_(memory),
         matrix_(toDevice(system.matrix)), operator_(matrix_), b_(toDevice(system.rhs)),
-        x_(Kokkos::view_alloc(exec_, Kokkos::WithoutInitializing, "Ainvil::x"), b_.extent(0)) {}
+        x_(allocate<Scalar, Device>(exec_, "Ainvil::x", b_.extent(0))) {}
 
-  /// A BreakdownError is part of the record; other exceptions pass.
+  /// A BreakdownError or OutOfMemory is part of the record; other exceptions pass.
   RunRecord run(const std::string& specification, Precond& precond) {
     RunRecord record;
     record.precond = specification;
@@ -61,6 +61,10 @@ public:
       record.message = error.what();
       if (system_.order.numRows() > 0)
         record.message += " (block rows in the order of --reorder " + command_.reorder + ")";
+    } catch (const OutOfMemory& error) { // the next one may need less
+      record.converged = false;
+      record.status = "out_of_memory";
+      record.message = error.what();
     }
     record.peak_bytes = memory_.peak();
     return record;
@@ -147,10 +151,9 @@ private:
     if constexpr (std::is_same<Scalar, double>::value) {
       return values;
     } else {
-      const Kokkos::View<Scalar*, typename View::array_layout, HostDevice> result(
-          Kokkos::view_alloc(HostDevice::execution_space(), Kokkos::WithoutInitializing,
-                             "Ainvil::rounded"),
-          values.extent(0));
+      using Rounded = Kokkos::View<Scalar*, typename View::array_layout, HostDevice>;
+      const auto result =
+          allocateView<Rounded>(HostDevice::execution_space(), "Ainvil::rounded", values.extent(0));
       for (size_t i = 0; i < values.extent(0); ++i) {
         result(i) = static_cast<Scalar>(values(i));
         if (!std::isfinite(result(i)))
@@ -168,13 +171,13 @@ private:
   }
 
   static Vector<Scalar, Device> toDevice(const Vector<double, HostDevice>& b) {
-    return Kokkos::create_mirror_view_and_copy(typename Device::memory_space(),
-                                               rounded(b, "right-hand side"), "Ainvil::b");
+    return copyArray<Device>(rounded(b, "right-hand side"), "Ainvil::b");
   }
 
   static Vector<double, HostDevice> toHost(const Vector<Scalar, Device>& x) {
-    const auto host_x = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), x);
-    const Vector<double, HostDevice> result("Ainvil::solution", x.extent(0));
+    const auto host_x = copyArray<HostDevice>(x, "Ainvil::solution");
+    const auto result = allocateView<Vector<double, HostDevice>>(HostDevice::execution_space(),
+                                                                 "Ainvil::solution", x.extent(0));
     for (size_t i = 0; i < x.extent(0); ++i)
       result(i) = host_x(i);
     return result;

@@ -85,7 +85,7 @@ void checkDiagonal(const CommandLine& command, const Matrix& a) {
 }
 
 HostVector newVector(Offset n) {
-  return HostVector(Kokkos::view_alloc(Exec(), Kokkos::WithoutInitializing, "Ainvil::vector"), n);
+  return allocateView<HostVector>(Exec(), "Ainvil::vector", size_t(n));
 }
 
 HostVector constantVector(Offset n, double value) {

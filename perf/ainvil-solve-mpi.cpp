@@ -220,6 +220,13 @@ int main(int argc, char** argv) {
       std::cerr << "ainvil-solve-mpi: " << oneLine(reason) << std::endl;
     return code;
   };
+  // Perhaps of this rank alone: the others would wait for ever.
+  const auto abort = [&](const std::exception& error) {
+    std::cerr << "ainvil-solve-mpi, rank " << comm->getRank() << ": " << oneLine(error.what())
+              << std::endl;
+    MPI_Abort(MPI_COMM_WORLD, other_error);
+    return other_error;
+  };
   try {
     const CommandLine command =
         parseCommandLine(std::vector<std::string>(argv + 1, argv + argc), Program::SolveMpi);
@@ -228,15 +235,13 @@ int main(int argc, char** argv) {
       return success;
     }
     return solve(command, comm);
+  } catch (const OutOfMemory& error) {
+    return abort(error);
   } catch (const Error& error) {
     return fail(error.what(), bad_input);
   } catch (const Teuchos::Exceptions::InvalidParameter& error) {
     return fail(error.what(), bad_input);
   } catch (const std::exception& error) {
-    // Perhaps of this rank alone: the others would wait for ever.
-    std::cerr << "ainvil-solve-mpi, rank " << comm->getRank() << ": " << oneLine(error.what())
-              << std::endl;
-    MPI_Abort(MPI_COMM_WORLD, other_error);
+    return abort(error);
   }
-  return other_error;
 }

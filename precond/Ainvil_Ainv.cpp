@@ -183,7 +183,12 @@ void Ainv<Scalar, Device>::doCompute(const execution_space& exec, const Matrix& 
           {parameters_.stabilized, parameters_.symmetric, parameters_.drop_rule, parameters_.drop,
            parameters_.max_column, parameters_.breakdown, parameters_.shift},
           graph_.num_rows);
-    factors_.compute(exec, ordered, transposed);
+    try {
+      factors_.compute(exec, ordered, transposed);
+    } catch (...) { // for lack of memory: half of the columns have moved to new places
+      factors_ = {};
+      throw;
+    }
   });
   report_.breakdowns = factors_.breakdowns();
   report_.first_breakdown =

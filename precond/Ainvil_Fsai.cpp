@@ -32,16 +32,6 @@ struct IsWanted {
   }
 };
 
-/// Room for n elements, and for `spare` more where that takes a new array.
-template <class T, class Device>
-void reserve(const typename Device::execution_space& exec, const char* label,
-             Kokkos::View<T*, Device>& array, Offset n, Offset spare = 0) {
-  if (Offset(array.extent(0)) >= n)
-    return;
-  array = {};
-  array = allocate<T, Device>(exec, label, n + spare);
-}
-
 /// changed(0) <- whether the arrays differ; false for an empty `before`.
 template <class Device>
 void compareRowMaps(const typename Device::execution_space& exec,

@@ -48,9 +48,11 @@ void detail::FsaiRowSolver<Scalar, Device>::plan(const execution_space& exec,
                                                  Offset chunk_bytes) {
   const Ordinal n = pattern_.num_rows;
   const Offset largest_inside = chunks_[0].cholesky.largestInScratch();
-  const auto host_sizes = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), sizes);
+  const auto host_sizes = hostMirror(sizes);
+  Kokkos::deep_copy(exec, host_sizes, sizes);
+  compat::fence(exec, "Ainvil::Fsai::plan");
   homes_ = allocate<Offset, Device>(exec, "Ainvil::Fsai::homes", n);
-  const auto host_homes = Kokkos::create_mirror_view(homes_);
+  const auto host_homes = hostMirror(homes_);
   const Offset limit = chunk_bytes / Offset(sizeof(Scalar));
   Offset used = 0, most = 0;
   std::vector<Ordinal> firsts = {0};

@@ -87,7 +87,8 @@ InverseFactors<Scalar, Device>::InverseFactors(const execution_space& exec,
   constexpr int round_counters = of_room + Agenda<Device>::num_rooms, side_counters = 4;
   counters_ = allocateZeros<Offset, Device>(exec, "Ainvil::counters",
                                             round_counters + side_counters * numSides());
-  read_ = Kokkos::create_mirror(counters_);
+  const HostDevice::execution_space host;
+  read_ = allocate<Offset, HostDevice>(host, "Ainvil::counters", counters_.extent(0));
   const auto counters = [&](int begin, int end) {
     return Kokkos::subview(counters_, std::make_pair(begin, end));
   };
@@ -120,7 +121,7 @@ InverseFactors<Scalar, Device>::InverseFactors(const execution_space& exec,
   agenda_.num_proposed = counters(num_proposed, num_proposed + 1);
   agenda_.num_left = counters(num_left, num_left + 1);
   agenda_.of_room = counters(of_room, round_counters);
-  begins_ = Kokkos::create_mirror(agenda_.of_room);
+  begins_ = allocate<Offset, HostDevice>(host, "Ainvil::begins", agenda_.of_room.extent(0));
   if (parameters.drop_rule == DropRule::Relative)
     scales_ = allocate<Scalar, Device>(exec, "Ainvil::scales", n);
 }

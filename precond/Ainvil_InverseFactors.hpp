@@ -126,7 +126,7 @@ private:
   FactorState<Scalar, Device> state_;
   Agenda<Device> agenda_;
   Kokkos::View<Offset*, Device> counters_; ///< all there are, and as they were when last read
-  typename Kokkos::View<Offset*, Device>::HostMirror read_, begins_; ///< these: of the rooms
+  Kokkos::View<Offset*, HostDevice> read_, begins_; ///< these: of the rooms
   Kokkos::View<Scalar*, Device> scales_; ///< sqrt |a_kk|, 1 for 0; empty: absolute dropping
   Ordinal breakdowns_ = 0;
   Ordinal first_breakdown_ = -1;

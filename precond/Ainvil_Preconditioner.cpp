@@ -18,19 +18,21 @@ void Preconditioner<Scalar, Device>::initialize(const execution_space& exec, con
   sorted_graph_ = {};
   sorted_source_ = {};
   sorted_values_ = {};
-  Matrix ordered = a;
-  if (!isSorted(exec, a.graph)) {
-    const PermutedGraph<Device> permuted = sortRows(exec, a.graph);
-    sorted_graph_ = permuted.graph;
-    sorted_source_ = permuted.source;
-    sorted_values_ = allocate<Scalar, Device>(exec, "Ainvil::sorted_values", a.values.extent(0));
-    ordered = sorted(exec, a);
-  }
-  doInitialize(exec, ordered);
-  num_rows_ = a.numRows();
-  graph_ = a.graph;
-  block_size_ = a.block_size;
-  detail::workspaceOf(exec, workspace_, numRows(), 1);
+  detail::reportingOutOfMemory("initialize()", [&] {
+    Matrix ordered = a;
+    if (!isSorted(exec, a.graph)) {
+      const PermutedGraph<Device> permuted = sortRows(exec, a.graph);
+      sorted_graph_ = permuted.graph;
+      sorted_source_ = permuted.source;
+      sorted_values_ = allocate<Scalar, Device>(exec, "Ainvil::sorted_values", a.values.extent(0));
+      ordered = sorted(exec, a);
+    }
+    doInitialize(exec, ordered);
+    num_rows_ = a.numRows();
+    graph_ = a.graph;
+    block_size_ = a.block_size;
+    detail::workspaceOf(exec, workspace_, numRows(), 1);
+  });
   initialized_ = true;
 }
 
@@ -64,7 +66,7 @@ void Preconditioner<Scalar, Device>::compute(const execution_space& exec, const 
   report_.breakdowns = 0;
   report_.first_breakdown = -1;
   report_.objection.clear();
-  doCompute(exec, sorted(exec, a));
+  detail::reportingOutOfMemory("compute()", [&] { doCompute(exec, sorted(exec, a)); });
   computed_ = true;
 }
 
@@ -80,13 +82,15 @@ void Preconditioner<Scalar, Device>::apply(const execution_space& exec,
     throw InvalidArgument(message("apply() needs x and y of ", numRows(), " rows, but x is ",
                                   x.extent(0), " x ", x.extent(1), " and y is ", y.extent(0), " x ",
                                   y.extent(1)));
-  if (alpha == Scalar(1) && beta == Scalar(0)) {
-    doApply(exec, x, y, trans);
-    return;
-  }
-  const auto result = detail::workspaceOf(exec, workspace_, x.extent(0), x.extent(1));
-  doApply(exec, x, result, trans);
-  axpby<Scalar, Device>(exec, alpha, result, beta, y);
+  detail::reportingOutOfMemory("apply()", [&] {
+    if (alpha == Scalar(1) && beta == Scalar(0)) {
+      doApply(exec, x, y, trans);
+      return;
+    }
+    const auto result = detail::workspaceOf(exec, workspace_, x.extent(0), x.extent(1));
+    doApply(exec, x, result, trans);
+    axpby<Scalar, Device>(exec, alpha, result, beta, y);
+  });
 }
 
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \

@@ -40,6 +40,12 @@ struct Report {
 /// nothing but, the first time it sees more columns than before, its workspace. Rows of A need not
 /// be sorted: the permutation is found once and applied to the values at each compute. An object
 /// has one workspace: no two threads or instances may apply it at the same time.
+///
+/// Where a verb throws, OutOfMemory included, the object stays usable: after initialize it is not
+/// initialized, after compute it is initialized and not computed, after apply it is as before, and
+/// y holds anything. The verb may then be called again, for a smaller matrix or with more memory,
+/// and gives what a new object gives. What an initialize had allocated when it failed is freed by
+/// the next one or with the object.
 template <class Scalar, class Device>
 class Preconditioner : public LinearOperator<Scalar, Device> {
 public:
@@ -50,20 +56,22 @@ public:
   virtual std::string description() const = 0;
 
   /// Symbolic phase. \throws InvalidArgument if A is not square, has indices out of range, a column
-  /// twice in a row, or breaks what the method asks of the pattern.
+  /// twice in a row, or breaks what the method asks of the pattern; OutOfMemory.
   void initialize(const execution_space& exec, const Matrix& a);
   /// The same on the default instance.
   void initialize(const Matrix& a) { initialize(execution_space(), a); }
 
   /// Numeric phase for a matrix of the pattern last initialized. Comparing the patterns takes a
   /// pass over them, unless the arrays are those that initialize saw. \throws InvalidArgument if
-  /// the pattern differs or a value is not finite; BreakdownError under the policy `fail`.
+  /// the pattern differs or a value is not finite; BreakdownError under the policy `fail`;
+  /// OutOfMemory.
   void compute(const execution_space& exec, const Matrix& a);
   /// The same on the default instance.
   void compute(const Matrix& a) { compute(execution_space(), a); }
 
   /// y = alpha op(M^-1) x + beta y; beta = 0 overwrites y, NaN included; x and y must not overlap.
-  /// \throws InvalidArgument before compute, or if the shapes do not match.
+  /// \throws InvalidArgument before compute, or if the shapes do not match; OutOfMemory if there is
+  /// none for the workspace of more columns than before.
   void apply(const execution_space& exec, MultiVectorArg<const Scalar, Device> x,
              MultiVectorArg<Scalar, Device> y, Trans trans = Trans::No, Scalar alpha = 1,
              Scalar beta = 0) const final;
@@ -118,9 +126,10 @@ template <class Scalar, class Device>
 MultiVectorArg<Scalar, Device> workspaceOf(const typename Device::execution_space& exec,
                                            MultiVector<Scalar, Device>& storage, size_t rows,
                                            size_t columns) {
-  if (storage.extent(0) != rows || storage.extent(1) < columns)
-    storage = MultiVector<Scalar, Device>(
-        Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Ainvil::workspace"), rows, columns);
+  if (storage.extent(0) != rows || storage.extent(1) < columns) {
+    storage = {}; // frees memory first
+    storage = allocateView<MultiVector<Scalar, Device>>(exec, "Ainvil::workspace", rows, columns);
+  }
   return MultiVectorArg<Scalar, Device>(storage.data(), rows, columns);
 }
 

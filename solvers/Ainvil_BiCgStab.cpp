@@ -184,8 +184,7 @@ template <class Scalar, class Device>
 void BiCgStab<Scalar, Device>::allocate(const execution_space& exec, Offset n,
                                         bool preconditioned) {
   const auto vector = [&](const std::string& name) {
-    return Vector<Scalar, Device>(
-        Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Ainvil::BiCgStab::" + name), n);
+    return allocateView<Vector<Scalar, Device>>(exec, "Ainvil::BiCgStab::" + name, size_t(n));
   };
   r_ = vector("r");
   shadow_ = vector("shadow");

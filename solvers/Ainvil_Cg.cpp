@@ -103,8 +103,7 @@ Cg<Scalar, Device>::Cg(SolverOptions options)
 template <class Scalar, class Device>
 void Cg<Scalar, Device>::allocate(const execution_space& exec, Offset n, bool preconditioned) {
   const auto vector = [&](const std::string& name) {
-    return Vector<Scalar, Device>(
-        Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Ainvil::Cg::" + name), n);
+    return allocateView<Vector<Scalar, Device>>(exec, "Ainvil::Cg::" + name, size_t(n));
   };
   r_ = vector("r");
   w_ = vector("w");

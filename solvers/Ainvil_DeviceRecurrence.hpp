@@ -50,9 +50,8 @@ public:
   DeviceRecurrence(const execution_space& exec, const std::string& label,
                    const SolverOptions& options)
       : interval_(std::max(1, std::min(checkInterval<Device>(options), options.max_iterations))),
-        data_(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label),
-              RecurrenceState::num_scalars + interval_),
-        host_data_(Kokkos::create_mirror_view(data_)) {}
+        data_(allocate<double, Device>(exec, label, RecurrenceState::num_scalars + interval_)),
+        host_data_(hostMirror(data_)) {}
 
   RecurrenceState state() const {
     const RecurrenceState state{data_.data()};

@@ -204,20 +204,19 @@ void Gmres<Scalar, Device>::allocate(const execution_space& exec, Offset n, bool
   const int length = static_cast<int>(
       std::max<Offset>(1, std::min<Offset>({options_.restart, options_.max_iterations, n})));
   capacity_ = length + 1;
-  const auto allocation = [&](const std::string& label) {
-    return Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label);
+  const auto vectors = [&](const char* label, int count) {
+    return allocateView<MultiVector<Scalar, Device>>(exec, label, size_t(n), size_t(count));
   };
-  basis_ = MultiVector<Scalar, Device>(allocation("Ainvil::Gmres::basis"), n, capacity_);
+  basis_ = z_ = {}; // frees memory first
+  basis_ = vectors("Ainvil::Gmres::basis", capacity_);
   const int stored = flexible_ ? length : 1;
-  z_ = MultiVector<Scalar, Device>(allocation("Ainvil::Gmres::preconditioned"), n,
-                                   preconditioned ? stored : 0);
+  z_ = vectors("Ainvil::Gmres::preconditioned", preconditioned ? stored : 0);
   sums_ = detail::PartialSums<Device>(exec, 2 * capacity_, shape_);
-  records_ = Kokkos::View<double*, Device>(allocation("Ainvil::Gmres::records"),
-                                           Offset(capacity_) * ArnoldiRecord::size(capacity_));
-  coefficients_ =
-      Kokkos::View<double*, Device>(allocation("Ainvil::Gmres::coefficients"), capacity_);
-  host_records_ = Kokkos::create_mirror_view(records_);
-  host_coefficients_ = Kokkos::create_mirror_view(coefficients_);
+  records_ = ainvil::allocate<double, Device>(exec, "Ainvil::Gmres::records",
+                                              Offset(capacity_) * ArnoldiRecord::size(capacity_));
+  coefficients_ = ainvil::allocate<double, Device>(exec, "Ainvil::Gmres::coefficients", capacity_);
+  host_records_ = hostMirror(records_);
+  host_coefficients_ = hostMirror(coefficients_);
 }
 
 /// One cycle.

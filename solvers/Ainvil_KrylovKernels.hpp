@@ -76,15 +76,17 @@ struct SumTeams {
 /// One partial sum a team, added up by whichever team ends last: no second launch.
 template <class Device>
 struct PartialSums {
-  Kokkos::View<double**, Kokkos::LayoutRight, Device> partials; ///< (sum, team)
-  Kokkos::View<int, Device> teams_done;                         ///< 0 between launches
+  using Partials = Kokkos::View<double**, Kokkos::LayoutRight, Device>;
+
+  Partials partials;                     ///< (sum, team)
+  Kokkos::View<int*, Device> teams_done; ///< 0 between launches
 
   PartialSums() = default;
   /// Room for `num_sums` sums of launches of the given shape.
   PartialSums(const typename Device::execution_space& exec, int num_sums, const SumTeams& shape)
-      : partials(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "Ainvil::partial_sums"),
-                 num_sums, shape.league),
-        teams_done(Kokkos::view_alloc(exec, "Ainvil::teams_done")) {}
+      : partials(allocateView<Partials>(exec, "Ainvil::partial_sums", size_t(num_sums),
+                                        size_t(shape.league))),
+        teams_done(allocateZeros<int, Device>(exec, "Ainvil::teams_done", 1)) {}
 
   /// True in every thread of one team: the one after whose stores no other team stores any more.
   template <class Member>
@@ -95,9 +97,9 @@ struct PartialSums {
         Kokkos::PerTeam(member),
         [&](int& out) {
           Kokkos::memory_fence();
-          out = Kokkos::atomic_fetch_add(&teams_done(), 1) == member.league_size() - 1;
+          out = Kokkos::atomic_fetch_add(&teams_done(0), 1) == member.league_size() - 1;
           if (out != 0)
-            teams_done() = 0;
+            teams_done(0) = 0;
           Kokkos::memory_fence();
         },
         last);

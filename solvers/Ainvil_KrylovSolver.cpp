@@ -76,7 +76,7 @@ SolveResult KrylovSolver<Scalar, Device>::solve(const execution_space& exec, con
   checkSystem(name_, a, m, b.extent(0), x.extent(0));
   if (m != nullptr)
     checkPreconditioner(*m);
-  reserve(exec, b.extent(0), m != nullptr);
+  detail::reportingOutOfMemory("solve()", [&] { reserve(exec, b.extent(0), m != nullptr); });
   const auto b_norm = meter_.norm(exec, asColumn(b));
   const System system{exec, a, m, asColumn(x), b_norm.two};
   SolveResult result;

@@ -25,7 +25,8 @@ public:
   /// Solves A x = b. `m` is the preconditioner, an approximate inverse of A, or null for none. `x`
   /// holds the initial guess and receives the solution. Waits for the instance. If `m` has an
   /// objection, the status is Diverged, the objection the message, and x the initial guess.
-  /// \throws InvalidArgument if shapes do not match, or as checkPreconditioner does.
+  /// \throws InvalidArgument if shapes do not match, or as checkPreconditioner does; OutOfMemory,
+  /// after which the solver may be used again.
   SolveResult solve(const execution_space& exec, const Operator& a, const Operator* m,
                     Vector<const Scalar, Device> b, Vector<Scalar, Device> x);
 

@@ -22,8 +22,8 @@ public:
   ResidualMeter() = default;
   ResidualMeter(const execution_space& exec, Offset n)
       : shape_(SumTeams::forRows(exec, n)), sums_(exec, 2, shape_),
-        result_(Kokkos::view_alloc(exec, "Ainvil::norm"), 2),
-        host_result_(Kokkos::create_mirror_view(result_)) {}
+        result_(allocateZeros<double, Device>(exec, "Ainvil::norm", 2)),
+        host_result_(hostMirror(result_)) {}
 
   struct Norm {
     double two;   ///< 2-norm; 0 also where the squares underflow, Inf where they overflow

@@ -126,6 +126,64 @@ private:
   static inline std::vector<std::string> kernels_, allocations_;
 };
 
+/// A kernel or a fence, and the instance it is for.
+struct ToolEvent {
+  std::string label;
+  std::uint32_t instance;
+};
+
+/// Collects kernels and fences with their instances, and the labels of allocations, while the
+/// object lives. Kokkos tells of fences from 3.5 on and of instances on GPUs only: on hosts all
+/// have the same number.
+class InstanceRecorder : ToolCallbacks {
+public:
+  InstanceRecorder() {
+    using namespace Kokkos::Tools::Experimental;
+    kernels_.clear();
+    fences_.clear();
+    allocations_.clear();
+    const auto kernel = [](const char* label, std::uint32_t instance, std::uint64_t*) {
+      const std::lock_guard<std::mutex> lock(mutex());
+      kernels_.push_back({label, instance});
+    };
+    set_begin_parallel_for_callback(kernel);
+    set_begin_parallel_reduce_callback(kernel);
+    set_begin_parallel_scan_callback(kernel);
+    set_begin_fence_callback([](const char* label, std::uint32_t instance, std::uint64_t*) {
+      const std::lock_guard<std::mutex> lock(mutex());
+      fences_.push_back({label, instance});
+    });
+    set_allocate_data_callback(
+        [](Kokkos::Tools::SpaceHandle, const char* label, const void*, std::uint64_t size) {
+          if (size == 0)
+            return;
+          const std::lock_guard<std::mutex> lock(mutex());
+          allocations_.push_back(label);
+        });
+  }
+  const std::vector<ToolEvent>& kernels() const { return kernels_; }
+  const std::vector<ToolEvent>& fences() const { return fences_; }
+  const std::vector<std::string>& allocations() const { return allocations_; }
+
+private:
+  static inline std::vector<ToolEvent> kernels_, fences_;
+  static inline std::vector<std::string> allocations_;
+};
+
+/// All in one line, for messages.
+inline std::string listOf(const std::vector<std::string>& labels) {
+  std::string all;
+  for (const std::string& label : labels)
+    all += "'" + label + "' ";
+  return all;
+}
+inline std::string listOf(const std::vector<ToolEvent>& events) {
+  std::vector<std::string> labels;
+  for (const ToolEvent& event : events)
+    labels.push_back(event.label);
+  return listOf(labels);
+}
+
 /// Every label begins with "Ainvil::", but for those that Kokkos gives to kernels and buffers of
 /// its own: filling and copying views ("Kokkos::View::initialization [Ainvil::...]"), scratch
 /// memory. What the library launches or allocates without a label shows as "" or as a type name.

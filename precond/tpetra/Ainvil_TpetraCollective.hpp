@@ -14,13 +14,15 @@ namespace tpetra {
 namespace detail {
 
 /// Which exception it was.
-enum class Kind : int { Any, InvalidArgument, Breakdown, File };
+enum class Kind : int { Any, InvalidArgument, Breakdown, File, OutOfMemory };
 
 inline Kind kindOf(const std::exception& error) {
   if (dynamic_cast<const InvalidArgument*>(&error) != nullptr)
     return Kind::InvalidArgument;
   if (dynamic_cast<const BreakdownError*>(&error) != nullptr)
     return Kind::Breakdown;
+  if (dynamic_cast<const OutOfMemory*>(&error) != nullptr)
+    return Kind::OutOfMemory;
   return dynamic_cast<const FileError*>(&error) != nullptr ? Kind::File : Kind::Any;
 }
 
@@ -32,6 +34,8 @@ inline Kind kindOf(const std::exception& error) {
     throw BreakdownError(text);
   case Kind::File:
     throw FileError(text);
+  case Kind::OutOfMemory:
+    throw OutOfMemory(text);
   default:
     throw Error(text);
   }

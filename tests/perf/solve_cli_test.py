@@ -429,6 +429,32 @@ class CommandLineTest(unittest.TestCase):
                                ("ilu:", ["ilu"]), ("ilu:level", ["level"]), ("", ["empty"])):
             self.refuse_input(words, "--problem", "laplace7:500", "--precond", precond)
 
+    def run_in_little_memory(self, *arguments):
+        limit = 4 << 30
+        return subprocess.run(
+            [EXECUTABLE, *arguments], cwd=self.folder, capture_output=True, text=True, timeout=300,
+            check=False,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+
+    def test_tells_what_gets_no_memory(self):
+        result = self.run_in_little_memory("--problem", "laplace7:900")
+        self.assertEqual(result.returncode, 1, result)
+        self.assertEqual(result.stdout, "")
+        self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+        self.assertIn("ainvil-solve: out of memory: there are no 5832000008 bytes for "
+                      "Ainvil::row_map", result.stderr)
+
+    def test_goes_on_where_a_run_gets_no_memory(self):
+        # A basis of 1001 vectors of 1e6 numbers.
+        result = self.run_in_little_memory("--problem", "laplace7:100", "--restart", "1000",
+                                           "--precond", "jacobi", "--precond", "none", "--quiet",
+                                           "--json", "-")
+        self.assertEqual(result.returncode, 3, result)
+        records = [json.loads(line) for line in result.stdout.splitlines()]
+        self.assertEqual([record["status"] for record in records], ["out_of_memory"] * 2)
+        for record in records:
+            self.assertIn("bytes for Ainvil::Gmres::basis", record["message"])
+
     def test_refuses_unreadable_files(self):
         self.refuse_input(["missing.mtx", "No such file"], "--matrix", "missing.mtx")
         self.refuse_input(["directory"], "--matrix", self.folder)

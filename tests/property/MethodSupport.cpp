@@ -44,6 +44,24 @@ const std::vector<std::string>& spdMethods() {
   return methods;
 }
 
+std::vector<std::string> allMethods() {
+  std::vector<std::string> methods = {
+      "jacobi:breakdown=shift,shift=0.01",
+      "ilu:storage=float,breakdown=replace",
+      "ilu:level=1,iterative=2,breakdown=shift,shift=0.01,solve=jacobi,divergence-limit=1e6",
+      "ilu:solve=isai,power=2,storage=float,relax=1",
+      "ilu:solve=isai,relax=auto,relax-threshold=0.001,relax-limit=4,breakdown=shift,shift=0.1",
+      "ilu:solve=jacobi,start=zero,storage=float",
+      "ilu:solve=async,sweeps=70,storage=float",
+      "fsai:storage=float,tau=0,breakdown=replace",
+      "fsai:adaptive=2,tolerance=0.1,chunk-mib=1,breakdown=shift,shift=0.1",
+      "ainv:storage=float,order=rcm,breakdown=replace",
+      "ainv:symmetric=no,storage=float,order=nd,breakdown=shift,shift=0.1"};
+  methods.insert(methods.begin(), spdMethods().begin(), spdMethods().end());
+  methods.insert(methods.begin(), generalMethods().begin(), generalMethods().end());
+  return methods;
+}
+
 std::vector<std::string> methodsFor(const RandomSystem& system) {
   std::vector<std::string> methods = generalMethods();
   if (system.values == Values::Spd)

@@ -17,6 +17,10 @@ const std::vector<std::string>& generalMethods();
 const std::vector<std::string>& spdMethods();
 std::vector<std::string> methodsFor(const RandomSystem& system);
 
+/// All of these and more, for SPD matrices with all diagonal blocks: every key that a method knows
+/// is in one of them.
+std::vector<std::string> allMethods();
+
 /// The specification with more parameters.
 std::string with(const std::string& specification, const std::string& parameters);
 

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Ainvil_Allocation.hpp"
+
+#include <limits>
+#include <new>
+
+namespace ainvil {
+namespace {
+
+[[noreturn]] void rethrowAs(const std::string& sentence) {
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw OutOfMemory(sentence);
+  } catch (const Error&) {
+    throw;
+  } catch (const std::runtime_error& error) {
+    // What Kokkos 3.4 to 4.6 say of views, and of launches that need memory of CUDA. Errors of
+    // kernels that ran before may come out here too and are no lack of memory.
+    const std::string text = error.what();
+    for (const char* part :
+         {"failed to allocate", "allocation failure", "cudaErrorMemoryAllocation"})
+      if (text.find(part) != std::string::npos)
+        throw OutOfMemory(sentence);
+    throw;
+  }
+}
+
+std::string sentenceFor(const std::string& label, std::size_t bytes, const char* memory) {
+  return message("out of memory: there are no ", bytes, " bytes for ", label, " in ", memory,
+                 " memory, free some, or take a smaller matrix or a method that stores less");
+}
+
+} // namespace
+
+std::size_t detail::arrayBytes(const std::string& label, std::size_t n, std::size_t size) {
+  constexpr std::size_t most = std::numeric_limits<std::ptrdiff_t>::max();
+  if (size > 0 && n > most / size)
+    throw OutOfMemory(message("out of memory: ", n, " times ", size, " bytes for ", label,
+                              " are more than any memory holds, take a smaller matrix"));
+  return n * size;
+}
+
+void detail::rethrowOutOfMemory(const std::string& label, std::size_t bytes, const char* memory) {
+  rethrowAs(sentenceFor(label, bytes, memory));
+}
+
+void detail::rethrowOutOfMemory(const std::string& work) {
+  rethrowAs(message("out of memory: ", work, " finds none for what it works with, free some, or ",
+                    "take a smaller matrix or a method that stores less"));
+}
+
+} // namespace ainvil
