@@ -41,6 +41,17 @@ void fence(const Exec& exec, [[maybe_unused]] const std::string& label) {
 #endif
 }
 
+/// An instance besides the default one: a stream of its own on GPUs. The default one where Kokkos
+/// is older than 4.
+template <class Exec>
+Exec newInstance() {
+#if KOKKOS_VERSION < 40000
+  return Exec();
+#else
+  return Kokkos::Experimental::partition_space(Exec(), 1)[0];
+#endif
+}
+
 /// Reads a value that another thread may be writing, straight from memory.
 template <class T>
 KOKKOS_INLINE_FUNCTION T volatileLoad(const T* pointer) {

@@ -5,6 +5,7 @@
 #include "Ainvil_Convert.hpp"
 #include "Ainvil_Partition.hpp"
 #include "Ainvil_PivotInverter.hpp"
+#include "Ainvil_SortRows.hpp"
 #include "Ainvil_Symmetry.hpp"
 
 #include <algorithm>
@@ -17,69 +18,102 @@ using detail::Range;
 
 enum class PivotPower { Zero, InverseRoot, Inverse };
 
+/// Room for n elements and a tenth more, so that factors that grow a little take no new memory.
+template <class T, class Device>
+void reserveSome(const typename Device::execution_space& exec, const char* label,
+                 Kokkos::View<T*, Device>& array, Offset n) {
+  reserve(exec, label, array, n, n / 10);
+}
+
+template <class T, class Device>
+Kokkos::View<T*, Device> firstOf(const Kokkos::View<T*, Device>& array, Offset n) {
+  return Kokkos::subview(array, std::make_pair(Offset(0), n));
+}
+
 /// The transposed factor in the numbering of A: column j of the factor, times that power of d_j, is
-/// row order(j).
+/// row order(j). In the arrays of `to`; `places` is to work with. Waits.
 template <class Scalar, class Device>
 BsrMatrix<Scalar, Device> rowsOf(const typename Device::execution_space& exec,
                                  const detail::FactorColumns<Scalar, Device>& columns,
                                  const detail::FactorState<Scalar, Device>& state,
                                  const Kokkos::View<const Ordinal*, Device>& order,
-                                 PivotPower power) {
+                                 PivotPower power, detail::AinvArrays<Scalar, Device>& to,
+                                 Kokkos::View<Offset*, Device>& places) {
   using Exec = typename Device::execution_space;
   const Ordinal n = columns.num_columns;
-  const auto row_map = allocate<Offset, Device>(exec, "Ainvil::row_map", size_t(n) + 1);
+  reserve(exec, "Ainvil::row_map", to.row_map, Offset(n) + 1);
+  const auto row_map = to.row_map;
   Kokkos::parallel_for(
       "Ainvil::Ainv[count]", Range<Exec>(exec, 0, n), KOKKOS_LAMBDA(const Offset j) {
         row_map(order(j)) = columns.count(static_cast<Ordinal>(j), state.current(j));
       });
   const Offset total = detail::countsToOffsets(exec, row_map);
-  const auto entries = allocate<Ordinal, Device>(exec, "Ainvil::entries", total);
-  const auto values = allocate<Scalar, Device>(exec, "Ainvil::values", total);
+  reserveSome(exec, "Ainvil::entries", to.entries, total);
+  reserveSome(exec, "Ainvil::values", to.values, total);
+  reserveSome(exec, "Ainvil::places", places, total);
+  const auto entries = firstOf(to.entries, total);
+  const auto values = firstOf(to.values, total);
+  const auto source = firstOf(places, total);
   Kokkos::parallel_for(
       "Ainvil::Ainv[fill]", Range<Exec>(exec, 0, n), KOKKOS_LAMBDA(const Offset j) {
         const int version = state.current(j);
         const Offset from = columns.begin(static_cast<Ordinal>(j), version);
         const Ordinal count = columns.count(static_cast<Ordinal>(j), version);
-        const Offset to = row_map(order(j));
-        const Scalar d = state.pivots(j + Offset(version) * n);
+        const Offset begin = row_map(order(j));
+        for (Ordinal e = 0; e < count; ++e) {
+          entries(begin + e) = order(columns.rows(from + e));
+          source(begin + e) = from + e;
+        }
+      });
+  detail::sortKeys<Device>(exec, "Ainvil::Ainv[sort]", row_map, entries, source);
+  Kokkos::parallel_for(
+      "Ainvil::Ainv[values]", Range<Exec>(exec, 0, n), KOKKOS_LAMBDA(const Offset j) {
+        const Scalar d = state.pivots(j + Offset(state.current(j)) * n);
         const Scalar factor = power == PivotPower::InverseRoot ? Scalar(1) / compat::math::sqrt(d)
                               : power == PivotPower::Inverse   ? Scalar(1) / d
                                                                : Scalar(1);
-        for (Ordinal e = 0; e < count; ++e) {
-          entries(to + e) = order(columns.rows(from + e));
-          values(to + e) = factor * columns.values(from + e);
-        }
+        const Offset end = row_map(order(j) + 1);
+        for (Offset e = row_map(order(j)); e < end; ++e)
+          values(e) = factor * columns.values(source(e));
       });
-  const PermutedGraph<Device> sorted = sortRows(exec, Graph<Device>(n, n, row_map, entries));
-  const auto sorted_values = allocate<Scalar, Device>(exec, "Ainvil::values", total);
-  gatherBlocks<Scalar, Device>(exec, Trans::No, sorted.source, 1, values, sorted_values);
-  return {sorted.graph, sorted_values, 1};
+  return {Graph<Device>(n, n, row_map, entries), values, 1};
 }
 
+/// The transposed matrix in the arrays of `to`.
 template <class Scalar, class Device>
-BsrMatrix<Scalar, Device> transposeOf(const typename Device::execution_space& exec,
-                                      const BsrMatrix<Scalar, Device>& a) {
-  const PermutedGraph<Device> transposed = transpose(exec, a.graph);
-  const auto values = allocate<Scalar, Device>(exec, "Ainvil::values", a.numEntries());
-  gatherBlocks<Scalar, Device>(exec, Trans::No, transposed.source, 1, a.values, values);
-  return {transposed.graph, values, 1};
+BsrMatrix<Scalar, Device>
+transposeOf(const typename Device::execution_space& exec, const BsrMatrix<Scalar, Device>& a,
+            detail::AinvArrays<Scalar, Device>& to, Kokkos::View<Offset*, Device>& places) {
+  const Offset total = a.numEntries();
+  reserve(exec, "Ainvil::row_map", to.row_map, Offset(a.numCols()) + 1);
+  reserveSome(exec, "Ainvil::entries", to.entries, total);
+  reserveSome(exec, "Ainvil::values", to.values, total);
+  reserveSome(exec, "Ainvil::places", places, total);
+  const auto source = firstOf(places, total), values = firstOf(to.values, total);
+  const Graph<Device> graph =
+      detail::transposeInto<Device>(exec, a.graph, to.row_map, firstOf(to.entries, total), source);
+  gatherBlocks<Scalar, Device>(exec, Trans::No, source, 1, a.values, values);
+  return {graph, values, 1};
 }
 
+/// The matrix in the precision of `storage`; that of another one is in `single`.
 template <class Scalar, class Device>
 StoredMatrix<Scalar, Device> stored(const typename Device::execution_space& exec, Storage storage,
-                                    const BsrMatrix<Scalar, Device>& a) {
+                                    const BsrMatrix<Scalar, Device>& a,
+                                    Kokkos::View<float*, Device>& single) {
   detail::requireFinite<Scalar, Device>(exec, a.values, "an inverse factor");
   if (storage == Storage::Native)
     return {exec, storage, a.graph, 1, a.values, {}};
-  Kokkos::View<float*, Device> single;
+  Kokkos::View<float*, Device> rounded;
   if constexpr (std::is_same<Scalar, float>::value) {
-    single = a.values;
+    rounded = a.values;
   } else {
-    single = allocate<float, Device>(exec, "Ainvil::values", a.numEntries());
-    convert<Scalar, float, Device>(exec, a.values, single);
+    reserveSome(exec, "Ainvil::values", single, a.numEntries());
+    rounded = firstOf(single, a.numEntries());
+    convert<Scalar, float, Device>(exec, a.values, rounded);
   }
-  detail::checkStorage(exec, BsrMatrix<float, Device>(a.graph, single, 1), true);
-  return {exec, storage, a.graph, 1, {}, single};
+  detail::checkStorage(exec, BsrMatrix<float, Device>(a.graph, rounded, 1), true);
+  return {exec, storage, a.graph, 1, {}, rounded};
 }
 
 } // namespace
@@ -157,6 +191,8 @@ void Ainv<Scalar, Device>::doInitialize(const execution_space& exec, const Matri
     }
     factors_ = {};
     left_ = right_ = {};
+    left_arrays_ = right_arrays_ = z_arrays_ = {};
+    places_ = {};
     detail::workspaceOf(exec, intermediate_, a.numPointRows(), 1);
   });
 }
@@ -218,15 +254,17 @@ template <class Scalar, class Device>
 void Ainv<Scalar, Device>::assemble(const execution_space& exec) {
   const bool symmetric = parameters_.symmetric;
   const Kokkos::View<const Ordinal*, Device> order = order_.new_to_old;
-  left_ = right_ = {}; // frees memory first
-  const Matrix right =
-      rowsOf<Scalar, Device>(exec, factors_.w(), factors_.state(), order,
-                             symmetric ? PivotPower::InverseRoot : PivotPower::Inverse);
-  right_ = stored<Scalar, Device>(exec, parameters_.storage, right);
+  left_ = right_ = {}; // arrays that become too short are freed before there are longer ones
+  const Matrix right = rowsOf<Scalar, Device>(
+      exec, factors_.w(), factors_.state(), order,
+      symmetric ? PivotPower::InverseRoot : PivotPower::Inverse, right_arrays_, places_);
+  right_ = stored<Scalar, Device>(exec, parameters_.storage, right, right_arrays_.single);
   const Matrix z = symmetric ? right
                              : rowsOf<Scalar, Device>(exec, factors_.z(), factors_.state(), order,
-                                                      PivotPower::Zero);
-  left_ = stored<Scalar, Device>(exec, parameters_.storage, transposeOf<Scalar, Device>(exec, z));
+                                                      PivotPower::Zero, z_arrays_, places_);
+  left_ = stored<Scalar, Device>(exec, parameters_.storage,
+                                 transposeOf<Scalar, Device>(exec, z, left_arrays_, places_),
+                                 left_arrays_.single);
   report_.factor_entries = right_.numScalars() + (symmetric ? 0 : left_.numScalars());
   report_.factor_bytes = left_.bytes() + right_.bytes();
 }

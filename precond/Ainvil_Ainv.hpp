@@ -27,6 +27,19 @@ struct AinvParameters {
   double shift = 1e-3; ///< pivot that BreakdownPolicy::Shift takes, relative to |a_jj|
 };
 
+namespace detail {
+
+/// The arrays of a stored factor, kept from compute to compute and as long as the longest so far.
+template <class Scalar, class Device>
+struct AinvArrays {
+  Kokkos::View<Offset*, Device> row_map;
+  Kokkos::View<Ordinal*, Device> entries;
+  Kokkos::View<Scalar*, Device> values;
+  Kokkos::View<float*, Device> single; ///< the values again, if that is another precision
+};
+
+} // namespace detail
+
 /// M^-1 = Z D^-1 W^T with Z and W unit upper triangular (in the elimination order) and
 /// W^T A Z = D + what was dropped; W = Z if A is symmetric. The columns follow
 ///   z_j = e_j;  for i = 1 .. j - 1:  z_j -= (p_ij / d_i) z_i,  then entries |z_kj| < drop, k != j,
@@ -41,8 +54,11 @@ struct AinvParameters {
 /// = 0. Blocks are taken apart: the algorithm works on scalar entries.
 ///
 /// The elimination order and the parts are found on the host by initialize(). compute() starts from
-/// the columns it found last, and allocates the factors it stores anew: their pattern follows the
-/// values.
+/// the columns it found last. How many entries the factors have follows the values, so that compute
+/// allocates where they become a tenth longer than ever before, and for the few rows that are much
+/// longer than the mean. The first compute starts from the identity and the second one needs room
+/// for its columns beside those of the first: with the same values, the third one and those after
+/// it allocate nothing else.
 ///
 /// Sources: Benzi, Meyer, Tuma (1996), AINV; Benzi, Tuma (1998), the nonsymmetric case; Benzi,
 /// Cullum, Tuma (2000), SAINV; orderings: Benzi, Tuma (2000).
@@ -83,6 +99,8 @@ private:
   PermutedGraph<Device> transposed_;           ///< of it; empty if symmetric
   Kokkos::View<Scalar*, Device> values_, transposed_values_;
   detail::InverseFactors<Scalar, Device> factors_;
+  Kokkos::View<Offset*, Device> places_; ///< to sort and transpose with
+  detail::AinvArrays<Scalar, Device> left_arrays_, right_arrays_, z_arrays_;
   StoredMatrix<Scalar, Device> left_;  ///< Z D^-1/2, or Z
   StoredMatrix<Scalar, Device> right_; ///< D^-1/2 Z^T, or D^-1 W^T
   Offset edge_cut_ = 0;
