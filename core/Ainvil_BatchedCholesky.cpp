@@ -107,6 +107,10 @@ BatchedCholesky<Scalar, Device>::BatchedCholesky(const execution_space& exec, co
   } else {
     add(on_host, -1, INT_MAX);
   }
+  for (const auto& of_class : classes_)
+    if (of_class.largest > detail::largest_cholesky)
+      throw InvalidArgument(message("a batch holds matrices of up to ", detail::largest_cholesky,
+                                    " rows, but one has ", of_class.largest));
   if (end < numMatrices())
     throw InvalidArgument(message("a size of a matrix must not be negative, but ",
                                   numMatrices() - end, " of the batch are"));

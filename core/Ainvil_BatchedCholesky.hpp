@@ -3,8 +3,8 @@
 /// \file
 /// Cholesky factorisation of many small symmetric positive definite matrices of different sizes.
 
-#include "Ainvil_CholeskyLaunch.hpp"
 #include "Ainvil_Allocation.hpp"
+#include "Ainvil_CholeskyLaunch.hpp"
 
 #include <array>
 
@@ -26,6 +26,13 @@ struct VectorBatch {
   Kokkos::View<Scalar*, Device> values;        ///< of all vectors
 };
 
+namespace detail {
+
+/// Rows of the largest matrix whose packed entries an int can count.
+constexpr Ordinal largest_cholesky = 46340;
+
+} // namespace detail
+
 /// Factors A = L L^T for batches whose matrices have the sizes given once. Matrices of one class of
 /// sizes share a launch:
 ///   up to 8, 16, 32   8, 16, 32 lanes a matrix, a row a lane, in registers
@@ -45,7 +52,8 @@ public:
   using Info = Kokkos::View<int*, Device>;            ///< how each matrix ended, see above
 
   BatchedCholesky() = default;
-  /// Waits for the instance. A size may be 0. \throws InvalidArgument if one is negative
+  /// Waits for the instance. A size may be 0. \throws InvalidArgument if one is negative or beyond
+  /// 46340
   BatchedCholesky(const execution_space& exec, const Sizes& sizes);
 
   /// Those of the batch, of size 0 too.

@@ -42,9 +42,10 @@ struct Graph {
 
 namespace detail {
 
-/// Throws InvalidArgument unless the scalars of a block can be counted by an int.
+/// Throws InvalidArgument unless an int can count the scalars of 64 blocks, which kernels take at a
+/// time.
 inline void requireBlockSize(int block_size) {
-  constexpr int largest = 46340;
+  constexpr int largest = 4096;
   if (block_size < 1 || block_size > largest)
     throw InvalidArgument(
         message("block size must lie between 1 and ", largest, ", but it is ", block_size));

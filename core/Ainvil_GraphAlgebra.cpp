@@ -4,6 +4,7 @@
 #include "Ainvil_CountRows.hpp"
 #include "Ainvil_Profiling.hpp"
 #include "Ainvil_RowSearch.hpp"
+#include "Ainvil_SizeClasses.hpp"
 
 namespace ainvil {
 namespace {
@@ -101,6 +102,14 @@ void validate(const typename Device::execution_space& exec, const Graph<Device>&
   if (first_bad <= num_rows)
     throw InvalidArgument(message("the row map must ascend from 0 to the number of entries, ",
                                   num_entries, ", but it does not at offset ", first_bad));
+  constexpr Offset longest = std::numeric_limits<Ordinal>::max();
+  if (num_entries > longest) {
+    const Offset length =
+        detail::largestSize(exec, num_rows, detail::RowLength<Device>{row_map}, num_entries);
+    if (length > longest)
+      throw InvalidArgument(message("a row holds ", length, " entries, more than the ", longest,
+                                    " that an index can count"));
+  }
   Offset outside = 0;
   Kokkos::parallel_reduce(
       "Ainvil::validate[columns]", Range<Exec>(exec, 0, num_entries),

@@ -7,6 +7,7 @@
 #include "Ainvil_BsrMatrix.hpp"
 
 #include <algorithm>
+#include <climits>
 #include <cstddef>
 
 namespace ainvil {
@@ -65,7 +66,8 @@ struct RowKernel {
 /// Calls body(member, row, scratch) for every row in [0, num_rows): one thread of the team a row,
 /// so that `ThreadVectorRange(member, n)` runs over the lanes of that row and joins them at its
 /// end. `scratch` points to scratch_bytes of memory private to the thread: in fast (level 0) memory
-/// where a team's share fits, else in level 1, whatever its size. No team barriers inside.
+/// where a team's share fits, else in level 1. No team barriers inside. \throws OutOfMemory for
+/// 2 GiB of scratch memory and more
 template <class Exec, class Body>
 void forEachRow(const Exec& exec, const char* label, Ordinal num_rows, RowTeams shape,
                 const Body& body, std::size_t scratch_bytes = 0) {
@@ -75,6 +77,10 @@ void forEachRow(const Exec& exec, const char* label, Ordinal num_rows, RowTeams 
   // Alignment of a thread's share, and room for the alignment get_shmem itself adds.
   scratch_bytes = (scratch_bytes + 15) / 16 * 16;
   const std::size_t request = scratch_bytes > 0 ? scratch_bytes + 16 : 0;
+  if (request > std::size_t(INT_MAX)) // which is as far as Kokkos counts
+    throw OutOfMemory(message("out of memory: ", label, " needs ", request,
+                              " bytes to work with for its longest row, more than the ", INT_MAX,
+                              " a row may have: take a sparser pattern or another method"));
   constexpr std::size_t level0_limit = 32 * 1024;
   // Short launches are spread over all threads of a host.
   if constexpr (!compat::IsGpu<Exec>::value)

@@ -72,10 +72,10 @@ struct IluRow {
     const Offset u_begin = u_graph.row_map(i), u_end = u_graph.row_map(i + 1);
 
     // Row i of A into the pattern, zeros elsewhere.
-    Kokkos::parallel_for(ThreadVectorRange(member, static_cast<int>(l_end - l_begin) * bs2),
-                         [&](const int e) { l_values(l_begin * bs2 + e) = 0; });
-    Kokkos::parallel_for(ThreadVectorRange(member, static_cast<int>(u_end - u_begin) * bs2),
-                         [&](const int e) { u_values(u_begin * bs2 + e) = 0; });
+    Kokkos::parallel_for(ThreadVectorRange(member, (l_end - l_begin) * bs2),
+                         [&](const Offset e) { l_values(l_begin * bs2 + e) = 0; });
+    Kokkos::parallel_for(ThreadVectorRange(member, (u_end - u_begin) * bs2),
+                         [&](const Offset e) { u_values(u_begin * bs2 + e) = 0; });
     const Offset a_begin = a_graph.row_map(i);
     Kokkos::parallel_for(
         ThreadVectorRange(member, static_cast<int>(a_graph.row_map(i + 1) - a_begin)),
@@ -181,12 +181,12 @@ struct ResidualRow {
     const int in_u = static_cast<int>(u.graph.row_map(i + 1) - u_begin);
     double sum = 0;
     Kokkos::parallel_reduce(
-        ThreadVectorRange(member, (in_l + in_u) * bs2),
-        [&](const int item, double& partial) {
-          const int t = item / bs2;
+        ThreadVectorRange(member, Offset(in_l + in_u) * bs2),
+        [&](const Offset item, double& partial) {
+          const int t = static_cast<int>(item / bs2);
           const Ordinal j =
               t < in_l ? l.graph.entries(l_begin + t) : u.graph.entries(u_begin + t - in_l);
-          const double value = residual(i, j, item - t * bs2) / size;
+          const double value = residual(i, j, static_cast<int>(item - Offset(t) * bs2)) / size;
           partial += value * value;
         },
         sum);

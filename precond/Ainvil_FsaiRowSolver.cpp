@@ -21,7 +21,7 @@ Kokkos::View<Ordinal*, Device> systemSizes(const typename Device::execution_spac
       "Ainvil::Fsai[sizes]", Range<Exec>(exec, 0, pattern.num_rows),
       KOKKOS_LAMBDA(const Offset row) {
         const Offset length = pattern.row_map(row + 1) - pattern.row_map(row);
-        sizes(row) = all || active(row) != 0 ? static_cast<Ordinal>(length) * block_size : 0;
+        sizes(row) = all || active(row) != 0 ? static_cast<Ordinal>(length * block_size) : 0;
       });
   return sizes;
 }
@@ -33,10 +33,15 @@ detail::FsaiRowSolver<Scalar, Device>::FsaiRowSolver(
     const execution_space& exec, const Graph<Device>& pattern, int block_size, Offset chunk_bytes,
     const Kokkos::View<const char*, Device>& active)
     : pattern_(pattern) {
+  const Offset largest = Offset(longestRow(exec, pattern)) * block_size;
+  if (largest > largest_cholesky)
+    throw InvalidArgument(message("fsai needs a local system of ", largest,
+                                  " unknowns, but can solve up to ", largest_cholesky,
+                                  ": take a sparser pattern by power, tau or max-row"));
   const auto sizes = systemSizes(exec, pattern, block_size, active);
   chunks_.assign(1, {0, BatchedCholesky<Scalar, Device>(exec, sizes)});
   const Offset largest_inside = chunks_[0].cholesky.largestInScratch();
-  if (Offset(longestRow(exec, pattern)) * block_size > largest_inside)
+  if (largest > largest_inside)
     plan(exec, sizes, chunk_bytes);
 }
 
