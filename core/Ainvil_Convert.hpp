@@ -6,6 +6,10 @@
 #include "Ainvil_GraphAlgebra.hpp"
 
 #include <KokkosSparse_CrsMatrix.hpp>
+#if __has_include(<KokkosSparse_BsrMatrix.hpp>)
+#include <KokkosSparse_BsrMatrix.hpp>
+#define AINVIL_HAVE_KOKKOS_BSR
+#endif
 
 #include <type_traits>
 
@@ -70,6 +74,28 @@ Kokkos::View<const Offset*, Device> toOffsets(const typename Device::execution_s
   }
 }
 
+template <class Scalar, class Device, class Memory, class Size>
+int blockSizeOf(const KokkosSparse::CrsMatrix<Scalar, Ordinal, Device, Memory, Size>&) {
+  return 1;
+}
+
+#ifdef AINVIL_HAVE_KOKKOS_BSR
+template <class Scalar, class Device, class Memory, class Size>
+int blockSizeOf(
+    const KokkosSparse::Experimental::BsrMatrix<Scalar, Ordinal, Device, Memory, Size>& a) {
+  return a.blockDim();
+}
+#endif
+
+/// The arrays of any matrix of Kokkos Kernels.
+template <class Scalar, class Device, class Matrix>
+BsrMatrix<Scalar, Device> wrapped(const typename Device::execution_space& exec, const Matrix& a) {
+  const Graph<Device> graph(a.numRows(), a.numCols(), toOffsets<Device>(exec, a.graph.row_map),
+                            a.graph.entries);
+  validate(exec, graph);
+  return {graph, a.values, blockSizeOf(a)};
+}
+
 } // namespace detail
 
 /// Kokkos Kernels' CRS matrix as a BSR matrix of block size 1. Columns and values are shared; the
@@ -79,11 +105,18 @@ template <class Scalar, class Device, class Memory, class Size>
 BsrMatrix<Scalar, Device>
 fromKokkos(const typename Device::execution_space& exec,
            const KokkosSparse::CrsMatrix<Scalar, Ordinal, Device, Memory, Size>& a) {
-  const Graph<Device> graph(a.numRows(), a.numCols(),
-                            detail::toOffsets<Device>(exec, a.graph.row_map), a.graph.entries);
-  validate(exec, graph);
-  return {graph, a.values, 1};
+  return detail::wrapped<Scalar, Device>(exec, a);
 }
+
+#ifdef AINVIL_HAVE_KOKKOS_BSR
+/// The same for Kokkos Kernels' BSR matrix (from its version 3.6 on), block by block.
+template <class Scalar, class Device, class Memory, class Size>
+BsrMatrix<Scalar, Device>
+fromKokkos(const typename Device::execution_space& exec,
+           const KokkosSparse::Experimental::BsrMatrix<Scalar, Ordinal, Device, Memory, Size>& a) {
+  return detail::wrapped<Scalar, Device>(exec, a);
+}
+#endif
 
 /// A BSR matrix of block size 1 as Kokkos Kernels' CRS matrix. Values and row map are shared; the
 /// columns are copied, since Kokkos Kernels wants them writable and a Graph is immutable.

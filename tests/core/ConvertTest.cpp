@@ -153,6 +153,33 @@ void checkFromKokkos(Ordinal rows, Ordinal columns, double density) {
   EXPECT_EQ(own == theirs, (std::is_same<Size, Offset>::value));
 }
 
+#ifdef AINVIL_HAVE_KOKKOS_BSR
+template <class Size>
+void checkFromKokkosBlocks(Ordinal rows, int bs) {
+  using Bsr = KokkosSparse::Experimental::BsrMatrix<double, Ordinal, Device, void, Size>;
+  SCOPED_TRACE(message(rows, " rows of blocks of ", bs));
+  const auto a = randomMatrix(rows, rows + 3, bs, 0.1, anyDiagonal(bs));
+  const auto offsets = toHost(a.graph.row_map);
+  const typename Bsr::row_map_type::non_const_type row_map =
+      viewOf<Size, Device>(std::vector<Size>(offsets.begin(), offsets.end()));
+  const typename Bsr::index_type::non_const_type columns =
+      viewOf<Ordinal, Device>(toHost(a.graph.entries));
+  const typename Bsr::values_type values = viewOf<double, Device>(toHost(a.values));
+  const Bsr bsr("Ainvil::test", a.numRows(), a.numCols(), a.numEntries(), values, row_map, columns,
+                bs);
+  const BsrMatrix<double, Device> b = fromKokkos(Exec(), bsr);
+  expectSame(b, a);
+  EXPECT_EQ(b.values.data(), bsr.values.data());
+}
+
+TEST(Convert, FromKokkosInBlocks) {
+  for (const int bs : {1, 3, 8}) {
+    checkFromKokkosBlocks<int>(37, bs);
+    checkFromKokkosBlocks<Offset>(37, bs);
+  }
+}
+#endif
+
 TEST(Convert, FromKokkos) {
   for (const Ordinal n : {0, 1, 536}) {
     checkFromKokkos<double, int>(n, n + 3, 0.02);
