@@ -52,16 +52,27 @@ Exec newInstance() {
 #endif
 }
 
-/// Reads a value that another thread may be writing, straight from memory.
+/// Reads a value that another thread may be writing, straight from memory. On a host what the other
+/// thread wrote before volatileStore() or an atomic operation is then visible too.
 template <class T>
 KOKKOS_INLINE_FUNCTION T volatileLoad(const T* pointer) {
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
   return *static_cast<const volatile T*>(pointer);
+#else
+  T value;
+  __atomic_load(pointer, &value, __ATOMIC_ACQUIRE);
+  return value;
+#endif
 }
 
 /// Writes a value that another thread may be reading, straight to memory.
 template <class T>
 KOKKOS_INLINE_FUNCTION void volatileStore(T* pointer, T value) {
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
   *static_cast<volatile T*>(pointer) = value;
+#else
+  __atomic_store(pointer, &value, __ATOMIC_RELEASE);
+#endif
 }
 
 /// True where consecutive team ranks are dispatched in order and a waiting team does not starve the
