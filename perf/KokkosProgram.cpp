@@ -15,6 +15,8 @@ namespace {
 
 const std::string prefix = "--kokkos-";
 
+} // namespace
+
 Arguments sorted(int argc, char** argv) {
   Arguments arguments;
   for (int i = 1; i < argc; ++i) {
@@ -24,8 +26,6 @@ Arguments sorted(int argc, char** argv) {
   }
   return arguments;
 }
-
-} // namespace
 
 std::string oneLine(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');

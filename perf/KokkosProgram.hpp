@@ -20,6 +20,9 @@ struct Arguments {
   std::vector<std::string> kokkos; ///< those that begin with --kokkos-
 };
 
+/// The arguments of main(), without the name of the program.
+Arguments sorted(int argc, char** argv);
+
 /// The text without line breaks.
 std::string oneLine(std::string text);
 

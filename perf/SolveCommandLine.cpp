@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "SolveCommandLine.hpp"
 
+#include "Ainvil_BuildInfo.hpp"
 #include "CommandLineOptions.hpp"
 
 #include "Ainvil_Factory.hpp"
 #include "Ainvil_Gallery.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
@@ -20,7 +22,19 @@ constexpr const char* mpi_description =
     "Solves A x = b on the ranks of an MPI job (mpirun -np 4 ainvil-solve-mpi ...) by Belos, with\n"
     "the preconditioners of Ainvil on Tpetra's matrices and those of Ifpack2, and compares them.";
 
+constexpr const char* peers_description =
+    "Solves A x = b by Ainvil and by other libraries on the same cores: mpirun -np 2 --bind-to "
+    "none\n"
+    "ainvil-peers ... gives each of the others two ranks, and Ainvil two threads of the first.";
+
 const std::vector<std::string> solvers = {"cg", "gmres", "fgmres", "bicgstab"};
+const std::vector<std::string> peer_solvers = {"cg", "gmres"};
+
+const char* nameOf(Program program) {
+  return program == Program::Solve      ? "ainvil-solve"
+         : program == Program::SolveMpi ? "ainvil-solve-mpi"
+                                        : "ainvil-peers";
+}
 
 constexpr size_t help_column = 33;
 
@@ -51,6 +65,50 @@ std::vector<std::string> defaultMpiPreconds(const std::string& solver) {
           "ilu:solve=isai,power=3"};
 }
 
+/// Ours that are quickest on hosts, and what a user of each library would take, where it is built.
+std::vector<std::string> defaultPeers(const std::string& solver) {
+  std::vector<std::string> preconds =
+      solver == "cg"
+          ? std::vector<std::string>{"jacobi",          "ilu",          "fsai:power=1",
+                                     "fsai:power=2",    "petsc:jacobi", "petsc:icc",
+                                     "hypre:parasails", "hypre:fsai",   "hypre:boomeramg",
+                                     "ifpack2:RILUK"}
+          : std::vector<std::string>{"jacobi",       "ilu",          "ilu:solve=isai,power=1",
+                                     "petsc:jacobi", "petsc:ilu",    "hypre:parasails",
+                                     "hypre:ilu",    "ifpack2:RILUK"};
+  const std::string built = std::string(" ") + build_info::peers + " ";
+  preconds.erase(std::remove_if(preconds.begin(), preconds.end(),
+                                [&](const std::string& precond) {
+                                  const std::string library = precond.substr(0, precond.find(':'));
+                                  return (library == "petsc" || library == "hypre" ||
+                                          library == "ifpack2") &&
+                                         built.find(" " + library + " ") == std::string::npos;
+                                }),
+                 preconds.end());
+  return preconds;
+}
+
+std::vector<std::string> defaultsOf(Program program, const std::string& solver) {
+  return program == Program::Solve      ? defaultPreconds(solver)
+         : program == Program::SolveMpi ? defaultMpiPreconds(solver)
+                                        : defaultPeers(solver);
+}
+
+std::string peersHelp() {
+  return "\nOther libraries, written LIBRARY:METHOD (this build has: " +
+         std::string(*build_info::peers ? build_info::peers : "none") + "):\n" +
+         helpLine("petsc:METHOD", "none, jacobi, ilu, icc, asm or gamg of each rank's rows, and/or",
+                  2) +
+         helpLine("", "options of PETSc: 'petsc:ilu -mat_type baij'", 2) +
+         helpLine("hypre:METHOD", "parasails,levels=1,threshold=0.1,filter=0.1;", 2) +
+         helpLine("", "fsai,steps=5,step-size=3,tolerance=0.001; ilu,level=0;", 2) +
+         helpLine("", "boomeramg,strong=0.25; jacobi", 2) +
+         helpLine("ifpack2:NAME,KEY=VALUE", "Ifpack2's names and parameters, and belos=NAME for a",
+                  2) +
+         helpLine("", "solver of Belos: 'ifpack2:RILUK,fact: iluk level-of-fill=1'", 2) +
+         "All work on the rows of a rank but for parasails, fsai, boomeramg, gamg and jacobi.\n";
+}
+
 std::string footer(Program program) {
   const bool mpi = program == Program::SolveMpi;
   std::string text = "Problems of the gallery (a single N means N in every direction):\n";
@@ -73,10 +131,12 @@ std::string footer(Program program) {
         "of\nother ranks that --overlap adds), but for fsai, which knows no ranks; local-fsai "
         "does.\nAll other names are Ifpack2's, with its parameters: RILUK:fact: iluk "
         "level-of-fill=1\n";
+  if (program == Program::Peers)
+    text += peersHelp();
   for (const std::string solver : {"gmres", "cg"}) {
     text += "\nCompared without --precond, --solver " + solver;
-    text += solver == "cg" ? ":\n" : ", fgmres or bicgstab:\n";
-    for (const std::string& precond : mpi ? defaultMpiPreconds(solver) : defaultPreconds(solver))
+    text += solver == "cg" || program == Program::Peers ? ":\n" : ", fgmres or bicgstab:\n";
+    for (const std::string& precond : defaultsOf(program, solver))
       text += "  " + precond + "\n";
   }
   text += "\nColumns of the table, times in seconds of wall clock:\n"
@@ -150,7 +210,7 @@ void check(const CommandLine& command, bool block_size_given) {
 } // namespace
 
 CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program program) {
-  const bool mpi = program == Program::SolveMpi;
+  const bool mpi = program == Program::SolveMpi, peers = program == Program::Peers;
   CommandLine command;
   command.program = program;
   std::string partition = "rows", format = "points";
@@ -158,7 +218,7 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program 
   std::string exec = "default";
   std::string precision = "double";
 
-  CLI::App app(mpi ? mpi_description : description, mpi ? "ainvil-solve-mpi" : "ainvil-solve");
+  CLI::App app(mpi ? mpi_description : peers ? peers_description : description, nameOf(program));
   app.get_formatter()->column_width(help_column);
   const CLI::Validator not_empty(
       [](std::string& text) { return text.empty() ? "needs a value" : ""; }, "", "");
@@ -190,8 +250,8 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program 
   addChoice(app, "--solver", command.solver,
             "Krylov method: cg for SPD matrices, fgmres for preconditioners that\n"
             "vary between applications; default gmres",
-            solvers);
-  if (!mpi)
+            peers ? peer_solvers : solvers);
+  if (!mpi && !peers)
     app.add_flag("--allow-varying", command.allow_varying,
                  "run cg and gmres even with a preconditioner that varies between\n"
                  "applications");
@@ -220,7 +280,7 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program 
     addNumber(app, "--newton-tol", command.newton_tolerance, "T",
               "cavity-newton: stop at ||F|| <= T ||F_0||");
     addNumber(app, "--newton-steps", command.newton_steps, "N", "cavity-newton: most steps");
-  } else {
+  } else if (!peers) {
     addChoice(app, "--exec", exec, "Kokkos' default execution space or its host space",
               {"default", "host"});
     addChoice(app, "--precision", precision,
@@ -231,12 +291,13 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program 
   text("--json", command.json, "FILE|-",
        "results as JSON, one object a run, one line each;\n"
        "-: to stdout, and the table to stderr");
-  if (!mpi)
+  if (!mpi && !peers)
     text("--history", command.history, "FILE.csv",
          "relative residual of all iterations of all runs");
-  text("--solution", command.solution, "FILE.mtx",
-       "x of the fastest run that converged, or if none did,\n"
-       "of the one with the smallest residual");
+  if (!peers)
+    text("--solution", command.solution, "FILE.mtx",
+         "x of the fastest run that converged, or if none did,\n"
+         "of the one with the smallest residual");
   app.add_flag("--quiet", command.quiet, "no table, no progress line");
 
   command.help = parse(app, arguments);
@@ -252,7 +313,7 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program 
   command.in_blocks = format == "blocks";
   check(command, block_size->count() > 0);
   if (command.preconds.empty())
-    command.preconds = mpi ? defaultMpiPreconds(command.solver) : defaultPreconds(command.solver);
+    command.preconds = defaultsOf(program, command.solver);
   return command;
 }
 

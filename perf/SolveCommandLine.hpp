@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// \file
-/// The command lines of ainvil-solve and ainvil-solve-mpi.
+/// The command lines of ainvil-solve, ainvil-solve-mpi and ainvil-peers.
 
 #include <cstdint>
 #include <string>
@@ -10,7 +10,7 @@
 namespace ainvil {
 namespace perf {
 
-enum class Program { Solve, SolveMpi };
+enum class Program { Solve, SolveMpi, Peers };
 enum class RhsKind { Default, Ones, RowSum, ScaledRowSum, Random, File };
 
 /// What the user asked for. Words that name a choice have been checked.

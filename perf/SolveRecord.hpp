@@ -28,6 +28,7 @@ constexpr double not_measured = std::numeric_limits<double>::quiet_NaN();
 /// else.
 struct RunRecord {
   std::string precond;
+  std::string library = "Ainvil";              ///< with its version where it is another one
   std::vector<PhaseTimes::Phase> setup_phases; ///< of the fastest setup
   double setup_seconds = not_measured;         ///< initialize and compute
   double first_setup_seconds = not_measured;   ///< of the first repetition

@@ -28,6 +28,8 @@ std::string seconds(double s) {
 }
 
 std::string mebibytes(Offset bytes) {
+  if (bytes == 0)
+    return "-";
   return formatted(bytes < 100 << 20 ? "%.1f" : "%.0f", double(bytes) / (1 << 20));
 }
 
@@ -165,6 +167,7 @@ std::string toJson(const RunRecord& record, const CommandLine& command, const Li
   run["scale"] = command.scale;
   run["reorder"] = command.reorder;
   run["reorder_seconds"] = system.reorder_seconds;
+  run["library"] = record.library;
   run["precond"] = record.precond;
   run["allow_varying"] = command.allow_varying;
   run["precision"] = command.single_precision ? "float" : "double";

@@ -3,6 +3,7 @@
 #
 #   scripts/setup.sh build   what scripts/quickstart.sh needs (the default)
 #   scripts/setup.sh test    what scripts/test.sh needs: the same, Trilinos and clang-format
+#   scripts/setup.sh peers   what ainvil-peers and the figures need: the same as test, PETSc, Matplotlib
 #   scripts/setup.sh fuzz    what scripts/fuzz.sh needs: Clang and Debian's Kokkos, no other
 #
 # Needs root or sudo only when a package is missing. Run again at will: what is there stays there.
@@ -35,8 +36,14 @@ test_packages=(
   "trilinos-all-dev  Tpetra, Belos, Ifpack2; about 400 MB"
   "libptscotch-dev   Ifpack2"
   "openmpi-bin       runs the tests with several processes"
+  "libhypre-dev      a library to compare with, in ainvil-peers; about 20 MB"
   "python3           runs the tests of the command line"
+  "python3-jsonschema  checks what the programs write"
   "clang-format      style check"
+)
+peers_packages=(
+  "petsc-dev           a library to compare with, in ainvil-peers; about 140 MB"
+  "python3-matplotlib  figures; about 300 MB"
 )
 # What a program needs that is linked with Debian's Kokkos Kernels.
 serial_packages=(
@@ -129,8 +136,9 @@ main() {
   case ${1:-build} in
     build) ;;
     test) packages+=("${test_packages[@]}") ;;
+    peers) packages+=("${test_packages[@]}" "${peers_packages[@]}") ;;
     fuzz) packages+=("${serial_packages[@]}" "${fuzz_packages[@]}") ;;
-    *) die "unknown argument '$1'; use build, test or fuzz" ;;
+    *) die "unknown argument '$1'; use build, test, peers or fuzz" ;;
   esac
   if [[ ${AINVIL_SKIP_SETUP:-0} == 1 ]]; then
     say "skipped because AINVIL_SKIP_SETUP=1"
