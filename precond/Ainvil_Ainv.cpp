@@ -89,7 +89,8 @@ transposeOf(const typename Device::execution_space& exec, const BsrMatrix<Scalar
   reserveSome(exec, "Ainvil::entries", to.entries, total);
   reserveSome(exec, "Ainvil::values", to.values, total);
   reserveSome(exec, "Ainvil::places", places, total);
-  const auto source = firstOf(places, total), values = firstOf(to.values, total);
+  const auto source = firstOf(places, total);
+  const auto values = firstOf(to.values, total);
   const Graph<Device> graph =
       detail::transposeInto<Device>(exec, a.graph, to.row_map, firstOf(to.entries, total), source);
   gatherBlocks<Scalar, Device>(exec, Trans::No, source, 1, a.values, values);
