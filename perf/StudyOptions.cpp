@@ -5,6 +5,8 @@
 
 #include "Ainvil_Gallery.hpp"
 
+#include <utility>
+
 namespace ainvil {
 namespace perf {
 namespace {
@@ -48,6 +50,8 @@ void addStudyOptions(CLI::App& app, StudyOptions& options, const char* exec_mean
   addChoice(app, "--exec", options.exec, exec_meaning, exec_words);
   app.add_option("--csv", options.csv, "all results; -: to stdout, and the table to stderr")
       ->type_name("FILE|-");
+  app.add_option("--json", options.json, "the same as JSON, one object a row, one line each")
+      ->type_name("FILE|-");
   addNumber(app, "--repeat", options.repeat, "R", "times are medians of R measurements");
 }
 
@@ -64,6 +68,7 @@ CLI::App& Studies::add(const char* name, const char* meaning) {
 
 void parseStudy(CLI::App& app, StudyOptions& options, const std::vector<std::string>& arguments,
                 const std::vector<std::string>& default_problems) {
+  options.program = app.get_name();
   options.help = parse(app, arguments);
   if (!options.help.empty()) {
     options.help += footer(default_problems);
@@ -73,8 +78,11 @@ void parseStudy(CLI::App& app, StudyOptions& options, const std::vector<std::str
     throw InvalidArgument(message("give one of the subcommands ", subcommands(app)));
   requireAtLeast("--repeat", options.repeat, 1);
   for (const std::string& matrix : options.matrices)
-    if (sameFile(options.csv, matrix))
-      throw InvalidArgument(message("--csv would overwrite the input file '", matrix, "'"));
+    for (const auto& [option, path] : {std::pair("--csv", options.csv), {"--json", options.json}})
+      if (sameFile(path, matrix))
+        throw InvalidArgument(message(option, " would overwrite the input file '", matrix, "'"));
+  if (sameFile(options.csv, options.json))
+    throw InvalidArgument(message("--csv and --json name the same file '", options.csv, "'"));
   if (options.numSystems() == 0)
     options.problems = default_problems;
 }

@@ -16,11 +16,12 @@ namespace ainvil {
 namespace perf {
 
 struct StudyOptions {
-  std::string help;  ///< not empty: print it and stop, nothing else is set
-  std::string study; ///< the subcommand
+  std::string help;    ///< not empty: print it and stop, nothing else is set
+  std::string program; ///< name of the executable
+  std::string study;   ///< the subcommand
   std::vector<std::string> problems, matrices;
   std::string exec = "default";
-  std::string csv; ///< file, - for stdout, or empty
+  std::string csv, json; ///< file, - for stdout, or empty
   int repeat = 5;  ///< measurements of which the median is reported
 
   /// Number of systems that the options name.
@@ -29,7 +30,7 @@ struct StudyOptions {
   CommandLine system(size_t k) const;
 };
 
-/// --problem, --matrix, --exec with the given words, --csv and --repeat.
+/// --problem, --matrix, --exec with the given words, --csv, --json and --repeat.
 void addStudyOptions(CLI::App& app, StudyOptions& options, const char* exec_meaning,
                      const std::vector<std::string>& exec_words);
 

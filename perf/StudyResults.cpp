@@ -4,6 +4,8 @@
 #include "Ainvil_BuildInfo.hpp"
 #include "Ainvil_Files.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -39,6 +41,14 @@ std::string csvText(const Cell& cell) {
   return std::isnan(number) ? "" : formatted("%.12g", number);
 }
 
+nlohmann::ordered_json jsonValue(const Cell& cell) {
+  if (const auto* number = std::get_if<double>(&cell)) // NaN becomes null
+    return *number;
+  if (const auto* count = std::get_if<Offset>(&cell))
+    return *count;
+  return std::get<std::string>(cell);
+}
+
 std::string tableText(const Cell& cell, double scale) {
   const auto* number = std::get_if<double>(&cell);
   if (!number)
@@ -56,14 +66,14 @@ std::string joined(const Texts& texts) {
 
 } // namespace
 
-Results::Results(std::ostream& out, std::vector<Column> columns)
-    : out_(out), columns_(std::move(columns)) {
-  std::vector<std::string> names = {"problem", "reorder", "rows", "entries", "block_size"};
+Results::Results(std::ostream& out, const StudyOptions& options, std::vector<Column> columns)
+    : out_(out), program_(options.program), study_(options.study), columns_(std::move(columns)),
+      names_({"problem", "reorder", "rows", "entries", "block_size"}) {
   for (const Column& column : columns_)
-    names.push_back(column.name);
+    names_.push_back(column.name);
   for (const char* name : {"exec_space", "device", "threads", "kokkos_version", "git"})
-    names.push_back(name);
-  csv_ = joined(names) + "\n";
+    names_.push_back(name);
+  csv_ = joined(names_) + "\n";
 }
 
 void Results::start(const NamedSystem& named, const Environment& environment) {
@@ -89,18 +99,22 @@ void Results::start(const NamedSystem& named, const Environment& environment) {
 }
 
 void Results::add(const std::vector<Cell>& cells) {
-  std::vector<std::string> all, shown;
-  for (const Cell& cell : system_)
-    all.push_back(csvText(cell));
-  for (size_t k = 0; k < cells.size(); ++k) {
-    all.push_back(csvText(cells[k]));
-    shown.push_back(tableText(cells[k], columns_[k].scale));
-  }
+  std::vector<Cell> all = system_;
+  all.insert(all.end(), cells.begin(), cells.end());
   const Environment& e = environment_;
-  for (const Cell& cell : std::vector<Cell>{e.exec_space, e.device, Offset(e.threads),
-                                            compat::kokkosVersion(), build_info::git})
-    all.push_back(csvText(cell));
-  csv_ += joined(all) + "\n";
+  all.insert(all.end(), {e.exec_space, e.device, Offset(e.threads),
+                         std::string(compat::kokkosVersion()), std::string(build_info::git)});
+  std::vector<std::string> texts, shown;
+  nlohmann::ordered_json object = {{"program", program_}, {"study", study_}};
+  for (size_t k = 0; k < all.size(); ++k) {
+    texts.push_back(csvText(all[k]));
+    object[names_[k]] = jsonValue(all[k]);
+  }
+  for (size_t k = 0; k < cells.size(); ++k)
+    shown.push_back(tableText(cells[k], columns_[k].scale));
+  csv_ += joined(texts) + "\n";
+  // A path need not be UTF-8.
+  json_ += object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
   printLine(shown);
 }
 
@@ -119,15 +133,19 @@ void Results::printLine(const std::vector<std::string>& cells) {
 void runStudy(const StudyOptions& options, const std::vector<Column>& columns,
               const std::function<NamedSystem(size_t)>& make,
               const std::function<void(const NamedSystem&, Results&)>& measure) {
-  const bool csv_on_stdout = options.csv == "-";
-  Results results(csv_on_stdout ? std::cerr : std::cout, columns);
+  const bool on_stdout = options.csv == "-" || options.json == "-";
+  Results results(on_stdout ? std::cerr : std::cout, options, columns);
+  const auto write = [](const std::string& path, const std::string& text) {
+    if (!path.empty() && path != "-")
+      writeFile(path, text);
+  };
   for (size_t k = 0; k < options.numSystems(); ++k) {
     measure(make(k), results);
-    if (!options.csv.empty() && !csv_on_stdout)
-      writeFile(options.csv, results.csv()); // a run that is cut short leaves what it has
+    write(options.csv, results.csv()); // a run that is cut short leaves what it has
+    write(options.json, results.json());
   }
-  if (csv_on_stdout)
-    std::cout << results.csv() << std::flush;
+  if (on_stdout)
+    std::cout << (options.csv == "-" ? results.csv() : results.json()) << std::flush;
 }
 
 } // namespace perf

@@ -8,7 +8,10 @@
 #include "KokkosProgram.hpp"
 
 #include "Ainvil_BatchedCholesky.hpp"
+#include "Ainvil_BuildInfo.hpp"
 #include "Ainvil_Files.hpp"
+
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -31,7 +34,7 @@ struct Options {
   int repeat = 5;
   bool mixed = true;
   std::string precision = "both";
-  std::string csv;
+  std::string csv, json;
 };
 
 /// A_ij in (-1, 1), the same for (j, i), and 2 n on the diagonal: dominant, hence definite.
@@ -156,10 +159,9 @@ int countBad(const Kokkos::View<int*, Device>& info) {
 
 class Report {
 public:
-  explicit Report(const Options& options) : options_(options) {
-    const Environment where = describe(Exec());
+  explicit Report(const Options& options) : options_(options), where_(describe(Exec())) {
     std::printf("%d systems a batch on %s, %s; GFLOP/s count n^3 / 3\n", options.count,
-                where.exec_space.c_str(), where.device.c_str());
+                where_.exec_space.c_str(), where_.device.c_str());
     std::printf("%-7s %-9s %10s %9s %7s %7s  %10s %9s  %10s %9s %6s\n", "", "size", "factor s",
                 "GFLOP/s", "GB/s", "% copy", "+solve s", "GFLOP/s", "peer s", "GFLOP/s", "ratio");
     csv_ = "precision,size,count,factor_seconds,factor_gflops,factor_gbytes_per_second,"
@@ -189,8 +191,33 @@ public:
                                giga * row.flops / row.solve})
       csv_ += "," + number(value);
     csv_ += "," + row.peer + "," + number(row.peer_seconds) + "," + number(peer) + "\n";
+    const auto measured = [](double value) {
+      return value > 0 ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
+    };
+    json_ += nlohmann::ordered_json({{"program", "ainvil-batched-cholesky"},
+                                     {"study", "cholesky"},
+                                     {"precision", row.precision},
+                                     {"size", row.size},
+                                     {"count", options_.count},
+                                     {"factor_seconds", row.factor},
+                                     {"factor_gflops", giga * row.flops / row.factor},
+                                     {"factor_gbytes_per_second", rate},
+                                     {"share_of_copy", share},
+                                     {"solve_seconds", row.solve},
+                                     {"solve_gflops", giga * row.flops / row.solve},
+                                     {"peer", row.peer},
+                                     {"peer_seconds", measured(row.peer_seconds)},
+                                     {"peer_gflops", measured(peer)},
+                                     {"exec_space", where_.exec_space},
+                                     {"device", where_.device},
+                                     {"threads", where_.threads},
+                                     {"kokkos_version", compat::kokkosVersion()},
+                                     {"git", build_info::git}})
+                 .dump() +
+             "\n";
   }
   const std::string& csv() const { return csv_; }
+  const std::string& json() const { return json_; } ///< a line a row
 
 private:
   static std::string number(double value) {
@@ -200,7 +227,8 @@ private:
   }
 
   const Options& options_;
-  std::string csv_;
+  Environment where_;
+  std::string csv_, json_;
 };
 
 template <class Scalar>
@@ -269,6 +297,8 @@ Options parseOptions(const std::vector<std::string>& arguments) {
       ->check(CLI::Range(1, 1000));
   app.add_flag("!--no-mixed", options.mixed, "without the batch in which all sizes occur");
   app.add_option("--csv", options.csv, "results as CSV")->type_name("FILE");
+  app.add_option("--json", options.json, "results as JSON, one object a row, one line each")
+      ->type_name("FILE");
   options.help = parse(app, arguments);
   return options;
 }
@@ -279,8 +309,9 @@ ExitCode run(const Arguments& arguments) {
     std::cout << options.help;
     return success;
   }
-  if (!options.csv.empty())
-    checkWritable(options.csv);
+  for (const std::string& path : {options.csv, options.json})
+    if (!path.empty())
+      checkWritable(path);
   const KokkosScope scope(arguments);
   Report report(options);
   if (options.precision != "float")
@@ -289,6 +320,8 @@ ExitCode run(const Arguments& arguments) {
     measureAll<float>("float", options, report);
   if (!options.csv.empty())
     writeFile(options.csv, report.csv());
+  if (!options.json.empty())
+    writeFile(options.json, report.json());
   return success;
 }
 

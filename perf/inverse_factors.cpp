@@ -273,8 +273,9 @@ ExitCode run(const Arguments& arguments) {
     std::cout << options.help;
     return success;
   }
-  if (!options.csv.empty() && options.csv != "-")
-    checkWritable(options.csv);
+  for (const std::string& path : {options.csv, options.json})
+    if (!path.empty() && path != "-")
+      checkWritable(path);
   const KokkosScope scope(arguments);
   const auto make = [&](size_t k) {
     CommandLine command = options.system(k);

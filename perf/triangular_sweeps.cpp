@@ -48,8 +48,9 @@ ExitCode run(const Arguments& arguments) {
     std::cout << options.help;
     return success;
   }
-  if (!options.csv.empty() && options.csv != "-")
-    checkWritable(options.csv);
+  for (const std::string& path : {options.csv, options.json})
+    if (!path.empty() && path != "-")
+      checkWritable(path);
   const KokkosScope scope(arguments);
   if (options.exec == "host")
     measure<HostDevice>(options);

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# The comparison with PETSc, hypre and Ifpack2 of docs/results.md: ainvil-peers on five problems, as
+# many ranks of the other libraries as threads of ours.
+#
+#   perf/peers.sh EXECUTABLE OUTPUT.jsonl full|quick RANKS [option of ainvil-peers]...
+#   perf/table.py --peers OUTPUT.jsonl
+#
+# `quick` takes small versions of the problems. Libraries that EXECUTABLE was built without are left
+# out.
+set -euo pipefail
+if (($# < 4)); then
+  sed -n '2,/^set/{/^set/!s/^# \{0,1\}//p}' "$0"
+  exit 1
+fi
+peers=$1
+output=$2
+size=$3
+ranks=$4
+shift 4
+problems=("cavity:300 1e-5 gmres" "convdiff:74x74x29 1e-8 gmres 4" "laplace27:64 1e-8 cg" "jump:64 1e-8 cg"
+  "elasticity:60x20x20 1e-8 cg")
+if [[ $size == quick ]]; then
+  problems=("cavity:60 1e-5 gmres" "convdiff:20x20x16 1e-8 gmres 4" "laplace27:20 1e-8 cg" "jump:20 1e-8 cg"
+    "elasticity:16x8x8 1e-8 cg")
+fi
+gmres=(ilu ilu:solve=isai,power=1 ilu:solve=isai,power=1,storage=float ilu:solve=isai,relax=1
+  petsc:ilu "petsc:ilu -mat_type baij" hypre:ilu hypre:parasails hypre:boomeramg
+  ifpack2:RILUK "ifpack2:RILUK,belos=TPETRA GMRES")
+cg=(jacobi ilu fsai:power=1 fsai:power=1,storage=float fsai:power=2 ainv:drop=0.1,order=nd
+  petsc:jacobi petsc:icc petsc:gamg hypre:parasails hypre:fsai hypre:boomeramg
+  ifpack2:RILUK "ifpack2:RILUK,belos=TPETRA CG")
+built=" $("$peers" --help | sed -n 's/.*this build has: \([a-z0-9 ]*\).*/\1/p') "
+
+part=$(mktemp)
+trap 'rm -f "$part"' EXIT
+: >"$output"
+for problem in "${problems[@]}"; do
+  read -r spec tolerance solver block_size <<<"$problem"
+  preconds=()
+  declare -n list=$solver
+  for precond in "${list[@]}"; do
+    library=${precond%%:*}
+    [[ $library =~ ^(petsc|hypre|ifpack2)$ && $built != *" $library "* ]] ||
+      preconds+=(--precond "$precond")
+  done
+  mpirun -np "$ranks" --bind-to none "$peers" --problem "$spec" --tol "$tolerance" \
+    ${block_size:+--block-size "$block_size"} --solver "$solver" --max-iters 2000 \
+    --repeat "${AINVIL_REPEAT:-3}" --json "$part" "${preconds[@]}" "$@" || (($? == 3))
+  cat "$part" >>"$output"
+done
