@@ -7,11 +7,27 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 #include <limits>
 #include <vector>
 
 namespace ainvil {
 namespace perf {
+
+/// Seconds since its construction.
+class Stopwatch {
+public:
+  /// Of processor time of the process, all threads together, or of wall clock.
+  explicit Stopwatch(bool cpu) : cpu_(cpu), cpu_start_(std::clock()) {}
+  double seconds() const {
+    return cpu_ ? double(std::clock() - cpu_start_) / CLOCKS_PER_SEC : timer_.seconds();
+  }
+
+private:
+  bool cpu_;
+  std::clock_t cpu_start_;
+  Kokkos::Timer timer_;
+};
 
 /// All NaN if there are no samples or one of them is NaN.
 struct Statistics {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "PeerRun.hpp"
 
+#include "Measure.hpp"
+
 #include "Ainvil_BuildInfo.hpp"
 #include "Ainvil_Solver.hpp"
 
@@ -93,9 +95,9 @@ PeerRunner::PeerRunner(const CommandLine& command, const LinearSystem& system,
 template <class Work>
 double PeerRunner::timed(const Work& work) const {
   MPI_Barrier(peer_system_.comm);
-  const double start = MPI_Wtime();
+  const Stopwatch stopwatch(command_.cpu_clock);
   work();
-  double seconds = MPI_Wtime() - start;
+  double seconds = stopwatch.seconds();
   MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, peer_system_.comm);
   return seconds;
 }
@@ -129,8 +131,7 @@ RunRecord PeerRunner::run(const std::string& specification) const {
         record.first_setup_seconds = setup;
       record.setup_seconds = std::fmin(record.setup_seconds, setup);
       solver->apply(1);
-      record.apply30_seconds =
-          std::fmin(record.apply30_seconds, timed([&] { solver->apply(30); }));
+      record.apply30_seconds = std::fmin(record.apply30_seconds, timed([&] { solver->apply(30); }));
       record.solve_seconds =
           std::fmin(record.solve_seconds, timed([&] { result = solver->solve(x.data()); }));
     }
@@ -143,9 +144,9 @@ RunRecord PeerRunner::run(const std::string& specification) const {
   record.rel_residual = relativeResidual(system_, record.solution);
   // The same test for all, whatever a library believes; rounding is not held against it.
   record.converged = result.converged && record.rel_residual <= 1.01 * command_.tolerance;
-  record.status = record.converged     ? toString(SolveStatus::Converged)
-                  : result.converged   ? "inaccurate"
-                                       : toString(SolveStatus::MaxIterations);
+  record.status = record.converged   ? toString(SolveStatus::Converged)
+                  : result.converged ? "inaccurate"
+                                     : toString(SolveStatus::MaxIterations);
   return record;
 }
 

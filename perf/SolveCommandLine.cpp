@@ -215,7 +215,7 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program 
   command.program = program;
   std::string partition = "rows", format = "points";
   std::string rhs;
-  std::string exec = "default";
+  std::string exec = "default", clock = "wall";
   std::string precision = "double";
 
   CLI::App app(mpi ? mpi_description : peers ? peers_description : description, nameOf(program));
@@ -280,7 +280,12 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program 
     addNumber(app, "--newton-tol", command.newton_tolerance, "T",
               "cavity-newton: stop at ||F|| <= T ||F_0||");
     addNumber(app, "--newton-steps", command.newton_steps, "N", "cavity-newton: most steps");
-  } else if (!peers) {
+  } else if (peers) {
+    addChoice(app, "--clock", clock,
+              "wall: of the slowest rank; cpu: time that the processor gave to a\n"
+              "single rank, for machines that others use too; default wall",
+              {"wall", "cpu"});
+  } else {
     addChoice(app, "--exec", exec, "Kokkos' default execution space or its host space",
               {"default", "host"});
     addChoice(app, "--precision", precision,
@@ -291,6 +296,9 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program 
   text("--json", command.json, "FILE|-",
        "results as JSON, one object a run, one line each;\n"
        "-: to stdout, and the table to stderr");
+  if (!mpi && !peers)
+    app.add_flag("--json-history", command.json_history,
+                 "the JSON has the relative residual of all iterations, too");
   if (!mpi && !peers)
     text("--history", command.history, "FILE.csv",
          "relative residual of all iterations of all runs");
@@ -308,6 +316,7 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program 
   if (!rhs.empty())
     readRhs(rhs, command);
   command.on_host = exec == "host";
+  command.cpu_clock = clock == "cpu";
   command.single_precision = precision == "float";
   command.by_metis = partition == "metis";
   command.in_blocks = format == "blocks";

@@ -46,7 +46,10 @@ struct CommandLine {
   int newton_steps = 20;
 
   std::string json, history, solution; ///< empty: not wanted
+  bool json_history = false;           ///< the residuals of all iterations, too
   bool quiet = false;
+
+  bool cpu_clock = false; ///< ainvil-peers: processor time, not wall clock
 
   bool hasRestart() const { return solver == "gmres" || solver == "fgmres"; }
   const std::string& problemName() const { return matrix.empty() ? problem : matrix; }

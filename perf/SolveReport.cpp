@@ -111,6 +111,8 @@ void Table::printHeader(const LinearSystem& system, const Environment& environme
        << (command_.single_precision ? "float" : "double");
   if (command_.repeat > 1)
     out_ << ", fastest of " << command_.repeat;
+  if (command_.cpu_clock)
+    out_ << ", times of the processor";
   out_ << "\n\n";
   std::vector<std::string> titles;
   for (const Column& column : columns)
@@ -172,6 +174,7 @@ std::string toJson(const RunRecord& record, const CommandLine& command, const Li
   run["allow_varying"] = command.allow_varying;
   run["precision"] = command.single_precision ? "float" : "double";
   run["repeat"] = command.repeat;
+  run["clock"] = command.cpu_clock ? "cpu" : "wall";
   run["setup_seconds"] = phases;
   run["setup_total_seconds"] = record.setup_seconds;
   run["first_setup_seconds"] = record.first_setup_seconds;
@@ -185,6 +188,8 @@ std::string toJson(const RunRecord& record, const CommandLine& command, const Li
   run["message"] = record.message;
   run["notes"] = record.notes;
   run["rel_residual"] = record.rel_residual;
+  if (command.json_history)
+    run["history"] = record.history;
   run["solve_seconds"] = record.solve_seconds;
   run["apply30_seconds"] = record.apply30_seconds;
   run["total_seconds"] = record.totalSeconds();

@@ -3,6 +3,7 @@
 /// \file
 /// Setting up, applying and solving with one preconditioner, in one precision on one device.
 
+#include "Measure.hpp"
 #include "MemoryMeter.hpp"
 #include "ProgressLine.hpp"
 #include "SolveRecord.hpp"
@@ -135,10 +136,10 @@ private:
   template <class Work>
   double timed(Work&& work) const {
     compat::fence(exec_, "Ainvil::solve[timer]");
-    Kokkos::Timer timer;
+    const Stopwatch stopwatch(command_.cpu_clock);
     work();
     compat::fence(exec_, "Ainvil::solve[timer]");
-    return timer.seconds();
+    return stopwatch.seconds();
   }
 
   static void keepFastest(double& fastest, double seconds) {

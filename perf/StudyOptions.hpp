@@ -22,7 +22,7 @@ struct StudyOptions {
   std::vector<std::string> problems, matrices;
   std::string exec = "default";
   std::string csv, json; ///< file, - for stdout, or empty
-  int repeat = 5;  ///< measurements of which the median is reported
+  int repeat = 5;        ///< measurements of which the median is reported
 
   /// Number of systems that the options name.
   size_t numSystems() const { return problems.size() + matrices.size(); }

@@ -130,6 +130,8 @@ ExitCode run(const Arguments& arguments, const Job& job) {
       std::cout << command.help;
     return success;
   }
+  if (command.cpu_clock && job.ranks > 1)
+    throw InvalidArgument("--clock cpu is for one rank: several that wait spend time in vain");
   // Read by every version of Kokkos.
   setenv("KOKKOS_NUM_THREADS", std::to_string(job.isFirst() ? job.ranks : 1).c_str(), 1);
   const KokkosScope scope(arguments);

@@ -132,16 +132,17 @@ double secondsOf(int repeat, const Work& work) {
 }
 
 /// Seconds of `work`, which spoils `values`; they are put back before each call, and the time of
-/// that is subtracted.
+/// that is subtracted. NaN where that takes longer.
 template <class View, class Work>
 double secondsInPlace(int repeat, const View& values, const View& pristine, double restore,
                       const Work& work) {
-  return secondsOf(repeat,
-                   [&] {
-                     Kokkos::deep_copy(Exec(), values, pristine);
-                     work();
-                   }) -
-         restore;
+  const double difference = secondsOf(repeat,
+                                      [&] {
+                                        Kokkos::deep_copy(Exec(), values, pristine);
+                                        work();
+                                      }) -
+                            restore;
+  return difference > 0 ? difference : not_measured;
 }
 
 template <class View>

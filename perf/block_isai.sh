@@ -2,10 +2,10 @@
 # The Block-ISAI comparison of docs/results.md: exact triangular solves against approximate inverses of
 # pattern power 1, 2, 3, in double and float, and with relaxation steps, on five block systems.
 #
-#   perf/block_isai.sh EXECUTABLE OUTPUT.jsonl full|quick [option of ainvil-solve]...
+#   perf/block_isai.sh EXECUTABLE OUTPUT.jsonl full|quick|smoke [option of ainvil-solve]...
 #   perf/table.py OUTPUT.jsonl
 #
-# `quick` takes small versions of the problems.
+# `quick` takes small versions of the problems, `smoke` toys.
 set -euo pipefail
 if (($# < 3)); then
   sed -n '2,/^set/{/^set/!s/^# \{0,1\}//p}' "$0"
@@ -20,6 +20,8 @@ problems=("cavity:300 1e-5" "cavity:600 1e-5" "convdiff:148x148x58 1e-8 4" "shel
 if [[ $size == quick ]]; then
   problems=("cavity:60 1e-5" "cavity:120 1e-5" "convdiff:36x36x16 1e-8 4" "shell:40x60 1e-8"
     "euler:2000 1e-8")
+elif [[ $size == smoke ]]; then
+  problems=("cavity:10 1e-5" "shell:6x8 1e-8")
 fi
 
 part=$(mktemp)

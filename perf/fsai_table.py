@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Densities and iterations of FSAI against Jacobi, as a Markdown table:
 perf/fsai_table.py EXECUTABLE [--matrices FOLDER] [--settings TAU/POWER/FILTER,...] [--rhs RHS]
-                  PROBLEM... [-- OPTION...]
+                  [--json FILE] PROBLEM... [-- OPTION...]
 
 EXECUTABLE is ainvil-solve. A problem is one of the gallery, or the name of a matrix NAME.mtx.gz in
 the folder. What follows -- goes to ainvil-solve. A cell tells the density
@@ -59,6 +59,7 @@ def main():
     parser.add_argument("--matrices", default="../shared/matrices")
     parser.add_argument("--settings", default=SETTINGS)
     parser.add_argument("--rhs", default="rowsum")
+    parser.add_argument("--json", help="the lines of ainvil-solve")
     given = parser.parse_args(arguments)
     options += ["--rhs", given.rhs]
     settings = [setting.split("/") for setting in given.settings.split(",")]
@@ -66,13 +67,19 @@ def main():
                 for tau, power, filter_ in settings]
     print("| problem | rows | entries | Jacobi | " + " | ".join(given.settings.split(",")) + " |")
     print("|---" + "|--:" * (3 + len(settings)) + "|")
+    lines = []
     for problem in given.problems:
         source = (["--problem", problem] if ":" in problem
                   else ["--matrix", f"{given.matrices}/{problem}.mtx.gz"])
-        jacobi, *runs = solve(given.executable, source, ["jacobi", *preconds], options)
+        records = solve(given.executable, source, ["jacobi", *preconds], options)
+        lines += records
+        jacobi, *runs = records
         cells = [problem, str(jacobi["rows"]), str(jacobi["nnz"]), iterations(jacobi),
                  *(cell(run, jacobi) for run in runs)]
         print("| " + " | ".join(cells) + " |", flush=True)
+    if given.json:
+        with open(given.json, "w", encoding="utf-8") as file:
+            file.writelines(json.dumps(record) + "\n" for record in lines)
 
 
 main()

@@ -223,8 +223,8 @@ private:
           columns.push_back(HYPRE_BigInt(system_.entries[e]) * bs + j);
           values.push_back(system_.values[(e * bs + i) * bs + j]);
         }
-      check(HYPRE_IJMatrixSetValues(ij_a_, 1, &lengths[r], &rows_[r], columns.data(),
-                                    values.data()));
+      check(
+          HYPRE_IJMatrixSetValues(ij_a_, 1, &lengths[r], &rows_[r], columns.data(), values.data()));
     }
     check(HYPRE_IJMatrixAssemble(ij_a_));
     ij_b_ = makeVector();

@@ -98,9 +98,8 @@ private:
     using Global = Map::global_ordinal_type;
     const int bs = system_.block_size, first = system_.first_block_row, end = system_.end_block_row;
     const RCP<const Teuchos::Comm<int>> comm = rcp(new Teuchos::MpiComm<int>(system_.comm));
-    const RCP<const Map> map =
-        rcp(new Map(Tpetra::global_size_t(system_.num_block_rows) * bs,
-                    size_t(system_.numBlockRows()) * bs, 0, comm));
+    const RCP<const Map> map = rcp(new Map(Tpetra::global_size_t(system_.num_block_rows) * bs,
+                                           size_t(system_.numBlockRows()) * bs, 0, comm));
     std::vector<size_t> lengths;
     for (int row = first; row < end; ++row)
       lengths.insert(lengths.end(), bs, (system_.row_map[row + 1] - system_.row_map[row]) * bs);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// \file
-/// Solvers of other libraries on the ranks of an MPI job. Each library is a plug-in of its own: some
-/// bring another Kokkos along, which must not meet that of the program. This header is all that the
-/// two sides share.
+/// Solvers of other libraries on the ranks of an MPI job. Each library is a plug-in of its own:
+/// some bring another Kokkos along, which must not meet that of the program. This header is all
+/// that the two sides share.
 
 #include <memory>
 #include <mpi.h>
@@ -16,13 +16,13 @@ namespace perf {
 struct PeerSystem {
   MPI_Comm comm = MPI_COMM_NULL;
   int block_size = 1;
-  int num_block_rows = 0;                ///< of all ranks
-  int first_block_row = 0;               ///< of this rank
-  int end_block_row = 0;                 ///< of this rank, behind the last
-  const long long* row_map = nullptr;    ///< of all block rows
-  const int* entries = nullptr;          ///< block columns of all block rows
-  const double* values = nullptr;        ///< of all block rows, blocks row by row
-  const double* rhs = nullptr;           ///< of all rows
+  int num_block_rows = 0;             ///< of all ranks
+  int first_block_row = 0;            ///< of this rank
+  int end_block_row = 0;              ///< of this rank, behind the last
+  const long long* row_map = nullptr; ///< of all block rows
+  const int* entries = nullptr;       ///< block columns of all block rows
+  const double* values = nullptr;     ///< of all block rows, blocks row by row
+  const double* rhs = nullptr;        ///< of all rows
 
   bool spd = false; ///< CG, else GMRES(restart) preconditioned from the right
   int restart = 30;
@@ -66,5 +66,6 @@ public:
 } // namespace perf
 } // namespace ainvil
 
-/// What a plug-in defines: starts its library, which stops with the object. MPI runs before and after.
+/// What a plug-in defines: starts its library, which stops with the object. MPI runs before and
+/// after.
 extern "C" ainvil::perf::PeerLibrary* ainvilPeerLibrary();

@@ -31,7 +31,8 @@ std::string optionsOf(const std::string& method) {
     return method;
   const auto found = words.find(word);
   if (found == words.end())
-    throw std::invalid_argument("'" + word + "' is neither none, jacobi, ilu, icc, asm or gamg nor "
+    throw std::invalid_argument("'" + word +
+                                "' is neither none, jacobi, ilu, icc, asm or gamg nor "
                                 "an option of PETSc, which begins with -");
   return found->second + method.substr(end);
 }

@@ -101,6 +101,13 @@ class PeersTest(unittest.TestCase):
             run = json.loads(result.stdout.splitlines()[0])
             self.assertEqual((run["status"], run["iterations"]), ("max_iterations", 3), run)
 
+    def test_processor_time(self):
+        for run in self.records(1, self.of_built("ilu", "petsc:ilu", "hypre:ilu"), "--problem",
+                                "cavity:20", "--clock", "cpu"):
+            self.assertEqual(run["clock"], "cpu")
+        self.assertEqual(self.records(1, ["ilu"], "--problem", "cavity:8")[0]["clock"], "wall")
+        self.refused("is for one rank", "--clock", "cpu")
+
     def refused(self, says, *arguments):
         result = self.run_mpi(2, "--problem", "laplace7:4", *arguments, code=2)
         ours = [line for line in result.stderr.splitlines() if "ainvil-peers:" in line]

@@ -16,7 +16,7 @@ import tempfile
 import unittest
 
 EXECUTABLE = ""
-PLOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../perf/plot_sweeps.py")
+PLOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../perf/plot.py")
 
 SYSTEM = ["problem", "reorder", "rows", "entries", "block_size"]
 MACHINE = ["exec_space", "device", "threads", "kokkos_version", "git"]
@@ -248,11 +248,12 @@ class SweepsTest(unittest.TestCase):
     @unittest.skipUnless(importlib.util.find_spec("matplotlib"), "needs matplotlib")
     def test_plots(self):
         for study in ("residuals", "solve"):
-            result = self.run_sweeps(study, "--problem", "poisson5:6", "--repeat", "1", "--csv",
-                                     f"{study}.csv")
+            result = self.run_sweeps(study, "--problem", "poisson5:6", "--repeat", "1", "--json",
+                                     f"{study}.jsonl")
             self.assertEqual(result.returncode, 0, result)
         for form in ("png", "svg"):
-            subprocess.run([sys.executable, PLOT, "--format", form, "residuals.csv", "solve.csv"],
+            subprocess.run([sys.executable, PLOT, "--format", form, "residuals.jsonl",
+                            "solve.jsonl"],
                            cwd=self.folder, check=True, capture_output=True, timeout=300)
             for study in ("residuals", "solve"):
                 name = os.path.join(self.folder, f"{study}-poisson5-6.{form}")

@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""Markdown tables from the JSON lines of ainvil-peers: perf/peers_table.py RESULTS.jsonl...
+
+A table a problem, its rows by number of cores: iterations, set-up, solve and both, in seconds, and the
+total over that of the fastest of Ainvil with as many cores. Of several runs the fastest set-up and solve
+count. The number of cores is that of ranks times threads.
+"""
+import json
+import sys
+
+
+def cores(run):
+    return run["ranks"] * run["threads"]
+
+
+def key(run):
+    return run["problem"], run["precond"], cores(run)
+
+
+def fastest(runs):
+    best = {}
+    for run in runs:
+        old = best.setdefault(key(run), dict(run))
+        for name in ("setup_total_seconds", "solve_seconds"):
+            if run[name] is not None and (old[name] is None or run[name] < old[name]):
+                old[name] = run[name]
+    return best
+
+
+def total(run):
+    return run["setup_total_seconds"] + run["solve_seconds"]
+
+
+def cells(run, ours):
+    if run is None:
+        return ["", "", "", "", ""]
+    if run["status"] != "converged":
+        return [run["status"], f"{run['setup_total_seconds']:.3g}", "", "", ""]
+    return [str(run["iterations"]), f"{run['setup_total_seconds']:.3g}",
+            f"{run['solve_seconds']:.3g}", f"{total(run):.3g}", f"{total(run) / ours:.2f}"]
+
+
+def main():
+    runs = []
+    for path in sys.argv[1:]:
+        with open(path, encoding="utf-8") as lines:
+            runs += [json.loads(line) for line in lines]
+    best = fastest(runs)
+    for problem in dict.fromkeys(run["problem"] for run in runs):
+        part = {k: run for k, run in best.items() if k[0] == problem}
+        counts = sorted({k[2] for k in part})
+        first = next(iter(part.values()))
+        commits = ", ".join(sorted({run["git"] for run in part.values()}))
+        clock = " (processor time)" if first["clock"] == "cpu" else ""
+        print(f"\n**{problem}**: {first['rows']} rows, {first['nnz'] // first['block_size'] ** 2} blocks "
+              f"of size {first['block_size']}, {first['solver']}"
+              f"{'(%d)' % first['restart'] if first['solver'] == 'gmres' else ''}, tolerance "
+              f"{first['tolerance']:g}; {first['device']}{clock}, commit {commits}\n")
+        titles = ["", "iterations", "set-up", "solve", "total", "/ ours"]
+        head = titles[:1]
+        for count in counts:
+            head += [f"{title}, {count}" if title == "iterations" else title for title in titles[1:]]
+        print("| " + " | ".join(head) + " |\n|---" + "|--:" * (len(head) - 1) + "|")
+        ours = {}
+        for count in counts:
+            ours[count] = min((total(run) for k, run in part.items() if k[2] == count and
+                               run["library"] == "Ainvil" and run["status"] == "converged"),
+                              default=float("nan"))
+        for precond in dict.fromkeys(k[1] for k in part):
+            row = [f"`{precond}`"]
+            for count in counts:
+                row += cells(part.get((problem, precond, count)), ours[count])
+            print("| " + " | ".join(row) + " |")
+
+
+main()

@@ -1,0 +1,133 @@
+#!/usr/bin/env bash
+# Runs the studies with what has been built and writes what they measure as JSON lines, one file a study.
+#
+#   perf/run_all.sh [--quick|--full] [--out FOLDER] [BUILD]
+#
+# --quick, the default, takes small problems: less than ten minutes on two cores. --full takes those of
+# docs/results.md: hours on a CPU. FOLDER is results-quick or results-full; BUILD is build/openmp.
+# The lines are checked against perf/records.schema.json where python3-jsonschema is installed, and drawn
+# into FOLDER where python3-matplotlib is (perf/plot.py). Other libraries are compared with where
+# ainvil-peers was built (scripts/setup.sh peers). --smoke runs everything on toys, for the tests.
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+size=quick
+out=
+build=$here/../build/openmp
+while (($#)); do
+  case $1 in
+    --quick | --full | --smoke) size=${1#--} ;;
+    --out)
+      (($# > 1)) || { echo "run_all: --out needs a folder" >&2; exit 2; }
+      out=$2
+      shift
+      ;;
+    -*)
+      sed -n '2,/^set/{/^set/!s/^# \{0,1\}//p}' "$0"
+      [[ $1 == --help || $1 == -h ]] && exit 0
+      exit 2
+      ;;
+    *) build=$1 ;;
+  esac
+  shift
+done
+out=${out:-results-$size}
+bin=$(cd "$build/bin" 2>/dev/null && pwd) && [[ -x $bin/ainvil-solve ]] || {
+  echo "run_all: $build/bin has no ainvil-solve; cmake --preset openmp && cmake --build --preset openmp" >&2
+  exit 2
+}
+mkdir -p "$out"
+
+# study NAME COMMAND...: runs a command that writes $out/NAME.jsonl; code 3, some run did not converge, is a
+# result too.
+study() {
+  local name=$1 start=$SECONDS code=0
+  shift
+  "$@" >"$out/$name.txt" 2>&1 || code=$?
+  if ((code != 0 && code != 3)); then
+    echo "run_all: $name failed with code $code; the end of $out/$name.txt:" >&2
+    tail -n 5 "$out/$name.txt" >&2
+    exit 1
+  fi
+  echo "$name: $((SECONDS - start)) s"
+}
+
+# Several calls of ainvil-solve, one file: NAME, then "PROBLEM [OPTION]..." for each call.
+solves() {
+  local name=$1 call part=$out/.part.jsonl code
+  shift
+  : >"$out/$name.jsonl"
+  for call in "$@"; do
+    code=0
+    # shellcheck disable=SC2086 # words of the call
+    "$bin/ainvil-solve" --problem $call --json "$part" || code=$?
+    ((code == 0 || code == 3)) || return $code
+    cat "$part" >>"$out/$name.jsonl"
+  done
+  rm -f "$part"
+}
+
+all_ilu="--precond ilu:solve=exact --precond ilu:solve=isai,power=2"
+if [[ $size == smoke ]]; then
+  sweeps=(--problem poisson5:8 --repeat 1)
+  inverse=(--problem poisson5:8 --repeat 1)
+  cholesky=(--count 10 --sizes 8,16 --repeat 1)
+  fsai=(laplace7:5)
+  defaults=("cavity:10 --tol 1e-5" "laplace27:5 --solver cg")
+  growth=("poisson5:6" "poisson5:9" "poisson5:12")
+  convdiff=("convdiff:4" "convdiff:6" "convdiff:8")
+elif [[ $size == quick ]]; then
+  sweeps=(--problem poisson5:100x100 --problem laplace27:16 --repeat 3)
+  inverse=(--problem poisson5:80 --problem laplace7:16 --repeat 3)
+  cholesky=(--count 500 --sizes 8,16,32,64,128 --repeat 3)
+  fsai=(laplace7:24 jump:24 elasticity:12x8x8)
+  defaults=("cavity:60 --tol 1e-5" "convdiff:24x24x16 --block-size 4" "shell:40x60" "euler:2000"
+    "laplace27:24 --solver cg" "jump:24 --solver cg" "elasticity:16x8x8 --solver cg")
+  growth=("poisson5:80" "poisson5:160" "poisson5:320")
+  convdiff=("convdiff:12" "convdiff:19" "convdiff:30")
+else
+  sweeps=(--problem poisson5:1000x1000 --problem laplace27:64 --problem cavity:300)
+  inverse=(--problem poisson5:316 --problem laplace7:46 --problem jump:64 --problem shell:80)
+  cholesky=()
+  fsai=(laplace7:64 jump:64 elasticity:20x12x12)
+  defaults=("cavity:300 --tol 1e-5" "convdiff:148x148x58 --block-size 4" "shell:253x399" "euler:15606"
+    "laplace27:64 --solver cg" "jump:64 --solver cg" "elasticity:60x20x20 --solver cg")
+  growth=("poisson5:300" "poisson5:600" "poisson5:1200")
+  convdiff=("convdiff:40" "convdiff:63" "convdiff:100")
+fi
+
+echo "$size studies of $bin into $out"
+study block-isai "$here/block_isai.sh" "$bin/ainvil-solve" "$out/block-isai.jsonl" "$size"
+study defaults solves defaults "${defaults[@]/%/ --json-history}"
+study growth solves growth "${growth[@]/%/ --solver cg --rhs ones --precond jacobi --precond fsai --precond ilu}" \
+  "${convdiff[@]/%/ --rhs ones $all_ilu}"
+for what in residuals cost solve factor; do
+  study "sweeps-$what" "$bin/ainvil-triangular-sweeps" "$what" "${sweeps[@]}" --json "$out/sweeps-$what.jsonl"
+done
+for what in compare parts size; do
+  study "inverse-factors-$what" "$bin/ainvil-inverse-factors" "$what" "${inverse[@]}" \
+    --json "$out/inverse-factors-$what.jsonl"
+done
+study fsai "$here/fsai_table.py" "$bin/ainvil-solve" --json "$out/fsai.jsonl" "${fsai[@]}"
+study cholesky "$bin/ainvil-batched-cholesky" "${cholesky[@]}" --json "$out/cholesky.jsonl"
+if [[ -x $bin/ainvil-peers ]]; then
+  study peers "$here/peers.sh" "$bin/ainvil-peers" "$out/peers.jsonl" "$size" "$(nproc)"
+else
+  echo "peers: skipped, ainvil-peers is not built"
+fi
+
+if python3 -c 'import jsonschema' 2>/dev/null; then
+  "$here/validate.py" "$out"/*.jsonl >"$out/validate.txt" || {
+    cat "$out/validate.txt" >&2
+    exit 1
+  }
+  echo "validate: $(cat "$out"/*.jsonl | wc -l) records follow perf/records.schema.json"
+else
+  echo "validate: skipped, python3-jsonschema is not installed"
+fi
+if python3 -c 'import matplotlib' 2>/dev/null; then
+  study plot "$here/plot.py" --out "$out" "$out"/*.jsonl
+else
+  echo "plot: skipped, python3-matplotlib is not installed"
+fi
+echo "all: $SECONDS s"

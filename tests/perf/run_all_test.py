@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""perf/run_all.sh on toys: a file of records a study, valid and drawn; and what it refuses.
+
+usage: run_all_test.py PATH/TO/BUILD
+"""
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BUILD = ""
+SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../perf/run_all.sh")
+STUDIES = ["block-isai", "cholesky", "defaults", "fsai", "growth", "inverse-factors-compare",
+           "inverse-factors-parts", "inverse-factors-size", "sweeps-cost", "sweeps-factor",
+           "sweeps-residuals", "sweeps-solve"]
+FIGURES = ["breakdown-cavity-10", "cholesky", "convergence-cavity-10", "residuals-poisson5-8",
+           "scaling-convdiff", "scaling-poisson5", "solve-poisson5-8", "speedup-cavity-10"]
+
+
+def has(module):
+    return importlib.util.find_spec(module) is not None
+
+
+def run(*arguments):
+    return subprocess.run([SCRIPT, *arguments], capture_output=True, text=True, timeout=540,
+                          check=False)
+
+
+class RunAllTest(unittest.TestCase):
+
+    def test_toys(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = run("--smoke", "--out", folder, BUILD)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            studies = list(STUDIES)
+            if os.path.exists(os.path.join(BUILD, "bin/ainvil-peers")):
+                studies.append("peers")
+            records = 0
+            for study in studies:
+                with open(os.path.join(folder, f"{study}.jsonl"), encoding="utf-8") as file:
+                    lines = [json.loads(line) for line in file]
+                self.assertTrue(lines, study)
+                records += len(lines)
+            if has("jsonschema"):
+                self.assertIn(f"{records} records follow", done.stdout)
+            if has("matplotlib"):
+                for figure in FIGURES:
+                    size = os.path.getsize(os.path.join(folder, f"{figure}.png"))
+                    self.assertGreater(size, 5000, figure)
+
+    def test_refused(self):
+        for arguments, says in ((["/nowhere"], "has no ainvil-solve"), (["--out"], "needs a folder"),
+                                (["--nonsense"], None)):
+            done = run(*arguments)
+            self.assertEqual(done.returncode, 2, done)
+            self.assertIn(says or "perf/run_all.sh", done.stderr if says else done.stdout)
+        self.assertEqual(run("--help").returncode, 0)
+
+
+if __name__ == "__main__":
+    BUILD = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
