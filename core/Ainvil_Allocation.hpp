@@ -92,7 +92,8 @@ void reserve(const typename Device::execution_space& exec, const std::string& la
   array = allocate<T, Device>(exec, label, n + spare);
 }
 
-/// An array of the same size that the host can read and write: the array itself where it can.
+/// An array of the same size that the host can read and write: the array itself where it can, else
+/// not initialised.
 /// \throws OutOfMemory
 template <class View>
 typename View::HostMirror hostMirror(const View& view) {
@@ -100,8 +101,9 @@ typename View::HostMirror hostMirror(const View& view) {
   if constexpr (std::is_same<typename View::memory_space, Memory>::value)
     return view;
   else
-    return detail::allocating<Memory>(view.label(), view.span() * sizeof(typename View::value_type),
-                                      [&] { return Kokkos::create_mirror_view(view); });
+    return detail::allocating<Memory>(
+        view.label(), view.span() * sizeof(typename View::value_type),
+        [&] { return Kokkos::create_mirror_view(Kokkos::WithoutInitializing, view); });
 }
 
 /// The same array in the memory of another device; itself where the memory is the same. Waits for

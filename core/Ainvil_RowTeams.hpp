@@ -103,6 +103,13 @@ void forEachRow(const Exec& exec, const char* label, Ordinal num_rows, RowTeams 
       RowKernel<Exec, Body>{body, num_rows, shape.rows_per_team, level, scratch_bytes});
 }
 
+/// Inside of such a body: every lane of the row sees what the others have written before. The end
+/// of a ThreadVectorRange loop does that too; that of a reduction does not on GPUs.
+template <class Member>
+KOKKOS_INLINE_FUNCTION void joinLanes(const Member& member) {
+  Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, 0), [](int) {});
+}
+
 /// Range over a 64-bit index.
 template <class Exec>
 using Range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<Offset>>;

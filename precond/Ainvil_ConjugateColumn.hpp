@@ -255,6 +255,7 @@ struct ConjugateColumns {
           work.list[e] = slot;
         },
         refused);
+    joinLanes(member);
     return refused == 0;
   }
 
@@ -297,6 +298,7 @@ struct ConjugateColumns {
           x.values(after + e) = value;
         },
         other_values);
+    joinLanes(member);
     const bool same_rows = same_length && other_rows == 0;
     if (!same_rows)
       change = Change::Rows;

@@ -177,7 +177,7 @@ void Fsai<Scalar, Device>::doCompute(const execution_space& exec, const Matrix& 
   else if (parameters_.storage == Storage::Native)
     g_arrays_.native = values_;
   else
-    writeFactor(exec, before);
+    writeFactor(exec, before, true);
   g_ = stored(exec, g_arrays_);
   report_.phases.time(exec, "Fsai", "transpose", [&] { transposeFactor(exec); });
   gt_ = stored(exec, gt_arrays_);
@@ -225,7 +225,7 @@ void Fsai<Scalar, Device>::filterRows(const execution_space& exec, const Matrix&
   compareRowMaps<Device>(exec, comparable ? g.row_map : Kokkos::View<Offset*, Device>(),
                          next_row_map_, changed_);
   reserve<Ordinal, Device>(exec, "Ainvil::entries", g.entries, total, total / 10);
-  writeFactor(exec, total);
+  writeFactor(exec, total, comparable);
   const bool same = detail::readBack(exec, changed_, 0) == 0 && comparable;
   if (!same) {
     reserve<Offset, Device>(exec, "Ainvil::row_map", g.row_map, Offset(pattern_.num_rows) + 1);
@@ -263,14 +263,17 @@ void Fsai<Scalar, Device>::transposeGraph(const execution_space& exec) {
 /// Writes the blocks that make up G in its storage precision, and their columns if there is a
 /// filter.
 template <class Scalar, class Device>
-void Fsai<Scalar, Device>::writeFactor(const execution_space& exec, Offset entries) {
+void Fsai<Scalar, Device>::writeFactor(const execution_space& exec, Offset entries,
+                                       bool comparable) {
   const int bs2 = block_size_ * block_size_;
   const auto write = [&](auto& array) {
     using Out = typename std::decay_t<decltype(array)>::value_type;
     using Body = detail::WriteBlock<Out, Scalar, Device>;
     const Offset spare = isFiltered() ? entries / 10 : 0;
     reserve<Out, Device>(exec, "Ainvil::Fsai::factor", array, entries * bs2, spare * bs2);
-    const Body body{pattern_.entries, values_, bs2, g_arrays_.entries, array, changed_};
+    const Body body{
+        pattern_.entries,  values_, bs2,
+        g_arrays_.entries, array,   comparable ? changed_ : Kokkos::View<int*, Device>()};
     if (isFiltered())
       detail::writeSelected(exec, pattern_,
                             detail::KeepNonzero<Scalar, Device>{pattern_.row_map, values_, bs2},

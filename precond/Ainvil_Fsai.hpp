@@ -127,7 +127,7 @@ private:
   void filterRows(const execution_space& exec, const Matrix& a);
   void setGraph(const execution_space& exec, const Graph<Device>& graph);
   void transposeGraph(const execution_space& exec);
-  void writeFactor(const execution_space& exec, Offset entries);
+  void writeFactor(const execution_space& exec, Offset entries, bool comparable);
   void transposeFactor(const execution_space& exec);
   StoredMatrix<Scalar, Device> stored(const execution_space& exec, const Factor& factor) const;
 

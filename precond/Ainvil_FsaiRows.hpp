@@ -232,7 +232,7 @@ struct KeepNonzero {
 };
 
 /// Block e of the unfiltered G goes to position `to`. Where columns are written too, `changed`
-/// tells whether one differs from what was there.
+/// tells whether one differs from what was there; it is empty if there was nothing.
 template <class Out, class Scalar, class Device>
 struct WriteBlock {
   Kokkos::View<const Ordinal*, Device> columns;
@@ -243,9 +243,10 @@ struct WriteBlock {
   Kokkos::View<int*, Device> changed;
 
   KOKKOS_FUNCTION void operator()(Offset to, Offset e) const {
-    if (to_columns.data() != nullptr && to_columns(to) != columns(e)) {
+    if (to_columns.data() != nullptr) {
+      if (changed.data() != nullptr && to_columns(to) != columns(e))
+        changed(0) = 1; // whoever writes it, writes the same
       to_columns(to) = columns(e);
-      changed(0) = 1; // whoever writes it, writes the same
     }
     for (int k = 0; k < block_scalars; ++k)
       to_values(to * block_scalars + k) = static_cast<Out>(values(e * block_scalars + k));

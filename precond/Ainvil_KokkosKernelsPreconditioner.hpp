@@ -71,9 +71,7 @@ public:
   const Preconditioner<Scalar, Device>& method() const { return *method_; } ///< with its report
 
 private:
-  BsrMatrix<Scalar, Device> matrix() const {
-    return {graph_, a_.values, detail::blockSizeOf(a_)};
-  }
+  BsrMatrix<Scalar, Device> matrix() const { return {graph_, a_.values, detail::blockSizeOf(a_)}; }
 
   Matrix a_;
   PreconditionerPtr<Scalar, Device> method_;

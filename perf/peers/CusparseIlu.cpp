@@ -62,8 +62,8 @@ protected:
     if (cusparseXbsrilu02_zeroPivot(handle_, *ilu_, &position) == CUSPARSE_STATUS_ZERO_PIVOT)
       throw BreakdownError(message("bsrilu02 of cuSPARSE: zero pivot in block row ", position));
     report_.factor_entries = Offset(factors_.extent(0));
-    report_.factor_bytes = Offset(factors_.extent(0) * sizeof(double) +
-                                  columns_.extent(0) * sizeof(int));
+    report_.factor_bytes =
+        Offset(factors_.extent(0) * sizeof(double) + columns_.extent(0) * sizeof(int));
   }
 
   // U y = L^-1 x, column by column.

@@ -37,8 +37,9 @@ Bsr inBlocks(const BsrMatrix<double, Device>& a) {
 template <class Matrix>
 int iterations(const BsrMatrix<double, Device>& a, Matrix& theirs,
                KokkosKernelsPreconditioner<Matrix>* m) {
-  using Handle = KokkosKernels::Experimental::KokkosKernelsHandle<
-      Offset, Ordinal, double, Exec, Device::memory_space, Device::memory_space>;
+  using Handle =
+      KokkosKernels::Experimental::KokkosKernelsHandle<Offset, Ordinal, double, Exec,
+                                                       Device::memory_space, Device::memory_space>;
   const size_t n = a.numPointRows();
   const Kokkos::View<double*, Device> ones("ones", n), b("b", n), x("x", n);
   Kokkos::deep_copy(ones, 1.0);
