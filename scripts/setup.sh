@@ -5,6 +5,7 @@
 #   scripts/setup.sh test    what scripts/test.sh needs: the same, Trilinos and clang-format
 #   scripts/setup.sh peers   what ainvil-peers and the figures need: the same as test, PETSc, Matplotlib
 #   scripts/setup.sh fuzz    what scripts/fuzz.sh needs: Clang and Debian's Kokkos, no other
+#   scripts/setup.sh tsan    what scripts/tsan.sh needs: Clang and a Kokkos with ThreadSanitizer
 #
 # Needs root or sudo only when a package is missing. Run again at will: what is there stays there.
 # A Kokkos with Kokkos Kernels that Kokkos_ROOT, KokkosKernels_ROOT or CMAKE_PREFIX_PATH leads to is
@@ -15,6 +16,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cache=$root/.cache
 log=$cache/setup.log
 kokkos=$cache/kokkos-openmp
+kokkos_options=()
 # The first line of the stamp in a finished build; a new recipe number makes everybody rebuild.
 recipe="recipe 1"
 
@@ -57,6 +59,9 @@ fuzz_packages=(
   "libclang-rt-dev  libFuzzer and the sanitizers"
   "llvm             names in stack traces"
 )
+tsan_packages=(
+  "libomp-dev       OpenMP of Clang, and Archer, which tells ThreadSanitizer of it"
+)
 
 # shellcheck source=scripts/debian.sh
 . "$root/scripts/debian.sh"
@@ -79,20 +84,25 @@ build_part() {
   shift
   logged cmake -S "$work/packages/$name" -B "$work/build-$name" -G Ninja \
     -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX="$work/prefix" -DCMAKE_INSTALL_LIBDIR=lib \
-    -DCMAKE_CXX_STANDARD=17 -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DBUILD_SHARED_LIBS=OFF "$@" &&
+    -DCMAKE_CXX_STANDARD=17 -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DBUILD_SHARED_LIBS=OFF \
+    "${kokkos_options[@]}" "$@" &&
     logged cmake --build "$work/build-$name" --target install
 }
 
-# Builds Kokkos and Kokkos Kernels with OpenMP from the sources in $work. The result appears in one
-# step, by a rename, so that an interrupted build leaves nothing that looks finished.
-build_kokkos() {
-  say "building Kokkos and Kokkos Kernels with OpenMP into .cache/kokkos-openmp"
-  local archive version
+unpack_kokkos() {
+  local archive
   archive=$(compgen -G "$work/source/trilinos_*.orig.tar.*" | head -n 1)
-  version=$(basename "$work"/source/trilinos_*.dsc .dsc)
   logged tar -xf "$archive" -C "$work" --strip-components=1 --wildcards \
     '*/packages/kokkos/*' '*/packages/kokkos-kernels/*' ||
     die "could not unpack the sources of Kokkos"
+}
+
+# Builds Kokkos and Kokkos Kernels with OpenMP from the unpacked sources. The result appears in one
+# step, by a rename, so that an interrupted build leaves nothing that looks finished.
+build_kokkos() {
+  say "building Kokkos and Kokkos Kernels with OpenMP into .cache/$(basename "$kokkos")"
+  local version
+  version=$(basename "$work"/source/trilinos_*.dsc .dsc)
   build_part kokkos -DKokkos_ENABLE_OPENMP=ON -DKokkos_ENABLE_SERIAL=ON -DKokkos_CXX_STANDARD=17 ||
     die "could not build Kokkos (last lines above, all of it in $log)"
   build_part kokkos-kernels -DKokkos_ROOT="$work/prefix" -DKokkosKernels_ADD_DEFAULT_ETI=OFF \
@@ -106,6 +116,18 @@ build_kokkos() {
   mv "$work/prefix" "$kokkos"
 }
 
+have_kokkos() {
+  [[ $(head -n 1 "$kokkos/ainvil-stamp" 2>/dev/null) == "$recipe" ]]
+}
+
+get_source() {
+  rm -rf "$cache"/build.* # of a run that was killed
+  work=$(mktemp -d "$cache/build.XXXXXX") || die "cannot write into $cache"
+  trap 'rm -rf "$work"' EXIT
+  say "downloading Debian's source package trilinos (166 MB), which contains Kokkos"
+  (download_trilinos "$work")
+}
+
 setup_kokkos() {
   local place
   if place=$(user_kokkos); then
@@ -114,14 +136,11 @@ setup_kokkos() {
   elif [[ -n ${Kokkos_ROOT:-} ]]; then
     die "Kokkos_ROOT is $Kokkos_ROOT, but Kokkos Kernels is not installed there. Install it there," \
       "or set KokkosKernels_ROOT too, or unset Kokkos_ROOT to have both built here."
-  elif [[ $(head -n 1 "$kokkos/ainvil-stamp" 2>/dev/null) == "$recipe" ]]; then
+  elif have_kokkos; then
     return
   fi
-  rm -rf "$cache"/build.* # of a run that was killed
-  work=$(mktemp -d "$cache/build.XXXXXX")
-  trap 'rm -rf "$work"' EXIT
-  say "downloading Debian's source package trilinos (166 MB), which contains Kokkos"
-  if (download_trilinos "$work"); then
+  if get_source; then
+    unpack_kokkos
     build_kokkos
   else
     say "WARNING: the source package could not be had (network? last lines above)."
@@ -131,6 +150,22 @@ setup_kokkos() {
   fi
 }
 
+# A Kokkos of the user's is of no use here: ThreadSanitizer must see what Kokkos does.
+setup_tsan_kokkos() {
+  kokkos=$cache/kokkos-tsan
+  kokkos_options=(-DCMAKE_CXX_COMPILER=clang++
+    "-DCMAKE_CXX_FLAGS=-gline-tables-only -fno-omit-frame-pointer -fsanitize=thread")
+  unset Kokkos_ROOT KokkosKernels_ROOT CMAKE_PREFIX_PATH
+  have_kokkos && return
+  get_source || die "the source package could not be had (network? last lines above)"
+  unpack_kokkos
+  # Its atomic operations on doubles begin with a plain look at the value, which compare-and-exchange
+  # confirms. That would be reported, and an exception for it would hide what races with them.
+  sed -i 's/oldval\.t = \*dest;/__atomic_load((T*)dest, \&oldval.t, __ATOMIC_RELAXED);/' \
+    "$work"/packages/kokkos/core/src/impl/Kokkos_Atomic_*.hpp
+  build_kokkos
+}
+
 main() {
   local packages=("${build_packages[@]}")
   case ${1:-build} in
@@ -138,7 +173,8 @@ main() {
     test) packages+=("${test_packages[@]}") ;;
     peers) packages+=("${test_packages[@]}" "${peers_packages[@]}") ;;
     fuzz) packages+=("${serial_packages[@]}" "${fuzz_packages[@]}") ;;
-    *) die "unknown argument '$1'; use build, test, peers or fuzz" ;;
+    tsan) packages+=("${fuzz_packages[@]}" "${tsan_packages[@]}") ;;
+    *) die "unknown argument '$1'; use build, test, peers, fuzz or tsan" ;;
   esac
   if [[ ${AINVIL_SKIP_SETUP:-0} == 1 ]]; then
     say "skipped because AINVIL_SKIP_SETUP=1"
@@ -159,7 +195,11 @@ main() {
   flock 9 # two scripts at once: the second waits and finds everything done
   : >"$log"
   install_packages "${packages[@]}"
-  [[ ${1:-build} == fuzz ]] || setup_kokkos
+  case ${1:-build} in
+    fuzz) ;;
+    tsan) setup_tsan_kokkos ;;
+    *) setup_kokkos ;;
+  esac
   say "ready"
 }
 
