@@ -23,7 +23,7 @@ EXECUTABLES = {}  # name: path
 
 FOLDERS = "cmake|core|docs|partition|perf|precond|scripts|solvers|tests"
 # Of other programs, in inline code.
-OTHER_OPTIONS = {"--help", "--tool"}
+OTHER_OPTIONS = {"--help", "--tool", "--bind-to"}
 # The record of measurements has commands with placeholders and of commits long ago.
 RECORD = "docs/results.md"
 
