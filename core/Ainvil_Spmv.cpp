@@ -16,13 +16,16 @@ struct Epilogue {
   MultiVectorArg<const Scalar, Device> u, v;
   MultiVectorArg<Scalar, Device> y;
 
-  KOKKOS_INLINE_FUNCTION void store(Offset row, Offset column, Scalar sum) const {
+  KOKKOS_INLINE_FUNCTION Scalar value(Offset row, Offset column, Scalar sum) const {
     Scalar result = alpha * sum;
     if (beta != Scalar(0))
       result += beta * u(row, column);
     if (gamma != Scalar(0))
       result += gamma * v(row, column);
-    y(row, column) = result;
+    return result;
+  }
+  KOKKOS_INLINE_FUNCTION void store(Offset row, Offset column, Scalar sum) const {
+    y(row, column) = value(row, column, sum);
   }
 };
 
@@ -89,8 +92,9 @@ struct Segment {
 };
 
 /// The product of SpmvKernel for the long rows: a warp sums a segment of a row, its lanes the
-/// scalars of the segment; the warp that finishes a row last adds its segments' sums in order.
-template <class MatrixScalar, class Scalar, class Device>
+/// scalars of the segment; the warp that finishes a row last adds its segments' sums in order. In
+/// place x is y, of which other warps write rows meanwhile: each entry is read as it is then.
+template <bool InPlace, class MatrixScalar, class Scalar, class Device>
 struct LongRowKernel {
   typename LongRows<Device>::Segments segments;
   Kokkos::View<const Offset*, Device> row_map;
@@ -107,6 +111,15 @@ struct LongRowKernel {
   KOKKOS_INLINE_FUNCTION double* partial(Ordinal s, int r, int j) const {
     return &segments.partials((Offset(s) * bs + r) * tile + j);
   }
+  KOKKOS_INLINE_FUNCTION Scalar xAt(Offset row, Offset column) const {
+    return InPlace ? compat::volatileLoad(&x(row, column)) : x(row, column);
+  }
+  KOKKOS_INLINE_FUNCTION void store(Offset row, Offset column, Scalar sum) const {
+    if (InPlace)
+      compat::volatileStore(&epilogue.y(row, column), epilogue.value(row, column, sum));
+    else
+      epilogue.store(row, column, sum);
+  }
 
   template <class Member>
   KOKKOS_FUNCTION void operator()(const Member& member, Ordinal s, void*) const {
@@ -120,7 +133,7 @@ struct LongRowKernel {
               const int k = item / bs, c = item - k * bs;
               const Offset at = segment.begin + k;
               partial_sum += double(values((at * bs + r) * bs + c)) *
-                             double(x(Offset(entries(at)) * bs + c, first_column + j));
+                             double(xAt(Offset(entries(at)) * bs + c, first_column + j));
             },
             sum);
         Kokkos::single(Kokkos::PerThread(member),
@@ -148,7 +161,7 @@ struct LongRowKernel {
             },
             sum);
         Kokkos::single(Kokkos::PerThread(member), [&]() {
-          epilogue.store(Offset(segment.row) * bs + r, first_column + j, static_cast<Scalar>(sum));
+          store(Offset(segment.row) * bs + r, first_column + j, static_cast<Scalar>(sum));
         });
       }
     Kokkos::single(Kokkos::PerThread(member), [&]() { segments.arrived(segment.owner) = 0; });
@@ -251,12 +264,12 @@ detail::RowTeams segmentTeams() {
   return detail::RowTeams::forWork<Exec>(1024);
 }
 
-template <class MatrixScalar, class Scalar, class Device>
+template <bool InPlace, class MatrixScalar, class Scalar, class Device>
 void launchLongRows(const typename Device::execution_space& exec,
                     const BsrMatrix<MatrixScalar, Device>& a,
                     const MultiVectorArg<const Scalar, Device>& x,
                     const Epilogue<Scalar, Device>& epilogue, const LongRows<Device>& long_rows) {
-  using Kernel = LongRowKernel<MatrixScalar, Scalar, Device>;
+  using Kernel = LongRowKernel<InPlace, MatrixScalar, Scalar, Device>;
   const Offset columns = x.extent(1);
   if (long_rows.numSegments() > 0)
     for (Offset j = 0; j < columns; j += Kernel::tile)
@@ -283,7 +296,7 @@ void product(const typename Device::execution_space& exec, const BsrMatrix<Matri
     detail::dispatchBlockSize(a.block_size, [&](auto bs) {
       launchSpmv<decltype(bs)::value, 1>(exec, a, x, epilogue, j, long_rows.limit());
     });
-  launchLongRows(exec, a, x, epilogue, long_rows);
+  launchLongRows<false>(exec, a, x, epilogue, long_rows);
 }
 
 } // namespace
@@ -329,7 +342,8 @@ void spmvAddLongRows(const typename Device::execution_space& exec, Scalar alpha,
                      MultiVectorArg<const Scalar, Device> u, Scalar gamma,
                      MultiVectorArg<const Scalar, Device> v, MultiVectorArg<Scalar, Device> y,
                      const LongRows<Device>& long_rows) {
-  launchLongRows(exec, a, x, Epilogue<Scalar, Device>{alpha, beta, gamma, u, v, y}, long_rows);
+  launchLongRows<true>(exec, a, x, Epilogue<Scalar, Device>{alpha, beta, gamma, u, v, y},
+                       long_rows);
 }
 
 template <class MatrixScalar, class Scalar, class Device>

@@ -88,7 +88,7 @@ struct FirstToReach {
     if (changed_only ? change == Change::None || state.base(i) < 0 : state.dirty(i) == 0)
       return;
     rows.forEach(member, i, changed_only && change == Change::Rows, [&](const Ordinal k) {
-      if (first(k) > i)
+      if (compat::volatileLoad(&first(k)) > i)
         Kokkos::atomic_fetch_min(&first(k), i);
     });
   }
@@ -222,8 +222,8 @@ struct Wake {
       if (i >= (base >= 0 ? base : j))
         return;
       if (change != Change::None)
-        state.dirty(j) = 1;
-      if (propose && state.dirty(j) != 0)
+        compat::volatileStore(&state.dirty(j), char(1)); // others may do the same
+      if (propose && compat::volatileLoad(&state.dirty(j)) != 0)
         agenda.propose(j);
     };
     for (int s = 0; s < num_sides; ++s)

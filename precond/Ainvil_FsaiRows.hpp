@@ -245,7 +245,7 @@ struct WriteBlock {
   KOKKOS_FUNCTION void operator()(Offset to, Offset e) const {
     if (to_columns.data() != nullptr) {
       if (changed.data() != nullptr && to_columns(to) != columns(e))
-        changed(0) = 1; // whoever writes it, writes the same
+        compat::volatileStore(&changed(0), 1); // whoever writes it, writes the same
       to_columns(to) = columns(e);
     }
     for (int k = 0; k < block_scalars; ++k)
