@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Markdown tables from the JSON lines of ainvil-peers: perf/peers_table.py RESULTS.jsonl...
 
-A table a problem, its rows by number of cores: iterations, set-up, solve and both, in seconds, and the
-total over that of the fastest of Ainvil with as many cores. Of several runs the fastest set-up and solve
+A table a problem: iterations, set-up, and set-up and solve together, in seconds, and these over those of
+the fastest of Ainvil with as many cores. Of several runs the fastest set-up and solve
 count. The number of cores is that of ranks times threads.
 """
 import json
@@ -33,11 +33,11 @@ def total(run):
 
 def cells(run, ours):
     if run is None:
-        return ["", "", "", "", ""]
+        return ["", "", "", ""]
     if run["status"] != "converged":
-        return [run["status"], f"{run['setup_total_seconds']:.3g}", "", "", ""]
+        return [run["status"], f"{run['setup_total_seconds']:.3g}", "", ""]
     return [str(run["iterations"]), f"{run['setup_total_seconds']:.3g}",
-            f"{run['solve_seconds']:.3g}", f"{total(run):.3g}", f"{total(run) / ours:.2f}"]
+            f"{total(run):.3g}", f"{total(run) / ours:.2f}"]
 
 
 def main():
@@ -51,15 +51,16 @@ def main():
         counts = sorted({k[2] for k in part})
         first = next(iter(part.values()))
         commits = ", ".join(sorted({run["git"] for run in part.values()}))
-        clock = " (processor time)" if first["clock"] == "cpu" else ""
         print(f"\n**{problem}**: {first['rows']} rows, {first['nnz'] // first['block_size'] ** 2} blocks "
               f"of size {first['block_size']}, {first['solver']}"
               f"{'(%d)' % first['restart'] if first['solver'] == 'gmres' else ''}, tolerance "
-              f"{first['tolerance']:g}; {first['device']}{clock}, commit {commits}\n")
-        titles = ["", "iterations", "set-up", "solve", "total", "/ ours"]
+              f"{first['tolerance']:g}; {first['device']}, commit {commits}\n")
+        titles = ["", "iterations", "set-up", "total", "/ ours"]
         head = titles[:1]
         for count in counts:
-            head += [f"{title}, {count}" if title == "iterations" else title for title in titles[1:]]
+            clock = {run["clock"] for k, run in part.items() if k[2] == count}
+            what = f"{count} core{'s' if count > 1 else ''}{', processor' if 'cpu' in clock else ''}"
+            head += [f"iterations, {what}", *titles[2:]]
         print("| " + " | ".join(head) + " |\n|---" + "|--:" * (len(head) - 1) + "|")
         ours = {}
         for count in counts:

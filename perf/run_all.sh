@@ -3,7 +3,7 @@
 #
 #   perf/run_all.sh [--quick|--full] [--out FOLDER] [BUILD]
 #
-# --quick, the default, takes small problems: less than ten minutes on two cores. --full takes those of
+# --quick, the default, takes small problems: minutes on two idle cores. --full takes those of
 # docs/results.md: hours on a CPU. FOLDER is results-quick or results-full; BUILD is build/openmp.
 # The lines are checked against perf/records.schema.json where python3-jsonschema is installed, and drawn
 # into FOLDER where python3-matplotlib is (perf/plot.py). Other libraries are compared with where
@@ -96,6 +96,7 @@ else
   convdiff=("convdiff:40" "convdiff:63" "convdiff:100")
 fi
 
+[[ $size == full ]] || export AINVIL_REPEAT=${AINVIL_REPEAT:-1}
 echo "$size studies of $bin into $out"
 study block-isai "$here/block_isai.sh" "$bin/ainvil-solve" "$out/block-isai.jsonl" "$size"
 study defaults solves defaults "${defaults[@]/%/ --json-history}"
