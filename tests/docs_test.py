@@ -100,7 +100,7 @@ def options_of(program):
     """Options, or None if the program was not built and its sources do not tell."""
     if program in EXECUTABLES:
         return helped_options(help_of(program))
-    if program == "ainvil-solve-mpi":
+    if program in ("ainvil-peers", "ainvil-solve-mpi"):
         return set(re.findall(r'"(--[a-z0-9-]+)"', read("perf/SolveCommandLine.cpp")))
     return None
 
