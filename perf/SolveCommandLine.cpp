@@ -123,8 +123,10 @@ std::string footer(Program program) {
     for (const ParameterHelp& parameter : method.parameters)
       text += helpLine(parameter.key + "=" + parameter.values, parameter.meaning, 4);
   }
-  text += "\nTo compare with, where the program has cuSPARSE: cusparse-ilu, its block ILU(0) with "
-          "exact\nsolves, and cusparse-ilu:policy=no-level, without the levels of its analysis.\n";
+  if (program != Program::Peers)
+    text +=
+        "\nTo compare with, where the program has cuSPARSE: cusparse-ilu, its block ILU(0) with "
+        "exact\nsolves, and cusparse-ilu:policy=no-level, without the levels of its analysis.\n";
   if (mpi)
     text +=
         "\nEach works on the rows of a rank and their entries in columns of the rank (with those "

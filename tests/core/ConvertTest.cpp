@@ -127,23 +127,26 @@ TEST(Convert, RefusesBlockSizesThatDoNotDivide) {
 // Kernels
 
 template <class Scalar, class Size>
-KokkosSparse::CrsMatrix<Scalar, Ordinal, Device, void, Size>
-kokkosMatrix(const BsrMatrix<Scalar, HostDevice>& a) {
-  using Crs = KokkosSparse::CrsMatrix<Scalar, Ordinal, Device, void, Size>;
+using TheirCrs = KokkosSparse::CrsMatrix<Scalar, Ordinal, Device, void, Size>;
+
+/// A matrix of one of their types; `block_size` is an argument of those in blocks.
+template <class Theirs, class Size, class Scalar, class... BlockSize>
+Theirs kokkosMatrix(const BsrMatrix<Scalar, HostDevice>& a, BlockSize... block_size) {
   const auto offsets = toHost(a.graph.row_map);
-  const typename Crs::row_map_type::non_const_type row_map =
+  const typename Theirs::row_map_type::non_const_type row_map =
       viewOf<Size, Device>(std::vector<Size>(offsets.begin(), offsets.end()));
-  const typename Crs::index_type::non_const_type columns =
+  const typename Theirs::index_type::non_const_type columns =
       viewOf<Ordinal, Device>(toHost(a.graph.entries));
-  const typename Crs::values_type values = viewOf<Scalar, Device>(toHost(a.values));
-  return Crs("Ainvil::test", a.numRows(), a.numCols(), a.numEntries(), values, row_map, columns);
+  const typename Theirs::values_type values = viewOf<Scalar, Device>(toHost(a.values));
+  return Theirs("Ainvil::test", a.numRows(), a.numCols(), a.numEntries(), values, row_map, columns,
+                block_size...);
 }
 
 template <class Scalar, class Size>
 void checkFromKokkos(Ordinal rows, Ordinal columns, double density) {
   SCOPED_TRACE(message(rows, " x ", columns, ", ", sizeof(Size), " bytes"));
   const auto a = inPrecision<Scalar>(randomMatrix(rows, columns, 1, density, anyDiagonal(9)));
-  const auto crs = kokkosMatrix<Scalar, Size>(a);
+  const auto crs = kokkosMatrix<TheirCrs<Scalar, Size>, Size>(a);
   const BsrMatrix<Scalar, Device> b = fromKokkos(Exec(), crs);
   expectSame(b, a);
   EXPECT_EQ(b.values.data(), crs.values.data());
@@ -159,14 +162,7 @@ void checkFromKokkosBlocks(Ordinal rows, int bs) {
   using Bsr = KokkosSparse::Experimental::BsrMatrix<double, Ordinal, Device, void, Size>;
   SCOPED_TRACE(message(rows, " rows of blocks of ", bs));
   const auto a = randomMatrix(rows, rows + 3, bs, 0.1, anyDiagonal(bs));
-  const auto offsets = toHost(a.graph.row_map);
-  const typename Bsr::row_map_type::non_const_type row_map =
-      viewOf<Size, Device>(std::vector<Size>(offsets.begin(), offsets.end()));
-  const typename Bsr::index_type::non_const_type columns =
-      viewOf<Ordinal, Device>(toHost(a.graph.entries));
-  const typename Bsr::values_type values = viewOf<double, Device>(toHost(a.values));
-  const Bsr bsr("Ainvil::test", a.numRows(), a.numCols(), a.numEntries(), values, row_map, columns,
-                bs);
+  const auto bsr = kokkosMatrix<Bsr, Size>(a, bs);
   const BsrMatrix<double, Device> b = fromKokkos(Exec(), bsr);
   expectSame(b, a);
   EXPECT_EQ(b.values.data(), bsr.values.data());
@@ -229,7 +225,7 @@ TEST(Convert, ToKokkosAndBack) {
 
 TEST(Convert, KernelsAndArraysCarryLabels) {
   const auto a = copyTo<Device>(randomMatrix(12, 12, 2, 0.2));
-  const auto crs = kokkosMatrix<double, int>(randomMatrix(12, 12, 1, 0.2));
+  const auto crs = kokkosMatrix<TheirCrs<double, int>, int>(randomMatrix(12, 12, 1, 0.2));
   const KernelLabelRecorder recorder;
   const auto points = toPoints(Exec(), a);
   toBlocks(Exec(), points, 3);
