@@ -218,6 +218,7 @@ struct ConjugateColumns {
             sum += y.values(begin + e) * work.product_values[slot];
         },
         p);
+    joinLanes(member); // before any writes again
     return p;
   }
 

@@ -94,6 +94,7 @@ struct ConjugateScratch {
           smallest = i > last && i < smallest ? i : smallest;
         },
         Kokkos::Min<Ordinal>(next));
+    joinLanes(member); // before any writes again
     return next;
   }
 

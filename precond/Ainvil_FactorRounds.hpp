@@ -44,7 +44,7 @@ template <class Scalar, class Device>
 struct ReachedRows {
   Graph<Device> b;
   FactorColumns<Scalar, Device> y;
-  bool stabilized;
+  bool stabilized = false;
   Kokkos::View<const char*, Device> current;
 
   /// Calls f(k), on the lanes of the thread, for y_i as it is and, if wanted, in its other version.

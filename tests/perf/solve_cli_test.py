@@ -433,10 +433,13 @@ class CommandLineTest(unittest.TestCase):
         if "Cuda" in self.succeed("--problem", "laplace7:2", "--precond", "none"):
             self.skipTest("CUDA reserves more addresses than that")
         limit = 4 << 30
-        return subprocess.run(
+        result = subprocess.run(
             [EXECUTABLE, *arguments], cwd=self.folder, capture_output=True, text=True, timeout=300,
             check=False,
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+        if "AddressSanitizer failed to allocate" in result.stderr:
+            self.skipTest("so does the address sanitizer")
+        return result
 
     def test_tells_what_gets_no_memory(self):
         result = self.run_in_little_memory("--problem", "laplace7:900")

@@ -120,7 +120,7 @@ std::vector<Function> functionTable() {
   add("BatchedCholesky::factor", true, [&t](const Exec& exec) {
     t.cholesky.factor(exec, {t.cholesky_begins, t.cholesky_values}, t.info);
   });
-  add("CavityNewton", true,
+  add("CavityNewton", false,
       [&t](const Exec& exec) { t.cavity.assemble(exec, t.state, t.jacobian, t.f); });
   add("MatrixOperator", false, [&t](const Exec& exec) {
     MatrixOperator<double, Device>(t.skewed, exec).apply(exec, t.u, t.v);
