@@ -13,7 +13,9 @@ constexpr Offset long_row = 64;
 constexpr int column_tile = 8;
 
 /// y_i = D_i^-1 (x_i - sum over k != i in row i of T_ik y_k), D_i = I for a unit factor. A lane
-/// takes one row of the block in one column; in long rows all lanes share each of these sums.
+/// takes one row of the block in one column; in long rows all lanes share each of these sums. A
+/// host thread, its own only lane, takes one column after the other and keeps the sums of a block
+/// row in registers.
 template <int BS, class Storage, class Scalar, class Device>
 struct SolveRow {
   TriangularFactor<Storage, Device> factor;
@@ -31,6 +33,12 @@ struct SolveRow {
     Kokkos::parallel_for(ThreadVectorRange(member, static_cast<int>(end - begin)),
                          [&](const int k) { gate.wait(graph.entries(begin + k)); });
     Scalar* sums = static_cast<Scalar*>(scratch);
+    if constexpr (!compat::IsGpu<typename Device::execution_space>::value) {
+      Scalar registers[BS > 0 ? BS : 1];
+      for (int j = 0; j < columns; ++j)
+        solveColumn(row, first_column + j, bs, BS > 0 ? registers : sums);
+      return;
+    }
     const auto product = [&](Offset k, int r, int j) {
       const Storage* block = factor.matrix.values.data() + (k * bs + r) * bs;
       const Offset y_row = Offset(graph.entries(k)) * bs;
@@ -76,6 +84,37 @@ struct SolveRow {
         sum += Scalar(inverse[c]) * sums[j * bs + c];
       y(Offset(row) * bs + r, first_column + j) = sum;
     });
+  }
+
+  KOKKOS_INLINE_FUNCTION void solveColumn(Ordinal row, Offset j, int bs, Scalar* sums) const {
+    const auto& graph = factor.matrix.graph;
+    const Offset end = factor.offDiagonal(row).second, first = Offset(row) * bs;
+    for (int r = 0; r < bs; ++r)
+      sums[r] = 0;
+    for (Offset k = factor.offDiagonal(row).first; k < end; ++k) {
+      const Storage* block = factor.matrix.values.data() + k * bs * bs;
+      const Scalar* y_k = &y(Offset(graph.entries(k)) * bs, j);
+      for (int r = 0; r < bs; ++r) {
+        Scalar product = 0;
+        for (int c = 0; c < bs; ++c)
+          product += Scalar(block[r * bs + c]) * y_k[c];
+        sums[r] += product;
+      }
+    }
+    for (int r = 0; r < bs; ++r)
+      sums[r] = x(first + r, j) - sums[r];
+    if (factor.unit) {
+      for (int r = 0; r < bs; ++r)
+        y(first + r, j) = sums[r];
+      return;
+    }
+    const Storage* inverse = factor.diagonal_inverse.data() + first * bs;
+    for (int r = 0; r < bs; ++r) {
+      Scalar sum = 0;
+      for (int c = 0; c < bs; ++c)
+        sum += Scalar(inverse[r * bs + c]) * sums[c];
+      y(first + r, j) = sum;
+    }
   }
 };
 

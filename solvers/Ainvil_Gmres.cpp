@@ -38,7 +38,7 @@ struct ArnoldiTile {
 template <class Scalar, class Device>
 struct ArnoldiDotsKernel {
   using Member = typename Kokkos::TeamPolicy<typename Device::execution_space>::member_type;
-  static constexpr int tile = compat::IsGpu<typename Device::execution_space>::value ? 4 : 1;
+  static constexpr int tile = 4;
 
   MultiVectorArg<const Scalar, Device> v;
   int u, z;
@@ -89,7 +89,9 @@ struct ArnoldiDotsKernel {
   template <int Width>
   KOKKOS_FUNCTION void sumTile(const Member& member, int first, Offset begin, Offset end,
                                double* to) const {
-    const auto mine = sumRange<typename Device::execution_space, 2 * Width>(
+    // On hosts the sums of a column do not depend on the columns beside it.
+    constexpr int strands = 8;
+    const auto mine = sumRange<typename Device::execution_space, 2 * Width, strands>(
         member, lanes, begin, end,
         ArnoldiTile<Width, Scalar>{&v(0, first), Offset(v.stride(1)), &v(0, u), &v(0, z)});
     Kokkos::single(Kokkos::PerThread(member), [&]() {
@@ -168,15 +170,21 @@ struct ArnoldiUpdateKernel {
       u_new[r] = v(first + r, j);
       z_new[r] = v(first + r, j + 1);
     }
-    for (int c = 0; c < j; ++c) {
-      const double s = record.dotU(c);
-      const double p = record.dotZ(c);
-      const Scalar* v_c = &v(first, c);
-      for (int r = 0; r < Rows; ++r) {
-        u_new[r] -= double(v_c[r]) * s;
-        z_new[r] -= double(v_c[r]) * p;
+    forColumnsByFour(j, [&](const auto width, const int c) {
+      constexpr int w = decltype(width)::value;
+      const Scalar* v_c[w];
+      double s[w], p[w];
+      for (int k = 0; k < w; ++k) {
+        v_c[k] = &v(first, c + k);
+        s[k] = record.dotU(c + k);
+        p[k] = record.dotZ(c + k);
       }
-    }
+      for (int r = 0; r < Rows; ++r)
+        for (int k = 0; k < w; ++k) {
+          u_new[r] -= double(v_c[k][r]) * s[k];
+          z_new[r] -= double(v_c[k][r]) * p[k];
+        }
+    });
     const double inverse_norm = record.inverseNorm();
     const double tau = record.dotNew();
     const double scale = record.scale();
@@ -212,8 +220,9 @@ void Gmres<Scalar, Device>::allocate(const execution_space& exec, Offset n, bool
   const int stored = flexible_ ? length : 1;
   z_ = vectors("Ainvil::Gmres::preconditioned", preconditioned ? stored : 0);
   sums_ = detail::PartialSums<Device>(exec, 2 * capacity_, shape_);
-  records_ = ainvil::allocate<double, Device>(exec, "Ainvil::Gmres::records",
-                                              Offset(capacity_) * ArnoldiRecord::size(capacity_));
+  // Zeros: records are read as a whole, also where a step has written nothing.
+  records_ = allocateZeros<double, Device>(exec, "Ainvil::Gmres::records",
+                                           Offset(capacity_) * ArnoldiRecord::size(capacity_));
   coefficients_ = ainvil::allocate<double, Device>(exec, "Ainvil::Gmres::coefficients", capacity_);
   host_records_ = hostMirror(records_);
   host_coefficients_ = hostMirror(coefficients_);

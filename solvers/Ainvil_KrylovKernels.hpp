@@ -45,7 +45,9 @@ struct SumTeams {
   static constexpr int gpu_threads = 1024;
 
   /// GPUs: one team a multiprocessor, as few partial sums as keep the memory busy.
-  /// Hosts: chunks short enough for the vectors that are read repeatedly to stay in the L1 cache.
+  /// Hosts: chunks short enough for the vectors that are read repeatedly to stay in the L2 cache,
+  /// long enough for hardware to fetch ahead, and at least 64 for threads to share. They depend on
+  /// the number of rows alone.
   template <class Exec>
   static SumTeams forRows(const Exec& exec, Offset num_rows) {
     SumTeams shape;
@@ -55,7 +57,7 @@ struct SumTeams {
       const Offset teams = std::max(1, exec.concurrency() / (2 * gpu_threads));
       shape.rows_per_team = std::max<Offset>(gpu_threads, (num_rows + teams - 1) / teams);
     } else {
-      shape.rows_per_team = 1024;
+      shape.rows_per_team = std::max<Offset>(256, std::min<Offset>(4096, num_rows / 64));
     }
     shape.league = static_cast<int>((num_rows + shape.rows_per_team - 1) / shape.rows_per_team);
     return shape;
@@ -130,14 +132,25 @@ struct PartialSums {
 /// on vectors.
 template <class Exec>
 constexpr int rowsAtOnce() {
-  return compat::IsGpu<Exec>::value ? 1 : 64;
+  return compat::IsGpu<Exec>::value ? 1 : 256;
+}
+
+/// Calls f(w, c) for columns c, ..., c + w - 1, all in [0, columns) in turn: w is 4 as a constant,
+/// 1 for what remains. Four columns share the loads and stores of what they are added to.
+template <class F>
+KOKKOS_INLINE_FUNCTION void forColumnsByFour(int columns, const F& f) {
+  int c = 0;
+  for (; c + 4 <= columns; c += 4)
+    f(std::integral_constant<int, 4>(), c);
+  for (; c < columns; ++c)
+    f(std::integral_constant<int, 1>(), c);
 }
 
 /// sum over rows i in [begin, end) of body.row(i), which returns Sums<Count>; known to all lanes of
 /// the thread. On a GPU the lanes take neighbouring rows. A host thread is its own only lane; there
-/// 32 running sums are kept apart, because compilers do not reorder floating-point sums by
-/// themselves and so would not use vectors.
-template <class Exec, int Count, class Member, class Body>
+/// several running sums are kept apart, because compilers do not reorder floating-point sums by
+/// themselves and so would not use vectors: as many as the registers hold.
+template <class Exec, int Count, int Strands = (Count > 2 ? 8 : 16), class Member, class Body>
 KOKKOS_INLINE_FUNCTION Sums<Count> sumRange(const Member& member, [[maybe_unused]] int lanes,
                                             Offset begin, Offset end, const Body& body) {
   Sums<Count> total;
@@ -153,11 +166,10 @@ KOKKOS_INLINE_FUNCTION Sums<Count> sumRange(const Member& member, [[maybe_unused
         },
         total);
   } else {
-    constexpr int width = 32;
-    double strands[Count][width] = {};
+    double strands[Count][Strands] = {};
     Offset i = begin;
-    for (; i + width <= end; i += width)
-      for (int l = 0; l < width; ++l) {
+    for (; i + Strands <= end; i += Strands)
+      for (int l = 0; l < Strands; ++l) {
         const Sums<Count> row = body.row(i + l);
         for (int k = 0; k < Count; ++k)
           strands[k][l] += row.value[k];
@@ -165,7 +177,7 @@ KOKKOS_INLINE_FUNCTION Sums<Count> sumRange(const Member& member, [[maybe_unused
     for (; i < end; ++i)
       total += body.row(i);
     for (int k = 0; k < Count; ++k)
-      for (int l = 0; l < width; ++l)
+      for (int l = 0; l < Strands; ++l)
         total.value[k] += strands[k][l];
   }
   return total;
@@ -320,12 +332,18 @@ struct CombineKernel {
     double sum[Rows];
     for (int r = 0; r < Rows; ++r)
       sum[r] = beta != 0 ? double(y(first + r, 0)) : 0.0;
-    for (int c = 0; c < columns; ++c) {
-      const double a_c = a(c);
-      const Scalar* v_c = &v(first, c);
+    forColumnsByFour(columns, [&](const auto width, const int c) {
+      constexpr int w = decltype(width)::value;
+      const Scalar* v_c[w];
+      double a_c[w];
+      for (int k = 0; k < w; ++k) {
+        v_c[k] = &v(first, c + k);
+        a_c[k] = a(c + k);
+      }
       for (int r = 0; r < Rows; ++r)
-        sum[r] += double(v_c[r]) * a_c;
-    }
+        for (int k = 0; k < w; ++k)
+          sum[r] += double(v_c[k][r]) * a_c[k];
+    });
     for (int r = 0; r < Rows; ++r)
       y(first + r, 0) = static_cast<Scalar>(sum[r]);
   }
