@@ -20,11 +20,11 @@ struct Product {
   double difference = not_measured; ///< from our product in double, relative
 };
 
-/// A copy that is ten times what caches hold.
+/// A copy of five times what the L2 cache of a large GPU holds.
 template <class Device>
 Product copy(const SweepsOptions& options) {
   const typename Device::execution_space exec;
-  constexpr size_t length = size_t(1) << 26;
+  constexpr size_t length = size_t(1) << 25;
   const auto from = allocateZeros<double, Device>(exec, "Ainvil::perf", length);
   const auto to = allocateZeros<double, Device>(exec, "Ainvil::perf", length);
   return {"copy", Offset(2 * length * sizeof(double)),
