@@ -83,7 +83,7 @@ cusparse_solves() {
   solves "$name-policies" "${@/%/ --max-iters 0 $(preconds cusparse-ilu{,:policy=no-level})}" || return
   local calls=()
   for system in "$@"; do
-    policy=$("$here/targets_table.py" --faster-policy "${system%% *}" "$out/$name-policies.jsonl")
+    policy=$("$here/targets_table.py" --faster-policy "${system%% *}" "$out/$name-policies.jsonl") || return
     calls+=("$system $(preconds "$policy")")
   done
   solves "$name" "${calls[@]}"
@@ -98,7 +98,7 @@ factored=("${blocks[@]}" "${points[*]}")
 study factors study_rows factors factor "${factored[@]/%/ --factor-sweeps 0}"
 study cholesky "$bin/ainvil-batched-cholesky" --no-mixed "${cholesky[@]}" --json "$out/cholesky.jsonl"
 
-# What comes first is set up twice, to warm up, and only set up on the host.
+# The first preconditioner runs twice, to warm up. The host only sets up.
 setups=("${spd[@]/%/ --solver cg $(preconds $fsai $fsai)}"
   "${conjugated[@]/%/ $sainv $(preconds ainv{,} ainv:order=nd{,",drop=0.01"})}"
   "${conjugated_natural[@]/%/ $sainv $(preconds ainv{,})}")
