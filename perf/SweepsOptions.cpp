@@ -32,6 +32,10 @@ SweepsOptions parseSweepsOptions(const std::vector<std::string>& arguments) {
   addStudyOptions(app, options, "Kokkos' default execution space or its host space",
                   {"default", "host"});
   addChoice(app, "--reorder", options.reorder, "order of the rows; default none", {"none", "rcm"});
+  CLI::Option* const block_size =
+      app.add_option("--block-size", options.block_size,
+                     "regroup in blocks of this size; default: the problem's, 1 for files")
+          ->type_name("B");
   Studies studies(app, options);
 
   CLI::App& residuals = studies.add(
@@ -40,6 +44,7 @@ SweepsOptions parseSweepsOptions(const std::vector<std::string>& arguments) {
   addNumber(residuals, "--runs", options.runs, "R", "runs of the asynchronous sweeps");
 
   studies.add("cost", "time of a sweep against exact solves and products, ours and others'");
+  studies.add("product", "time of a product with A, ours and cuSPARSE's, against a copy");
 
   CLI::App& solve = studies.add("solve", "FGMRES with ILU(0) against the number of sweeps");
   int solve_sweeps = 10;
@@ -58,6 +63,8 @@ SweepsOptions parseSweepsOptions(const std::vector<std::string>& arguments) {
     return options;
   if (options.study == "solve")
     options.sweeps = solve_sweeps;
+  if (block_size->count() > 0)
+    requireAtLeast("--block-size", options.block_size, 1);
   check(options);
   return options;
 }
@@ -66,6 +73,7 @@ NamedSystem makeSystem(const SweepsOptions& options, size_t k) {
   CommandLine command = options.system(k);
   command.preconds = {"ilu"};
   command.reorder = options.reorder;
+  command.block_size = options.block_size;
   return makeNamedSystem(command);
 }
 

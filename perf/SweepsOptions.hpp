@@ -8,8 +8,9 @@
 namespace ainvil {
 namespace perf {
 
-struct SweepsOptions : StudyOptions { ///< study: residuals, cost, solve or factor
+struct SweepsOptions : StudyOptions { ///< study: residuals, cost, product, solve or factor
   std::string reorder = "none";
+  int block_size = 0; ///< 0: that of the problem
 
   int sweeps = 20;           ///< residuals, solve: most sweeps of a triangular solve
   int runs = 50;             ///< residuals: asynchronous runs

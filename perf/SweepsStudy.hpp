@@ -23,6 +23,11 @@ template <class Device>
 void studyCost(const SweepsOptions& options, const LinearSystem& system, Results& results);
 std::vector<Column> costColumns();
 
+/// Seconds of a product with A, ours and cuSPARSE's, and of a copy, with the bytes they move.
+template <class Device>
+void studyProduct(const SweepsOptions& options, const LinearSystem& system, Results& results);
+std::vector<Column> productColumns();
+
 /// Iterations and seconds of FGMRES with ILU(0): exact solves, sweeps instead of them, sweeps
 /// instead of the exact factorisation.
 template <class Device>

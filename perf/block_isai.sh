@@ -7,29 +7,24 @@
 #
 # `quick` takes small versions of the problems, `smoke` toys.
 set -euo pipefail
+# shellcheck source=perf/study.sh
+. "$(dirname "${BASH_SOURCE[0]}")/study.sh"
 if (($# < 3)); then
-  sed -n '2,/^set/{/^set/!s/^# \{0,1\}//p}' "$0"
+  usage
   exit 1
 fi
 solve=$1
 output=$2
 size=$3
 shift 3
-problems=("cavity:300 1e-5" "cavity:600 1e-5" "convdiff:148x148x58 1e-8 4" "shell:253x399 1e-8"
-  "euler:15606 1e-8")
-if [[ $size == quick ]]; then
-  problems=("cavity:60 1e-5" "cavity:120 1e-5" "convdiff:36x36x16 1e-8 4" "shell:40x60 1e-8"
-    "euler:2000 1e-8")
-elif [[ $size == smoke ]]; then
-  problems=("cavity:10 1e-5" "shell:6x8 1e-8")
-fi
+block_systems "$size"
 
 part=$(mktemp)
 trap 'rm -f "$part"' EXIT
 : >"$output"
-for problem in "${problems[@]}"; do
-  read -r spec tolerance block_size <<<"$problem"
-  "$solve" --problem "$spec" --tol "$tolerance" ${block_size:+--block-size "$block_size"} \
+for system in "${block_systems[@]}"; do
+  # shellcheck disable=SC2086 # words of the options
+  "$solve" --problem $system \
     --solver gmres --restart 30 --repeat "${AINVIL_REPEAT:-3}" --json "$part" \
     --precond ilu:solve=exact --precond ilu:solve=isai,power=1 --precond ilu:solve=isai,power=2 \
     --precond ilu:solve=isai,power=3 --precond ilu:solve=isai,power=1,storage=float \

@@ -11,6 +11,8 @@
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=perf/study.sh
+. "$here/study.sh"
 size=quick
 out=
 build=$here/../build/openmp
@@ -23,7 +25,7 @@ while (($#)); do
       shift
       ;;
     -*)
-      sed -n '2,/^set/{/^set/!s/^# \{0,1\}//p}' "$0"
+      usage
       [[ $1 == --help || $1 == -h ]] && exit 0
       exit 2
       ;;
@@ -32,40 +34,8 @@ while (($#)); do
   shift
 done
 out=${out:-results-$size}
-bin=$(cd "$build/bin" 2>/dev/null && pwd) && [[ -x $bin/ainvil-solve ]] || {
-  echo "run_all: $build/bin has no ainvil-solve; cmake --preset openmp && cmake --build --preset openmp" >&2
-  exit 2
-}
+find_programs "$build"
 mkdir -p "$out"
-
-# study NAME COMMAND...: runs a command that writes $out/NAME.jsonl; code 3, some run did not converge, is a
-# result too.
-study() {
-  local name=$1 start=$SECONDS code=0
-  shift
-  "$@" >"$out/$name.txt" 2>&1 || code=$?
-  if ((code != 0 && code != 3)); then
-    echo "run_all: $name failed with code $code; the end of $out/$name.txt:" >&2
-    tail -n 5 "$out/$name.txt" >&2
-    exit 1
-  fi
-  echo "$name: $((SECONDS - start)) s"
-}
-
-# Several calls of ainvil-solve, one file: NAME, then "PROBLEM [OPTION]..." for each call.
-solves() {
-  local name=$1 call part=$out/.part.jsonl code
-  shift
-  : >"$out/$name.jsonl"
-  for call in "$@"; do
-    code=0
-    # shellcheck disable=SC2086 # words of the call
-    "$bin/ainvil-solve" --problem $call --json "$part" || code=$?
-    ((code == 0 || code == 3)) || return $code
-    cat "$part" >>"$out/$name.jsonl"
-  done
-  rm -f "$part"
-}
 
 all_ilu="--precond ilu:solve=exact --precond ilu:solve=isai,power=2"
 if [[ $size == smoke ]]; then
@@ -102,7 +72,7 @@ study block-isai "$here/block_isai.sh" "$bin/ainvil-solve" "$out/block-isai.json
 study defaults solves defaults "${defaults[@]/%/ --json-history}"
 study growth solves growth "${growth[@]/%/ --solver cg --rhs ones --precond jacobi --precond fsai --precond ilu}" \
   "${convdiff[@]/%/ --rhs ones $all_ilu}"
-for what in residuals cost solve factor; do
+for what in residuals cost product solve factor; do
   study "sweeps-$what" "$bin/ainvil-triangular-sweeps" "$what" "${sweeps[@]}" --json "$out/sweeps-$what.jsonl"
 done
 for what in compare parts size; do
@@ -117,18 +87,11 @@ else
   echo "peers: skipped, ainvil-peers is not built"
 fi
 
-if python3 -c 'import jsonschema' 2>/dev/null; then
-  "$here/validate.py" "$out"/*.jsonl >"$out/validate.txt" || {
-    cat "$out/validate.txt" >&2
-    exit 1
-  }
-  echo "validate: $(cat "$out"/*.jsonl | wc -l) records follow perf/records.schema.json"
-else
-  echo "validate: skipped, python3-jsonschema is not installed"
-fi
+validate
 if python3 -c 'import matplotlib' 2>/dev/null; then
   study plot "$here/plot.py" --out "$out" "$out"/*.jsonl
 else
   echo "plot: skipped, python3-matplotlib is not installed"
 fi
 echo "all: $SECONDS s"
+finish

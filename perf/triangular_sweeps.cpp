@@ -25,6 +25,8 @@ Study studyOf(const std::string& name) {
     return {residualColumns(), studyResiduals<Device>};
   if (name == "cost")
     return {costColumns(), studyCost<Device>};
+  if (name == "product")
+    return {productColumns(), studyProduct<Device>};
   if (name == "solve")
     return {solveColumns(), studySolve<Device>};
   return {factorColumns(), studyFactor<Device>};

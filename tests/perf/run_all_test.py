@@ -17,7 +17,7 @@ BUILD = ""
 SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../perf/run_all.sh")
 STUDIES = ["block-isai", "cholesky", "defaults", "fsai", "growth", "inverse-factors-compare",
            "inverse-factors-parts", "inverse-factors-size", "sweeps-cost", "sweeps-factor",
-           "sweeps-residuals", "sweeps-solve"]
+           "sweeps-product", "sweeps-residuals", "sweeps-solve"]
 FIGURES = ["breakdown-cavity-10", "cholesky", "convergence-cavity-10", "residuals-poisson5-8",
            "scaling-convdiff", "scaling-poisson5", "solve-poisson5-8", "speedup-cavity-10"]
 

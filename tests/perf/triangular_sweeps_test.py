@@ -26,6 +26,7 @@ COLUMNS = {
                   "error_max", "seconds_per_sweep"],
     "cost": ["factor", "levels", "longest_row", "method", "setup_seconds", "seconds",
              "jacobi_sweeps", "even_products", "difference"],
+    "product": ["method", "bytes", "seconds", "bytes_per_second", "share_of_copy", "difference"],
     "solve": ["factor_sweeps", "method", "sweeps", "iterations", "iterations_min",
               "iterations_max", "status", "rel_residual", "setup_seconds", "solve_seconds",
               "total_seconds", "message"],
@@ -166,6 +167,22 @@ class SweepsTest(unittest.TestCase):
                         self.assertGreater(float(row["seconds"]), 0)
                         self.assertLess(float(row["difference"]), ROUNDING)
 
+    def test_product_counts_bytes(self):
+        rows = self.measure("product", "--problem", "convdiff:4x6x8", "--block-size", "2")
+        self.assertEqual({row["block_size"] for row in rows}, {"2"})
+        part = {row["method"]: row for row in rows}
+        self.assertLessEqual({"copy", "spmv", "spmv-float"}, part.keys())
+        scalars, n = int(rows[0]["entries"]), 4 * 6 * 8
+        index_bytes = scalars // 4 * 4 + (n // 2 + 1) * 8
+        self.assertEqual(float(part["spmv"]["bytes"]), 8 * scalars + index_bytes + 16 * n)
+        self.assertEqual(float(part["spmv-float"]["bytes"]), 4 * scalars + index_bytes + 16 * n)
+        self.assertEqual(float(part["copy"]["share_of_copy"]), 1)
+        for method, row in part.items():
+            self.assertAlmostEqual(float(row["bytes_per_second"]) * float(row["seconds"]),
+                                   float(row["bytes"]), delta=1e-6 * float(row["bytes"]))
+            if method != "copy":
+                self.assertLess(float(row["difference"]), 1e-6 if "float" in method else ROUNDING)
+
     def test_solve_counts_iterations(self):
         rows = self.measure("solve", "--problem", "cavity:10", "--sweeps", "20",
                             "--factor-sweeps", "3")
@@ -235,7 +252,7 @@ class SweepsTest(unittest.TestCase):
         good = ["residuals", "--problem", "poisson5:4"]
         for option, value in (("--nonsense", "1"), ("--sweeps", "-1"), ("--sweeps", "x"),
                               ("--runs", "0"), ("--repeat", "0"), ("--exec", "gpu"),
-                              ("--reorder", "nd")):
+                              ("--block-size", "0"), ("--reorder", "nd")):
             self.refuse([option], *good, option, value)
         for option, value in (("--sweeps", "0"), ("--restart", "0"), ("--tol", "nan"),
                               ("--max-iters", "-1"), ("--factor-sweeps", "-1")):

@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""perf/targets.sh on toys: valid records and a table without cuSPARSE; perf/targets_table.py and
+perf/host_and_gpu_table.py on made-up records, for which the verdicts are known.
+
+usage: targets_test.py PATH/TO/BUILD
+"""
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BUILD = ""
+PERF = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../perf")
+
+
+def run(script, *arguments):
+    return subprocess.run([os.path.join(PERF, script), *arguments], capture_output=True, text=True,
+                          timeout=540, check=False)
+
+
+def solve(problem, precond, setup=0.001, solving=0.1, iterations=100, **more):
+    return {"problem": problem, "precond": precond, "rows": 1000000, "status": "converged",
+            "setup_seconds": {"lower_isai_solve": 0.002, "columns": setup}, "setup_total_seconds": setup,
+            "solve_seconds": solving, "total_seconds": setup + solving, "apply30_seconds": 0.01,
+            "recompute_seconds": setup / 2, "iterations": iterations, "exec_space": "Cuda",
+            "device": "GPU", "threads": 16, "kokkos_version": "4.6", "git": "unknown", **more}
+
+
+class TargetsTest(unittest.TestCase):
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def write(self, name, *records):
+        with open(os.path.join(self.folder, f"{name}.jsonl"), "w", encoding="utf-8") as file:
+            file.writelines(json.dumps(record) + "\n" for record in records)
+
+    def table(self):
+        """Cells of the rows with a measured value."""
+        done = run("targets_table.py", self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in done.stdout.splitlines()
+                if line.startswith("|")]
+        return [row for row in rows if len(row) == 6 and row[3] not in ("", "measured", "--:")]
+
+    def verdict(self, what, case=""):
+        """Measured value and whether the target is met, of the only row of that name."""
+        rows = [row for row in self.table() if what in row[0] and case in row[1]]
+        self.assertEqual(len(rows), 1, rows)
+        return rows[0][3], rows[0][5]
+
+    def test_toys(self):
+        done = run("targets.sh", BUILD, self.folder, "smoke")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        if importlib.util.find_spec("jsonschema"):
+            self.assertIn("records follow perf/records.schema.json", done.stdout)
+        whats = {row[0] for row in self.table()}
+        for what in ("block SpMV, share of copy bandwidth", "storage=float, more iterations",
+                     "pattern and solve of ISAI in the time to solution",
+                     "cost of four times the rows, set-up"):
+            self.assertIn(what, whats)
+        if "cusparse: skipped" in done.stdout:
+            self.assertIn("against exact solves of cuSPARSE |  |  |  | not measured |", done.stdout)
+        for method in ("cavity, ilu:solve=isai", "laplace7, jacobi", "laplace7, fsai"):
+            self.assertIn(f"**{method}**", done.stdout)
+
+    def test_refused(self):
+        for script in ("targets.sh", "host_and_gpu.sh"):
+            self.assertEqual(run(script, BUILD, self.folder).returncode, 2)
+            done = run(script, "/nowhere", self.folder, "smoke")
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("has no ainvil-solve", done.stderr)
+        self.assertEqual(run("targets.sh", BUILD, self.folder, "huge").returncode, 2)
+        self.assertEqual(run("targets_table.py", self.folder).returncode, 1)
+
+    def test_time_to_solution(self):
+        self.write("isai", solve("cavity:300", "ilu:solve=isai,power=1", solving=0.099),
+                   solve("cavity:300", "ilu:solve=isai,power=2"),
+                   solve("cavity:300", "ilu:solve=isai,power=3"),
+                   solve("shell:253x399", "ilu:solve=isai,power=1"))
+        self.write("cusparse", solve("cavity:300", "cusparse-ilu", solving=2.0),
+                   solve("shell:253x399", "cusparse-ilu", solving=0.6))
+        self.assertEqual(self.verdict("exact solves of cuSPARSE", "cavity"), ("20 x", "yes"))
+        self.assertEqual(self.verdict("exact solves of cuSPARSE", "shell"), ("5.95 x", "no"))
+        self.assertEqual(self.verdict("Ginkgo"), ("3.83 x", "no"))
+        self.assertEqual(self.verdict("time to solution", "p = 3"), ("1.98 %", "yes"))
+
+    def test_float_storage(self):
+        self.write("isai", solve("euler:9", "ilu:solve=isai,power=1"),
+                   solve("euler:9", "ilu:solve=isai,power=1,storage=float", iterations=103,
+                         apply30_seconds=0.006))
+        self.assertEqual(self.verdict("time of an application"), ("0.6 x", "yes"))
+        self.assertEqual(self.verdict("more iterations"), ("3 %", "no"))
+
+    def test_products_and_factors(self):
+        self.write("isai", solve("cavity:600", "ilu:solve=isai,power=1"))
+        product = {"problem": "cavity:600", "bytes": 1e8, "bytes_per_second": 4e12,
+                   "share_of_copy": 0.9}
+        self.write("products", {**product, "method": "spmv", "seconds": 1e-4},
+                   {**product, "method": "cusparse", "seconds": 1.7e-4})
+        factor = {"problem": "cavity:600", "block_size": 3}
+        self.write("factors",
+                   {**factor, "method": "levels", "setup_seconds": 0.002, "numeric_seconds": 0.002},
+                   {**factor, "method": "cusparse", "setup_seconds": 0.003, "numeric_seconds": 0.004})
+        self.assertEqual(self.verdict("against bsrmv"), ("1.7 x", "no"))
+        self.assertEqual(self.verdict("share of copy"), ("90 %", "yes"))
+        self.assertEqual(self.verdict("analysis and factor of bsrilu02"), ("1.75 x", "yes"))
+        self.assertEqual(self.verdict("second compute"), ("3.5 x", "yes"))
+
+    def test_host(self):
+        self.write("isai", solve("cavity:600", "ilu:solve=isai,power=1"))
+        self.write("setups", *(solve("laplace7:107", "fsai", setup=s) for s in (0.5, 0.1)),
+                   solve("laplace7:46", "ainv", setup=0.1))
+        self.write("setups-host", solve("laplace7:107", "fsai", setup=2.1),
+                   solve("laplace7:46", "ainv", setup=0.4))
+        self.assertEqual(self.verdict("FSAI set-up against 16 host cores"), ("21 x", "yes"))
+        self.assertEqual(self.verdict("SAINV columns against 16 host cores"), ("4 x", "no"))
+
+    def test_sweeps(self):
+        """Counts the fewest sweeps within 20 %, against the faster of what cuSPARSE offers."""
+        self.write("isai", solve("cavity:600", "ilu:solve=isai,power=1"))
+        self.write("sweeps", *(solve(problem, f"ilu:solve=jacobi,sweeps={m}", iterations=its)
+                               for problem in ("poisson5:9", "circuit:9")
+                               for m, its in ((1, 200), (2, 119), (3, 101))))
+        self.write("cusparse", solve("poisson5:9", "cusparse-ilu", solving=0.4))
+        self.write("exact-host", solve("circuit:9", "ilu:solve=exact"))
+        self.write("triangles", *({"problem": problem, "method": "cusparse", "setup_seconds": 0.01,
+                                   "seconds": seconds}
+                                  for problem, seconds in (("poisson5:9", 1e-3), ("circuit:9", 1e-4))
+                                  for _ in range(2)))
+        what = "m Jacobi sweeps"
+        # 2 (10 ms + 100 * 1 ms) with SpSV, 2 (10 ms + 100 * 0.1 ms)
+        self.assertEqual(self.verdict(what, "poisson5"), ("2.18 x", "yes"))
+        self.assertEqual(self.verdict(what, "circuit"), ("0.396 x", "no"))
+        self.assertTrue(all("sweeps=2" in row[4] for row in self.table() if what in row[0]))
+
+    def test_growth(self):
+        self.write("isai", solve("cavity:600", "ilu:solve=isai,power=1"))
+        self.write("growth", solve("laplace7:2", "jacobi"),
+                   solve("laplace7:3", "jacobi", setup=0.0045, solving=0.3, rows=4000000))
+        self.assertEqual(self.verdict("four times the rows, set-up"), ("4.5 x", "no"))
+        self.assertEqual(self.verdict("four times the rows, solve"), ("3 x", "yes"))
+
+    def test_faster_policy(self):
+        self.write("policies", solve("cavity:3", "cusparse-ilu"),
+                   solve("cavity:3", "cusparse-ilu:policy=no-level", apply30_seconds=0.009),
+                   solve("cavity:4", "cusparse-ilu", apply30_seconds=0.001))
+        done = run("targets_table.py", "--faster-policy", "cavity:3",
+                   os.path.join(self.folder, "policies.jsonl"))
+        self.assertEqual(done.stdout, "cusparse-ilu:policy=no-level\n")
+
+    def test_where_a_gpu_pays(self):
+        sizes = ((1000, 0.1), (2000, 0.3), (4000, 0.9))
+        self.write("on-device", *(solve("laplace7:9", "jacobi", solving=0.2, rows=n) for n, _ in sizes))
+        self.write("on-host", *(solve("laplace7:9", "jacobi", solving=s, rows=n) for n, s in sizes))
+        lines = run("host_and_gpu_table.py", self.folder).stdout.splitlines()
+        self.assertIn("| solve | 2000 | 0.5 | 1.5 | 4.5 |", lines)
+        self.assertIn("| set-up | never here | 1 | 1 | 1 |", lines)
+
+
+if __name__ == "__main__":
+    BUILD = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
