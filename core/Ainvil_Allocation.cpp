@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Ainvil_Allocation.hpp"
 
+#include <cstdint>
 #include <limits>
 #include <new>
+
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
 
 namespace ainvil {
 namespace {
@@ -39,6 +44,18 @@ std::size_t detail::arrayBytes(const std::string& label, std::size_t n, std::siz
     throw OutOfMemory(message("out of memory: ", n, " times ", size, " bytes for ", label,
                               " are more than any memory holds, take a smaller matrix"));
   return n * size;
+}
+
+void detail::adviseLargePages([[maybe_unused]] void* data,
+                              [[maybe_unused]] std::size_t bytes) noexcept {
+#ifdef MADV_HUGEPAGE
+  constexpr std::uintptr_t page = std::uintptr_t(1) << 21;
+  const auto address = reinterpret_cast<std::uintptr_t>(data);
+  const std::uintptr_t begin = (address + page - 1) / page * page;
+  const std::uintptr_t end = (address + bytes) / page * page;
+  if (begin < end) // a refusal changes nothing but the time
+    madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+#endif
 }
 
 void detail::rethrowOutOfMemory(const std::string& label, std::size_t bytes, const char* memory) {

@@ -28,6 +28,12 @@ std::size_t arrayBytes(const std::string& label, std::size_t n, std::size_t size
 /// The same where only the work is known, as "initialize()".
 [[noreturn]] void rethrowOutOfMemory(const std::string& work);
 
+/// Asks the operating system for large pages inside of an array on the host that nobody has touched
+/// yet; does nothing where it knows none. A page costs a fault when first touched and a place in
+/// the translation buffers: with pages of 4 KiB the faults of a set-up can take longer than its
+/// kernels.
+void adviseLargePages(void* data, std::size_t bytes) noexcept;
+
 /// make(), which allocates an array of so many bytes. \throws OutOfMemory
 template <class Memory, class Make>
 auto allocating(const std::string& label, std::size_t bytes, const Make& make) {
@@ -60,9 +66,12 @@ View allocateView(const typename View::execution_space& exec, const std::string&
   std::size_t bytes = sizeof(typename View::value_type);
   for (const std::size_t extent : {std::size_t(1), std::size_t(extents)...})
     bytes = detail::arrayBytes(label, extent, bytes);
-  return detail::allocating<typename View::memory_space>(label, bytes, [&] {
+  View view = detail::allocating<typename View::memory_space>(label, bytes, [&] {
     return View(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label), extents...);
   });
+  if constexpr (std::is_same<typename View::memory_space, Kokkos::HostSpace>::value)
+    detail::adviseLargePages(view.data(), bytes);
+  return view;
 }
 
 /// An array of n elements, not initialised, allocated on the instance. \throws OutOfMemory

@@ -206,17 +206,19 @@ struct TransposedSpmvKernel {
   }
 };
 
-/// y_i = alpha op(D_i) x_i + beta y_i, one block a thread.
-template <class MatrixScalar, class Scalar, class Device>
+/// y_i = alpha op(D_i) x_i + beta y_i, one point row a thread. BS = 0: block size known at run
+/// time.
+template <int BS, class MatrixScalar, class Scalar, class Device>
 struct BlockDiagonalKernel {
   Trans trans;
   Scalar alpha, beta;
   Kokkos::View<const MatrixScalar*, Device> blocks;
   MultiVectorArg<const Scalar, Device> x;
   MultiVectorArg<Scalar, Device> y;
-  int bs;
+  int block_size;
 
   KOKKOS_FUNCTION void operator()(const Offset point_row) const {
+    const int bs = BS > 0 ? BS : block_size;
     const Offset row = point_row / bs;
     const int r = static_cast<int>(point_row - row * bs);
     const Offset stride = trans == Trans::No ? 1 : bs;
@@ -356,9 +358,11 @@ void blockDiagonalProduct(const typename Device::execution_space& exec, Trans tr
     throw InvalidArgument(message(blocks.extent(0), " values are no blocks of size ", block_size));
   const Offset n = blocks.extent(0) / block_size;
   checkShapes("a block diagonal", n, n, x.extent(0), y.extent(0), x.extent(1), y.extent(1));
-  Kokkos::parallel_for("Ainvil::blockDiagonalProduct", Range<Exec>(exec, 0, n),
-                       BlockDiagonalKernel<MatrixScalar, Scalar, Device>{trans, alpha, beta, blocks,
-                                                                         x, y, block_size});
+  detail::dispatchBlockSize(block_size, [&](auto bs) {
+    using Kernel = BlockDiagonalKernel<decltype(bs)::value, MatrixScalar, Scalar, Device>;
+    Kokkos::parallel_for("Ainvil::blockDiagonalProduct", Range<Exec>(exec, 0, n),
+                         Kernel{trans, alpha, beta, blocks, x, y, block_size});
+  });
 }
 
 template <class Scalar, class Device>

@@ -86,26 +86,30 @@ struct SolveRow {
     });
   }
 
+  /// Entries far from the diagonal come first: what the rows before have just computed is waited
+  /// for last.
   KOKKOS_INLINE_FUNCTION void solveColumn(Ordinal row, Offset j, int bs, Scalar* sums) const {
-    const auto& graph = factor.matrix.graph;
-    const Offset end = factor.offDiagonal(row).second, first = Offset(row) * bs;
+    const auto range = factor.offDiagonal(row);
+    const Ordinal* entries = factor.matrix.graph.entries.data();
+    const Storage* values = factor.matrix.values.data();
+    const Offset first = Offset(row) * bs;
+    Scalar* y_j = &y(0, j);
     for (int r = 0; r < bs; ++r)
-      sums[r] = 0;
-    for (Offset k = factor.offDiagonal(row).first; k < end; ++k) {
-      const Storage* block = factor.matrix.values.data() + k * bs * bs;
-      const Scalar* y_k = &y(Offset(graph.entries(k)) * bs, j);
+      sums[r] = x(first + r, j);
+    for (Offset e = range.first; e < range.second; ++e) {
+      const Offset k = factor.uplo == Uplo::Lower ? e : range.first + range.second - 1 - e;
+      const Storage* block = values + k * bs * bs;
+      const Scalar* y_k = y_j + Offset(entries[k]) * bs;
       for (int r = 0; r < bs; ++r) {
-        Scalar product = 0;
-        for (int c = 0; c < bs; ++c)
+        Scalar product = Scalar(block[r * bs]) * y_k[0];
+        for (int c = 1; c < bs; ++c)
           product += Scalar(block[r * bs + c]) * y_k[c];
-        sums[r] += product;
+        sums[r] -= product;
       }
     }
-    for (int r = 0; r < bs; ++r)
-      sums[r] = x(first + r, j) - sums[r];
     if (factor.unit) {
       for (int r = 0; r < bs; ++r)
-        y(first + r, j) = sums[r];
+        y_j[first + r] = sums[r];
       return;
     }
     const Storage* inverse = factor.diagonal_inverse.data() + first * bs;
@@ -113,7 +117,7 @@ struct SolveRow {
       Scalar sum = 0;
       for (int c = 0; c < bs; ++c)
         sum += Scalar(inverse[r * bs + c]) * sums[c];
-      y(first + r, j) = sum;
+      y_j[first + r] = sum;
     }
   }
 };
