@@ -60,7 +60,7 @@ else
     "poisson5:1000x1000 --solver cg")
   skewed=circuit:116835
   growth=("cavity:300 isai" "cavity:600 isai" "cavity:1200 isai" "convdiff:148x148x58 isai4"
-    "convdiff:235x235x92 isai4" "laplace7:107 fsai" "laplace7:170 fsai" "laplace7:270 fsai")
+    "convdiff:236x236x92 isai4" "laplace7:107 fsai" "laplace7:170 fsai" "laplace7:270 fsai")
 fi
 
 # study_rows NAME WHAT "OPTION..."...: ainvil-triangular-sweeps WHAT for each list of options.

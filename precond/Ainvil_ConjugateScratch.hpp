@@ -54,6 +54,7 @@ struct ConjugateScratch {
   /// Empties all tables.
   template <class Member>
   KOKKOS_INLINE_FUNCTION void clear(const Member& member) const {
+    joinLanes(member); // one may still be reading
     Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, product.size), [&](const Ordinal t) {
       product.keys[t] = -1;
       if (t < rows.size) {
