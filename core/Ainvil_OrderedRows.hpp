@@ -42,28 +42,6 @@ struct RowGate {
   }
 };
 
-template <class Device>
-struct RowAsItStands {
-  Ordinal num_rows;
-  Uplo uplo;
-  Kokkos::View<Ordinal*, Device> rows;
-
-  KOKKOS_FUNCTION void operator()(Offset i) const {
-    rows(i) = static_cast<Ordinal>(uplo == Uplo::Lower ? i : num_rows - 1 - i);
-  }
-};
-
-/// All rows in one set, those of an upper triangle from the last on.
-template <class Device>
-LevelSets<Device> rowsAsTheyStand(const typename Device::execution_space& exec, Ordinal num_rows,
-                                  Uplo uplo) {
-  const auto rows = allocate<Ordinal, Device>(exec, "Ainvil::rows", size_t(num_rows));
-  Kokkos::parallel_for("Ainvil::rowsAsTheyStand",
-                       Range<typename Device::execution_space>(exec, 0, num_rows),
-                       RowAsItStands<Device>{num_rows, uplo, rows});
-  return {rows, num_rows > 0 ? std::vector<Ordinal>{0, num_rows} : std::vector<Ordinal>{0}};
-}
-
 template <class Device, bool Spin, class Body>
 struct OrderedRowBody {
   Body body;
@@ -80,12 +58,27 @@ struct OrderedRowBody {
   }
 };
 
+/// All rows one after the other by whoever takes the one item that this is launched for; downwards
+/// from the last one on.
+template <class Device, class Body>
+struct RowsInTurnBody {
+  Body body;
+  Ordinal num_rows;
+  bool downwards;
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal, void* scratch) const {
+    for (Ordinal i = 0; i < num_rows; ++i)
+      body(member, downwards ? num_rows - 1 - i : i, scratch, RowGate<Device, false>());
+  }
+};
+
 } // namespace detail
 
 /// The order in which the rows of a triangular pattern can be worked on. Where teams start in order
 /// the rows go into a single launch, a warp each, level by level, and wait for each other through
-/// one flag a row. On a host of one thread a single launch takes them as they stand in memory;
-/// elsewhere every level is a launch of its own. One run at a time per object.
+/// one flag a row. Elsewhere every level is a launch of its own; but on a host one thread takes the
+/// rows as they stand in memory where levels promise no gain. One run at a time per object.
 template <class Device>
 class OrderedRows {
 public:
@@ -98,15 +91,15 @@ public:
   OrderedRows(OrderedRows&&) = default;            ///< takes the flags along
   OrderedRows& operator=(OrderedRows&&) = default; ///< likewise
   /// Finds the level sets of the triangle `uplo` of the graph: see levelSets(). Waits.
-  OrderedRows(const execution_space& exec, const Graph<Device>& graph, Uplo uplo)
-      : levels_(levelSets(exec, graph, uplo)) {
+  /// \param entry_time about the nanoseconds a core of a host takes for an entry of the triangle
+  OrderedRows(const execution_space& exec, const Graph<Device>& graph, Uplo uplo, double entry_time)
+      : levels_(levelSets(exec, graph, uplo)), uplo_(uplo),
+        in_turn_(on_host && !levelsPay(exec, entry_time * double(graph.numEntries()))) {
     if constexpr (spin)
       done_ = allocateZeros<unsigned, Device>(exec, "Ainvil::done", size_t(graph.num_rows));
-    const bool one_thread = !compat::IsGpu<execution_space>::value && exec.concurrency() == 1;
-    launches_ = one_thread ? detail::rowsAsTheyStand<Device>(exec, graph.num_rows, uplo) : levels_;
   }
 
-  const LevelSets<Device>& levels() const { return levels_; } ///< whether a launch each or not
+  const LevelSets<Device>& levels() const { return levels_; }
 
   /// Calls body(member, row, scratch, gate) for all rows; the body calls gate.wait(j) before it
   /// reads what row j wrote. `scratch` as in forEachRow.
@@ -123,38 +116,64 @@ public:
                          OrderedRowBody<Device, true, Body>{body, levels_.rows, 0, 1,
                                                             RowGate<Device, true>{done_, epoch_}},
                          scratch_bytes);
+    } else if (in_turn_) {
+      runInTurn(exec, label, uplo_ == Uplo::Upper, body, scratch_bytes);
     } else {
-      for (int launch = 0; launch < launches_.numLevels(); ++launch)
-        runLaunch(exec, label, launch, body, scratch_bytes);
+      for (int level = 0; level < levels_.numLevels(); ++level)
+        runLevel(exec, label, level, body, scratch_bytes);
     }
   }
 
-  /// The same in reverse order and by levels everywhere, for bodies that update the rows they
+  /// The same in reverse order, and by levels on all GPUs, for bodies that update the rows they
   /// depend on (transposed solves). gate.wait does nothing.
   template <class Body>
   void runReversed(const execution_space& exec, const char* label, const Body& body,
                    std::size_t scratch_bytes) const {
-    for (int launch = launches_.numLevels() - 1; launch >= 0; --launch)
-      runLaunch(exec, label, launch, body, scratch_bytes, -1);
+    if constexpr (on_host)
+      if (in_turn_) {
+        runInTurn(exec, label, uplo_ == Uplo::Lower, body, scratch_bytes);
+        return;
+      }
+    for (int level = levels_.numLevels() - 1; level >= 0; --level)
+      runLevel(exec, label, level, body, scratch_bytes, -1);
   }
 
 private:
   static constexpr bool spin = compat::TeamsStartInOrder<execution_space>::value;
+  static constexpr bool on_host = !compat::IsGpu<execution_space>::value;
+
+  /// Whether all levels, a launch each, take less time than one core for all rows, `alone`
+  /// nanoseconds. The rows of a level are scattered over memory. Orders of magnitude will do: on
+  /// grids the two differ by factors.
+  bool levelsPay(const execution_space& exec, double alone) const {
+    constexpr double launch = 5000, scattered = 1.5;
+    return levels_.numLevels() * launch + scattered * alone / exec.concurrency() < alone;
+  }
 
   template <class Body>
-  void runLaunch(const execution_space& exec, const char* label, int launch, const Body& body,
-                 std::size_t scratch_bytes, int step = 1) const {
-    const Ordinal begin = launches_.offsets[launch], end = launches_.offsets[launch + 1];
+  void runInTurn(const execution_space& exec, const char* label, bool downwards, const Body& body,
+                 std::size_t scratch_bytes) const {
+    const Ordinal n = static_cast<Ordinal>(levels_.rows.extent(0));
+    if (n > 0)
+      detail::forEachRow(exec, label, 1, detail::RowTeams::forWork<execution_space>(1024),
+                         detail::RowsInTurnBody<Device, Body>{body, n, downwards}, scratch_bytes);
+  }
+
+  template <class Body>
+  void runLevel(const execution_space& exec, const char* label, int level, const Body& body,
+                std::size_t scratch_bytes, int step = 1) const {
+    const Ordinal begin = levels_.offsets[level], end = levels_.offsets[level + 1];
     detail::RowTeams shape = detail::RowTeams::forWork<execution_space>(1024);
-    detail::forEachRow(exec, label, end - begin, shape,
-                       detail::OrderedRowBody<Device, false, Body>{
-                           body, launches_.rows, step > 0 ? begin : end - 1, step,
-                           detail::RowGate<Device, false>{}},
-                       scratch_bytes);
+    detail::forEachRow(
+        exec, label, end - begin, shape,
+        detail::OrderedRowBody<Device, false, Body>{body, levels_.rows, step > 0 ? begin : end - 1,
+                                                    step, detail::RowGate<Device, false>{}},
+        scratch_bytes);
   }
 
   LevelSets<Device> levels_;
-  LevelSets<Device> launches_; ///< levels_, but on one thread
+  Uplo uplo_ = Uplo::Lower;
+  bool in_turn_ = false;
   Kokkos::View<unsigned*, Device> done_;
   mutable unsigned epoch_ = 0;
 };

@@ -259,8 +259,9 @@ void BlockIlu<Scalar, Device>::initialize(const execution_space& exec, const Mat
   });
   if (parameters_.sweeps > 0)
     return;
-  report.phases.time(exec, "BlockIlu", "ilu_levels",
-                     [&] { order_ = OrderedRows<Device>(exec, lower_.matrix.graph, Uplo::Lower); });
+  report.phases.time(exec, "BlockIlu", "ilu_levels", [&] {
+    order_ = OrderedRows<Device>(exec, lower_.matrix.graph, Uplo::Lower, 60 + 4.0 * bs * bs * bs);
+  });
 }
 
 template <class Scalar, class Device>

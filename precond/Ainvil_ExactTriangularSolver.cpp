@@ -171,7 +171,8 @@ void ExactTriangularSolver<Storage, Scalar, Device>::initialize(const execution_
                                                                 Report& report) {
   report.phases.time(exec, "ExactTriangularSolver", prefix + "levels", [&] {
     factor_.initialize(exec, factor);
-    order_ = OrderedRows<Device>(exec, factor.matrix.graph, factor.uplo);
+    const double bs = factor.matrix.block_size;
+    order_ = OrderedRows<Device>(exec, factor.matrix.graph, factor.uplo, 0.7 * bs * bs);
   });
 }
 

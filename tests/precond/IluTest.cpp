@@ -244,6 +244,37 @@ TEST(Ilu, LongRowsAndAChainOfManyLevels) {
   expectNear(toHost(y), ones, 1e-12);
 }
 
+/// Large enough for several host threads to share each of two level sets; sweeps are exact after as
+/// many as there are levels.
+TEST(Ilu, TwoLargeLevelsEqualTwoSweeps) {
+  const Ordinal half = 20000;
+  Pattern pattern = diagonalPattern(2 * half);
+  for (Ordinal i = 0; i < half; ++i)
+    for (const Ordinal j : {half + i, half + (i + 7) % half}) {
+      pattern[i].insert(j);
+      pattern[j].insert(i);
+    }
+  const HostBsr a = matrixOn(pattern, 3, 20);
+  Ilu<double, Device> exact(exactIlu());
+  IluParameters<Device> parameters;
+  SweepParameters sweeps;
+  sweeps.sweeps = 2;
+  parameters.solve = sweeps;
+  Ilu<double, Device> swept(parameters);
+  setUp(exact, a);
+  setUp(swept, a);
+  EXPECT_NE(exact.report().notes.find("lower_levels=2, upper_levels=2"), std::string::npos)
+      << exact.report().notes;
+  const auto b = toDevice(Random(21).vector(a.numPointRows()));
+  const auto x = toDevice(std::vector<double>(size_t(a.numPointRows()), 0.0)),
+             y = toDevice(toHost(x));
+  for (const Trans trans : {Trans::No, Trans::Yes}) {
+    exact.apply(Exec(), asColumn(Vector<const double, Device>(b)), asColumn(x), trans);
+    swept.apply(Exec(), asColumn(Vector<const double, Device>(b)), asColumn(y), trans);
+    expectNear(toHost(x), toHost(y), 1e-13);
+  }
+}
+
 TEST(Ilu, FloatStorageIsExactToFloatRounding) {
   const HostBsr a = matrixOn(randomPattern(60, 5, 19), 3, 19);
   IluParameters<Device> parameters = exactIlu();
