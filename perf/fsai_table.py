@@ -44,6 +44,17 @@ def cell(run, jacobi):
     return text
 
 
+def cells(problem, records):
+    """Of a row; the first record is that of Jacobi."""
+    jacobi, *runs = records
+    return [problem, jacobi["rows"], jacobi["nnz"], iterations(jacobi),
+            *(cell(run, jacobi) for run in runs)]
+
+
+def titles(settings):
+    return ["problem", "rows", "entries", "Jacobi", *settings.split(",")]
+
+
 def main():
     arguments = sys.argv[1:]
     options = []
@@ -63,16 +74,14 @@ def main():
     settings = [setting.split("/") for setting in given.settings.split(",")]
     preconds = [f"fsai:tau={tau},power={power},filter={filter_}"
                 for tau, power, filter_ in settings]
-    print(head(["problem", "rows", "entries", "Jacobi", *given.settings.split(",")]))
+    print(head(titles(given.settings)))
     lines = []
     for problem in given.problems:
         source = (["--problem", problem] if ":" in problem
                   else ["--matrix", f"{given.matrices}/{problem}.mtx.gz"])
         records = solve(given.executable, source, ["jacobi", *preconds], options)
         lines += records
-        jacobi, *runs = records
-        print(row([problem, jacobi["rows"], jacobi["nnz"], iterations(jacobi),
-                   *(cell(run, jacobi) for run in runs)]), flush=True)
+        print(row(cells(problem, records)), flush=True)
     if given.json:
         write(given.json, lines)
 

@@ -38,8 +38,8 @@ def cells(run, exact):
 
 def system(run):
     blocks = run["nnz"] // run["block_size"] ** 2
-    return (f"**{run['problem']}**: {run['rows']} rows, {blocks} blocks of size "
-            f"{run['block_size']}, tolerance {run['tolerance']:g}")
+    return (f"{run['rows']} rows, {blocks} blocks of size {run['block_size']}, "
+            f"tolerance {run['tolerance']:g}")
 
 
 def main():
@@ -50,7 +50,7 @@ def main():
             continue
         if run["problem"] not in seen:
             seen.append(run["problem"])
-            print(f"\n{system(run)}; {machine(run)}\n")
+            print(f"\n**{run['problem']}**: {system(run)}; {machine(run)}\n")
             print(head(TITLES))
         print(row(cells(run, exact_of(runs, run["problem"]))))
 
