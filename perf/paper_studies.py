@@ -35,8 +35,10 @@ def options(name, values):
 
 
 def find_matrix(name):
+    """Its file, also in lower case: papers and collections differ there."""
     folders = [os.environ.get("AINVIL_MATRIX_DIR"), os.path.join(HERE, "../../shared/matrices")]
-    for folder, ending in itertools.product(filter(None, folders), (".mtx.gz", ".mtx")):
+    for folder, name, ending in itertools.product(filter(None, folders), (name, name.lower()),
+                                                  (".mtx.gz", ".mtx")):
         if os.path.exists(os.path.join(folder, name + ending)):
             return os.path.relpath(os.path.join(folder, name + ending))
     return None

@@ -99,11 +99,11 @@ class PapersTest(unittest.TestCase):
 
     def test_matrix_of_the_paper(self):
         """Is taken from AINVIL_MATRIX_DIR where it is there."""
-        with open(os.path.join(self.folder, "G3_circuit.mtx"), "w", encoding="ascii") as file:
+        with open(os.path.join(self.folder, "g3_circuit.mtx"), "w", encoding="ascii") as file:
             file.write(TOY)
         rows = tables(self.toys("fsai/tables1-7", matrices=self.folder))
         self.assertTrue(any(row[0] == "G3_circuit" and row[3] == "2054" and row[5] == "390" for row in rows))
-        self.assertTrue(self.records("fsai-tables1-7")[0]["problem"].endswith("G3_circuit.mtx"))
+        self.assertTrue(self.records("fsai-tables1-7")[0]["problem"].endswith("g3_circuit.mtx"))
 
     def test_refused(self):
         for arguments, says in ((["sweeps/table99"], "no study 'sweeps/table99'; --list shows block-isai"),
