@@ -302,8 +302,9 @@ class Fsai(Study):
         yield Call("settings", [os.path.relpath(os.path.join(HERE, "fsai_table.py")), at.program(), *problems],
                    "settings")
         sizes = by_size(at.size, "--sizes 16,32,64,96,128,160,192,224,256",
-                        "--count 500 --sizes 16,32,64,128 --repeat 3", "--count 10 --sizes 8,16 --repeat 1")
-        yield Call("cholesky", [at.program("ainvil-batched-cholesky"), "--no-mixed", *sizes], "cholesky")
+                        "--count 500 --sizes 16,32,64,128", "--count 10 --sizes 8,16")
+        yield Call("cholesky", [at.program("ainvil-batched-cholesky"), "--no-mixed", *sizes,
+                                *repeats(at.size)], "cholesky")
 
     def show(self, at, results):
         cases = self.cases(at.size)
