@@ -34,10 +34,11 @@ class Run:
         self.build, self.out, self.size = build, out, size
 
     def program(self, name="ainvil-solve"):
-        """That of the preset tpetra lies in a folder of its own."""
-        paths = [os.path.join(self.build, "bin", name), os.path.join(self.build, "../tpetra/bin", name)]
-        found = paths[1] if not os.path.exists(paths[0]) and os.path.exists(paths[1]) else paths[0]
-        return os.path.normpath(found)
+        """Those of the presets tpetra and tpetra-cuda lie in folders of their own."""
+        preset = os.path.basename(os.path.abspath(self.build))
+        paths = [os.path.normpath(os.path.join(self.build, folder, "bin", name))
+                 for folder in (".", f"../tpetra-{preset}", "../tpetra")]
+        return next(filter(os.path.exists, paths), paths[0])
 
     def has(self, name):
         return os.access(self.program(name), os.X_OK)
@@ -67,8 +68,8 @@ class Run:
                     again = call._replace(command=[*call.command, "--exec", "host", "--max-iters", "0"])
                     results[call.key, "host"] = self.records(again, log)
                     file += results[call.key, "host"]
-        for part, lines in files.items():
-            write(os.path.join(self.out, f"{name}{'-' if part else ''}{part}.jsonl"), lines)
+                # A study that is cut short leaves what it has.
+                write(os.path.join(self.out, f"{name}{'-' if call.part else ''}{call.part}.jsonl"), file)
         return results
 
 
