@@ -85,11 +85,16 @@ class PapersTest(unittest.TestCase):
         self.assertIn("ainvil-solve --problem cavity:300 --tol 1e-5", done.stdout)
 
     def test_toys(self):
-        text = self.toys("all", matrices=self.folder)
-        self.assertEqual(re.findall("^## (.*)", text, re.MULTILINE), list(paper_studies.STUDIES))
+        names = list(paper_studies.STUDIES)
+        # That of a preset beside this one may be an old one.
+        with_ranks = os.path.exists(os.path.join(BUILD, "bin/ainvil-solve-mpi"))
+        if not with_ranks:
+            names.remove("block-jacobi/figures3-11")
+        text = self.toys(*names, matrices=self.folder)
+        self.assertEqual(re.findall("^## (.*)", text, re.MULTILINE), names)
         for row in (["ilu:solve=isai,power=1", "1092"], ["isai,power=2", "242"], ["isai,power=1", "2208"],
                     ["Newton steps", "3"], ["1138_bus", "4865"], ["bcsstk15", "264434 (CPU), 267679 (GPU)"]):
-            if row[0] == "Newton steps" and "Skipped: needs ainvil-solve-mpi" in text:
+            if row[0] == "Newton steps" and not with_ranks:
                 continue
             self.assertTrue(any(set(row) <= set(cells) for cells in tables(text)), row)
         for says in ("atmosmodd: `convdiff:4` stands in", "Not measured, neither in AINVIL_MATRIX_DIR"):
