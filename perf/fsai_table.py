@@ -13,6 +13,8 @@ import re
 import subprocess
 import sys
 
+from records import head, iterations, row, write
+
 SETTINGS = "0.01/1/0,0.01/2/0.05,0.01/3/0.05,0.01/3/0.03,0.01/3/0.01,0.05/3/0.05"
 
 
@@ -25,10 +27,6 @@ def solve(executable, source, preconds, options):
     if done.returncode not in (0, 3):  # 3: a run did not converge, which the table tells
         sys.exit(f"{' '.join(command)}: exit code {done.returncode}")
     return [json.loads(line) for line in done.stdout.splitlines()]
-
-
-def iterations(run):
-    return str(run["iterations"]) if run["status"] == "converged" else run["status"]
 
 
 def note(run, name):
@@ -44,6 +42,17 @@ def cell(run, jacobi):
     if run["status"] == jacobi["status"] == "converged":
         text += f" ({100 * run['iterations'] / max(jacobi['iterations'], 1):.0f} %)"
     return text
+
+
+def cells(problem, records):
+    """Of a row; the first record is that of Jacobi."""
+    jacobi, *runs = records
+    return [problem, jacobi["rows"], jacobi["nnz"], iterations(jacobi),
+            *(cell(run, jacobi) for run in runs)]
+
+
+def titles(settings):
+    return ["problem", "rows", "entries", "Jacobi", *settings.split(",")]
 
 
 def main():
@@ -65,21 +74,17 @@ def main():
     settings = [setting.split("/") for setting in given.settings.split(",")]
     preconds = [f"fsai:tau={tau},power={power},filter={filter_}"
                 for tau, power, filter_ in settings]
-    print("| problem | rows | entries | Jacobi | " + " | ".join(given.settings.split(",")) + " |")
-    print("|---" + "|--:" * (3 + len(settings)) + "|")
+    print(head(titles(given.settings)))
     lines = []
     for problem in given.problems:
         source = (["--problem", problem] if ":" in problem
                   else ["--matrix", f"{given.matrices}/{problem}.mtx.gz"])
         records = solve(given.executable, source, ["jacobi", *preconds], options)
         lines += records
-        jacobi, *runs = records
-        cells = [problem, str(jacobi["rows"]), str(jacobi["nnz"]), iterations(jacobi),
-                 *(cell(run, jacobi) for run in runs)]
-        print("| " + " | ".join(cells) + " |", flush=True)
+        print(row(cells(problem, records)), flush=True)
     if given.json:
-        with open(given.json, "w", encoding="utf-8") as file:
-            file.writelines(json.dumps(record) + "\n" for record in lines)
+        write(given.json, lines)
 
 
-main()
+if __name__ == "__main__":
+    main()

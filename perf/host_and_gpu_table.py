@@ -5,8 +5,9 @@ perf/host_and_gpu_table.py FOLDER
 A row a phase of a method: the fewest rows from which on the device is faster at all sizes, and how many times
 faster it is (below 1: slower) at each.
 """
-import json
 import sys
+
+from records import head, read, row
 
 
 def times(run):
@@ -30,8 +31,7 @@ def show(on_device, on_host):
         rows = [str(n) for n, _, _ in sizes]
         print(f"\n**{problem}, {precond}**: time on {on_host[0]['threads']} host threads over that on "
               f"{on_device[0]['device']}\n")
-        print("| phase | pays from | " + " | ".join(f"{n} rows" for n in rows) + " |")
-        print("|---|--:|" + "--:|" * len(rows))
+        print(head(["phase", "pays from", *(f"{n} rows" for n in rows)]))
         for phase in sizes[-1][1]:
             ratios = [host[phase] / device[phase] if device.get(phase) and host.get(phase) else None
                       for _, device, host in sizes]
@@ -40,17 +40,13 @@ def show(on_device, on_host):
                 first -= 1
             pays = rows[first] if first < len(rows) else "never here"
             cells = ["" if ratio is None else f"{ratio:.2g}" for ratio in ratios]
-            print(f"| {phase} | {pays} | " + " | ".join(cells) + " |")
+            print(row([phase, pays, *cells]))
 
 
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
-    records = []
-    for name in ("on-device", "on-host"):
-        with open(f"{sys.argv[1]}/{name}.jsonl", encoding="utf-8") as lines:
-            records.append([json.loads(line) for line in lines])
-    show(*records)
+    show(*(read(f"{sys.argv[1]}/{name}.jsonl") for name in ("on-device", "on-host")))
 
 
 if __name__ == "__main__":

@@ -5,8 +5,9 @@ A table a problem: iterations, set-up, and set-up and solve together, in seconds
 the fastest of Ainvil with as many cores. Of several runs the fastest set-up and solve
 count. The number of cores is that of ranks times threads.
 """
-import json
 import sys
+
+from records import head, read, row
 
 
 def cores(run):
@@ -41,10 +42,7 @@ def cells(run, ours):
 
 
 def main():
-    runs = []
-    for path in sys.argv[1:]:
-        with open(path, encoding="utf-8") as lines:
-            runs += [json.loads(line) for line in lines]
+    runs = read(*sys.argv[1:])
     best = fastest(runs)
     for problem in dict.fromkeys(run["problem"] for run in runs):
         part = {k: run for k, run in best.items() if k[0] == problem}
@@ -56,22 +54,23 @@ def main():
               f"{'(%d)' % first['restart'] if first['solver'] == 'gmres' else ''}, tolerance "
               f"{first['tolerance']:g}; {first['device']}, commit {commits}\n")
         titles = ["", "iterations", "set-up", "total", "/ ours"]
-        head = titles[:1]
+        columns = titles[:1]
         for count in counts:
             clock = {run["clock"] for k, run in part.items() if k[2] == count}
             what = f"{count} core{'s' if count > 1 else ''}{', processor' if 'cpu' in clock else ''}"
-            head += [f"iterations, {what}", *titles[2:]]
-        print("| " + " | ".join(head) + " |\n|---" + "|--:" * (len(head) - 1) + "|")
+            columns += [f"iterations, {what}", *titles[2:]]
+        print(head(columns))
         ours = {}
         for count in counts:
             ours[count] = min((total(run) for k, run in part.items() if k[2] == count and
                                run["library"] == "Ainvil" and run["status"] == "converged"),
                               default=float("nan"))
         for precond in dict.fromkeys(k[1] for k in part):
-            row = [f"`{precond}`"]
+            line = [f"`{precond}`"]
             for count in counts:
-                row += cells(part.get((problem, precond, count)), ours[count])
-            print("| " + " | ".join(row) + " |")
+                line += cells(part.get((problem, precond, count)), ours[count])
+            print(row(line))
 
 
-main()
+if __name__ == "__main__":
+    main()

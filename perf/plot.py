@@ -13,7 +13,6 @@ What can be drawn is drawn, a file a figure:
   cholesky             GFLOP/s against the size (ainvil-batched-cholesky)
 """
 import argparse
-import json
 import math
 import os
 import sys
@@ -23,6 +22,8 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.ticker import MaxNLocator
+
+from records import read
 
 # Colours that the colour-blind can tell apart (Okabe and Ito), and markers for print.
 PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255", "#555555"]
@@ -325,9 +326,7 @@ def main():
     # A figure a file of results: the same problem may occur in several.
     names = set()
     for path in options.jsonl:
-        with open(path, encoding="utf-8") as file:
-            records = [json.loads(line) for line in file]
-        for what, figure in figures(records):
+        for what, figure in figures(read(path)):
             kind, _, problem = what.partition("-")
             safe = "".join(c if c.isalnum() or c in ".-" else "-" for c in os.path.basename(problem))
             name = f"{kind}-{safe}" if problem else kind

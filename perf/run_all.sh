@@ -4,7 +4,8 @@
 #   perf/run_all.sh [--quick|--full] [--out FOLDER] [BUILD]
 #
 # --quick, the default, takes small problems: minutes on two idle cores. --full takes those of
-# docs/results.md: hours on a CPU. FOLDER is results-quick or results-full; BUILD is build/openmp.
+# docs/results.md: hours on a CPU. FOLDER is results-quick or results-full; BUILD is build/openmp. Those of the
+# papers are perf/papers.py's, whose tables are in FOLDER/papers.txt.
 # The lines are checked against perf/records.schema.json where python3-jsonschema is installed, and drawn
 # into FOLDER where python3-matplotlib is (perf/plot.py). Other libraries are compared with where
 # ainvil-peers was built (scripts/setup.sh peers). --smoke runs everything on toys, for the tests.
@@ -40,26 +41,17 @@ mkdir -p "$out"
 all_ilu="--precond ilu:solve=exact --precond ilu:solve=isai,power=2"
 if [[ $size == smoke ]]; then
   sweeps=(--problem poisson5:8 --repeat 1)
-  inverse=(--problem poisson5:8 --repeat 1)
-  cholesky=(--count 10 --sizes 8,16 --repeat 1)
-  fsai=(laplace7:5)
   defaults=("cavity:10 --tol 1e-5" "laplace27:5 --solver cg")
   growth=("poisson5:6" "poisson5:9" "poisson5:12")
   convdiff=("convdiff:4" "convdiff:6" "convdiff:8")
 elif [[ $size == quick ]]; then
   sweeps=(--problem poisson5:100x100 --problem laplace27:16 --repeat 3)
-  inverse=(--problem poisson5:80 --problem laplace7:16 --repeat 3)
-  cholesky=(--count 500 --sizes 8,16,32,64,128 --repeat 3)
-  fsai=(laplace7:24 jump:24 elasticity:12x8x8)
   defaults=("cavity:60 --tol 1e-5" "convdiff:24x24x16 --block-size 4" "shell:40x60" "euler:2000"
     "laplace27:24 --solver cg" "jump:24 --solver cg" "elasticity:16x8x8 --solver cg")
   growth=("poisson5:80" "poisson5:160" "poisson5:320")
   convdiff=("convdiff:12" "convdiff:19" "convdiff:30")
 else
   sweeps=(--problem poisson5:1000x1000 --problem laplace27:64 --problem cavity:300)
-  inverse=(--problem poisson5:316 --problem laplace7:46 --problem jump:64 --problem shell:80)
-  cholesky=()
-  fsai=(laplace7:64 jump:64 elasticity:20x12x12)
   defaults=("cavity:300 --tol 1e-5" "convdiff:148x148x58 --block-size 4" "shell:253x399" "euler:15606"
     "laplace27:64 --solver cg" "jump:64 --solver cg" "elasticity:60x20x20 --solver cg")
   growth=("poisson5:300" "poisson5:600" "poisson5:1200")
@@ -68,19 +60,15 @@ fi
 
 [[ $size == full ]] || export AINVIL_REPEAT=${AINVIL_REPEAT:-1}
 echo "$size studies of $bin into $out"
-study block-isai "$here/block_isai.sh" "$bin/ainvil-solve" "$out/block-isai.jsonl" "$size"
+# Of table 3 tables1-4 have all.
+study papers "$here/papers.py" --build "$build" --out "$out" --size "$size" block-isai/tables1-4 \
+  block-jacobi/figures3-11 sweeps/table2 sweeps/figures2-5 fsai/tables1-7 thesis/tables7.2-7.9
 study defaults solves defaults "${defaults[@]/%/ --json-history}"
 study growth solves growth "${growth[@]/%/ --solver cg --rhs ones --precond jacobi --precond fsai --precond ilu}" \
   "${convdiff[@]/%/ --rhs ones $all_ilu}"
-for what in residuals cost product solve factor; do
+for what in product factor; do
   study "sweeps-$what" "$bin/ainvil-triangular-sweeps" "$what" "${sweeps[@]}" --json "$out/sweeps-$what.jsonl"
 done
-for what in compare parts size; do
-  study "inverse-factors-$what" "$bin/ainvil-inverse-factors" "$what" "${inverse[@]}" \
-    --json "$out/inverse-factors-$what.jsonl"
-done
-study fsai "$here/fsai_table.py" "$bin/ainvil-solve" --json "$out/fsai.jsonl" "${fsai[@]}"
-study cholesky "$bin/ainvil-batched-cholesky" "${cholesky[@]}" --json "$out/cholesky.jsonl"
 if [[ -x $bin/ainvil-peers ]]; then
   study peers "$here/peers.sh" "$bin/ainvil-peers" "$out/peers.jsonl" "$size" "$(nproc)"
 else

@@ -8,11 +8,11 @@ whether the target is met. Lines without numbers were not measured: without a GP
 cuSPARSE there is nothing to compare with. The second form names the preconditioner of the problem whose
 applications are fastest.
 """
-import json
 import os
 import sys
 
 import host_and_gpu_table
+from records import machine, ms, phases, read, row
 
 # Ginkgo of late 2025 on an NVIDIA H200, not in this run: its scalar ISAI of power 1, 2, 3, set-up and
 # GMRES(30) to 1e-5, milliseconds.
@@ -22,10 +22,7 @@ BEYOND_CACHE = 60e6  # bytes; below, the L2 cache of an H200 helps
 
 def load(folder, name):
     path = os.path.join(folder, f"{name}.jsonl")
-    if not os.path.exists(path):
-        return []
-    with open(path, encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
+    return read(path) if os.path.exists(path) else []
 
 
 def problems(records):
@@ -37,15 +34,6 @@ def fastest(records, key, **where):
     found = [record for record in records if record.get(key) is not None and
              all(record[name] == value for name, value in where.items())]
     return min(found, key=lambda record: record[key], default=None)
-
-
-def phases(run, *words):
-    return sum(seconds for name, seconds in run["setup_seconds"].items()
-               if any(word in name for word in words))
-
-
-def ms(seconds):
-    return f"{1e3 * seconds:.4g}"
 
 
 class Table:
@@ -68,9 +56,9 @@ class Table:
 
     def show(self):
         titles = ("what", "case", "target", "measured", "behind it", "met")
-        print("| " + " | ".join(titles) + " |\n|---|---|--:|--:|---|---|")
-        for row in self.rows:
-            print("| " + " | ".join(row) + " |")
+        print(row(titles) + "\n|---|---|--:|--:|---|---|")
+        for cells in self.rows:
+            print(row(cells))
         print(f"\n{self.counts['yes']} of {sum(self.counts.values())} met.")
 
 
@@ -292,9 +280,7 @@ def main():
     data = {name: load(folder, name) for name in FILES}
     if not data["isai"]:
         sys.exit(f"targets_table: {folder} has no isai.jsonl of perf/targets.sh")
-    run = data["isai"][0]
-    print(f"{run['exec_space']} on {run['device']}, {run['threads']} host threads, Kokkos "
-          f"{run['kokkos_version']}, commit {run['git']}\n")
+    print(machine(data["isai"][0]) + "\n")
     table = Table()
     for line in LINES:
         line(table, data)

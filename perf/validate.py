@@ -10,6 +10,8 @@ import sys
 
 import jsonschema
 
+from records import read
+
 SCHEMA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "records.schema.json")
 
 
@@ -51,8 +53,7 @@ def problems(records):
 def main():
     bad = 0
     for path in sys.argv[1:]:
-        with open(path, encoding="utf-8") as file:
-            records = [json.loads(line) for line in file]
+        records = read(path)
         found = list(problems(records))
         for problem in found:
             print(f"{path}: {problem}")

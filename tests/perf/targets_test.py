@@ -6,7 +6,9 @@ perf/host_and_gpu_table.py on made-up records, for which the verdicts are known.
 usage: targets_test.py PATH/TO/BUILD
 """
 
+import contextlib
 import importlib.util
+import io
 import json
 import os
 import subprocess
@@ -16,6 +18,21 @@ import unittest
 
 BUILD = ""
 PERF = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../perf")
+sys.path.insert(0, PERF)
+
+import host_and_gpu_table
+import targets_table
+
+
+def printed(script, *arguments):
+    """What the main function of a script prints; a process of its own would take longer to start."""
+    before, sys.argv = sys.argv, ["", *arguments]
+    try:
+        with contextlib.redirect_stdout(io.StringIO()) as text:
+            script.main()
+    finally:
+        sys.argv = before
+    return text.getvalue()
 
 
 def run(script, *arguments):
@@ -44,10 +61,8 @@ class TargetsTest(unittest.TestCase):
 
     def table(self):
         """Cells of the rows with a measured value."""
-        done = run("targets_table.py", self.folder)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in done.stdout.splitlines()
-                if line.startswith("|")]
+        rows = [[cell.strip() for cell in line.split("|")[1:-1]]
+                for line in printed(targets_table, self.folder).splitlines() if line.startswith("|")]
         return [row for row in rows if len(row) == 6 and row[3] not in ("", "measured", "--:")]
 
     def verdict(self, what, case=""):
@@ -78,7 +93,8 @@ class TargetsTest(unittest.TestCase):
             self.assertEqual(done.returncode, 2)
             self.assertIn("has no ainvil-solve", done.stderr)
         self.assertEqual(run("targets.sh", BUILD, self.folder, "huge").returncode, 2)
-        self.assertEqual(run("targets_table.py", self.folder).returncode, 1)
+        with self.assertRaisesRegex(SystemExit, "no isai.jsonl"):
+            printed(targets_table, self.folder)
 
     def test_time_to_solution(self):
         self.write("isai", solve("cavity:300", "ilu:solve=isai,power=1", solving=0.099),
@@ -152,15 +168,15 @@ class TargetsTest(unittest.TestCase):
         self.write("policies", solve("cavity:3", "cusparse-ilu"),
                    solve("cavity:3", "cusparse-ilu:policy=no-level", apply30_seconds=0.009),
                    solve("cavity:4", "cusparse-ilu", apply30_seconds=0.001))
-        done = run("targets_table.py", "--faster-policy", "cavity:3",
-                   os.path.join(self.folder, "policies.jsonl"))
-        self.assertEqual(done.stdout, "cusparse-ilu:policy=no-level\n")
+        self.assertEqual(printed(targets_table, "--faster-policy", "cavity:3",
+                                 os.path.join(self.folder, "policies.jsonl")),
+                         "cusparse-ilu:policy=no-level\n")
 
     def test_where_a_gpu_pays(self):
         sizes = ((1000, 0.1), (2000, 0.3), (4000, 0.9))
         self.write("on-device", *(solve("laplace7:9", "jacobi", solving=0.2, rows=n) for n, _ in sizes))
         self.write("on-host", *(solve("laplace7:9", "jacobi", solving=s, rows=n) for n, s in sizes))
-        lines = run("host_and_gpu_table.py", self.folder).stdout.splitlines()
+        lines = printed(host_and_gpu_table, self.folder).splitlines()
         self.assertIn("| solve | 2000 | 0.5 | 1.5 | 4.5 |", lines)
         self.assertIn("| set-up | never here | 1 | 1 | 1 |", lines)
 
