@@ -90,8 +90,8 @@ public:
   OrderedRows& operator=(const OrderedRows&) = delete;
   OrderedRows(OrderedRows&&) = default;            ///< takes the flags along
   OrderedRows& operator=(OrderedRows&&) = default; ///< likewise
-  /// Finds the level sets of the triangle `uplo` of the graph: see levelSets(). Waits.
-  /// \param entry_time about the nanoseconds a core of a host takes for an entry of the triangle
+  /// Finds the level sets of the triangle `uplo` of the graph: see levelSets(). Waits. `entry_time`
+  /// tells about how many nanoseconds a core of a host takes for an entry of the triangle.
   OrderedRows(const execution_space& exec, const Graph<Device>& graph, Uplo uplo, double entry_time)
       : levels_(levelSets(exec, graph, uplo)), uplo_(uplo),
         in_turn_(on_host && !levelsPay(exec, entry_time * double(graph.numEntries()))) {
@@ -99,7 +99,7 @@ public:
       done_ = allocateZeros<unsigned, Device>(exec, "Ainvil::done", size_t(graph.num_rows));
   }
 
-  const LevelSets<Device>& levels() const { return levels_; }
+  const LevelSets<Device>& levels() const { return levels_; } ///< whether a launch each or not
 
   /// Calls body(member, row, scratch, gate) for all rows; the body calls gate.wait(j) before it
   /// reads what row j wrote. `scratch` as in forEachRow.
