@@ -218,7 +218,8 @@ void Ainv<Scalar, Device>::doCompute(const execution_space& exec, const Matrix& 
       factors_ = detail::InverseFactors<Scalar, Device>(
           exec,
           {parameters_.stabilized, parameters_.symmetric, parameters_.drop_rule, parameters_.drop,
-           parameters_.max_column, parameters_.breakdown, parameters_.shift},
+           parameters_.max_column, parameters_.breakdown, parameters_.shift,
+           parameters_.breakdown == BreakdownPolicy::Fail},
           graph_.num_rows);
     try {
       factors_.compute(exec, ordered, transposed);
@@ -235,7 +236,7 @@ void Ainv<Scalar, Device>::doCompute(const execution_space& exec, const Matrix& 
   if (report_.breakdowns > 0 && parameters_.breakdown == BreakdownPolicy::Fail) {
     factors_ = {}; // columns of a failure are a bad start
     throw BreakdownError(message(
-        report_.breakdowns, " pivots are ", parameters_.symmetric ? "not positive" : "zero",
+        report_.breakdowns, " or more pivots are ", parameters_.symmetric ? "not positive" : "zero",
         " or not finite, the first in block row ", report_.first_breakdown,
         parameters_.stabilized ? ": is the matrix positive definite? Scale it, " : ": use sainv, ",
         "drop less, or choose the breakdown policy 'shift' or 'replace'"));

@@ -50,8 +50,9 @@ struct AinvArrays {
 /// on at a time: see detail::InverseFactors. It is stored in the numbering of A.
 ///
 /// Breakdown: a pivot d_j that is not positive (zero, if not symmetric) or not finite is counted.
-/// `fail` throws, `shift` takes shift |a_jj| in its place, `replace` |a_jj|, both with 1 for |a_jj|
-/// = 0. Blocks are taken apart: the algorithm works on scalar entries.
+/// `fail` throws, on hosts as soon as one pivot is bad, because columns behind it may grow without
+/// bounds; `shift` takes shift |a_jj| in its place, `replace` |a_jj|, both with 1 for |a_jj| = 0.
+/// Blocks are taken apart: the algorithm works on scalar entries.
 ///
 /// The elimination order and the parts are found on the host by initialize(). compute() starts from
 /// the columns it found last. How many entries the factors have follows the values, so that compute

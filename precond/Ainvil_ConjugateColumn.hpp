@@ -57,6 +57,9 @@ struct ConjugateColumns {
   Ordinal max_column;
   BreakdownPolicy policy;
   Scalar shift;
+  /// If not empty, members are ascending, and columns before the first one will stay as they are.
+  /// Is set to end it all when a pivot is bad that will stay so: one of the first columns in a row.
+  Counter<Device> stop;
 
   /// The column at hand.
   struct Column {
@@ -70,9 +73,14 @@ struct ConjugateColumns {
     const Ordinal end = end_member - begin < per_chunk ? end_member : begin + per_chunk;
     for (Ordinal m = begin; m < end; ++m) {
       const Column column{members(m), members(begin)};
+      if (stop.data() != nullptr && compat::volatileLoad(&stop(0)) != 0)
+        return;
       // The columns after one that cannot be computed yet would only start from an old one.
       if (!compute(member, column, scratch))
         return;
+      const bool stays = begin == 0 && column.j - column.chunk == m;
+      if (stop.data() != nullptr && stays && state.broken(column.j) != 0)
+        compat::volatileStore(&stop(0), Offset(1));
     }
   }
 

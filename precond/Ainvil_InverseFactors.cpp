@@ -74,7 +74,7 @@ void firstPivots(const typename Device::execution_space& exec, const BsrMatrix<S
 } // namespace
 
 /// Places of the counters that are read together; behind them four a side.
-enum CounterPlace { num_chosen, num_proposed, num_left, of_room };
+enum CounterPlace { num_chosen, num_proposed, num_left, stop_place, of_room };
 
 template <class Scalar, class Device>
 InverseFactors<Scalar, Device>::InverseFactors(const execution_space& exec,
@@ -120,6 +120,8 @@ InverseFactors<Scalar, Device>::InverseFactors(const execution_space& exec,
   agenda_.num_chosen = counters(num_chosen, num_chosen + 1);
   agenda_.num_proposed = counters(num_proposed, num_proposed + 1);
   agenda_.num_left = counters(num_left, num_left + 1);
+  if (parameters.stop_at_breakdown)
+    stop_ = counters(stop_place, stop_place + 1);
   agenda_.of_room = counters(of_room, round_counters);
   begins_ = allocate<Offset, HostDevice>(host, "Ainvil::begins", agenda_.of_room.extent(0));
   if (parameters.drop_rule == DropRule::Relative)
@@ -168,7 +170,7 @@ void InverseFactors<Scalar, Device>::computeByEvents(const execution_space& exec
     Ordinal begin = 0;
     for (int log = 0; log < Agenda<Device>::num_rooms; ++log) {
       const Ordinal end = begin + static_cast<Ordinal>(read_(of_room + log));
-      computeColumns(exec, a, transposed, begin, end, 1, Ordinal(1) << log);
+      computeColumns(exec, a, transposed, begin, end, 1, Ordinal(1) << log, {});
       begin = end;
     }
     const bool passes = wake(exec, a, transposed, count);
@@ -203,13 +205,16 @@ void InverseFactors<Scalar, Device>::computeInChunks(const execution_space& exec
     const Offset chunks =
         in_order ? 1 : std::min<Offset>(exec.concurrency(), Offset(count) / 256 + 1);
     computeColumns(exec, a, transposed, 0, count,
-                   static_cast<Ordinal>((count + chunks - 1) / chunks), static_cast<Ordinal>(room));
+                   static_cast<Ordinal>((count + chunks - 1) / chunks), static_cast<Ordinal>(room),
+                   stop_);
     if (!in_order)
       wake(exec, a, transposed, count);
     endRound(exec, count, false);
     num_members_ += count;
     ++rounds_;
     makePlace(exec, false);
+    if (read_(stop_place) != 0)
+      return;
   }
 }
 
@@ -344,11 +349,13 @@ void InverseFactors<Scalar, Device>::makePlace(const execution_space& exec, bool
   }
 }
 
-/// Members begin, ..., end - 1, `per_chunk` of them by a thread, in rooms up to this one.
+/// Members begin, ..., end - 1, `per_chunk` of them by a thread, in rooms up to this one, until
+/// `stop` is set if there is one.
 template <class Scalar, class Device>
 void InverseFactors<Scalar, Device>::computeColumns(const execution_space& exec, const Matrix& a,
                                                     const Matrix& transposed, Ordinal begin,
-                                                    Ordinal end, Ordinal per_chunk, Ordinal room) {
+                                                    Ordinal end, Ordinal per_chunk, Ordinal room,
+                                                    const Counter<Device>& stop) {
   using Kernel = ConjugateColumns<Scalar, Device>;
   Kernel kernel;
   kernel.members = agenda_.members;
@@ -364,6 +371,7 @@ void InverseFactors<Scalar, Device>::computeColumns(const execution_space& exec,
   kernel.max_column = parameters_.max_column;
   kernel.policy = parameters_.breakdown;
   kernel.shift = static_cast<Scalar>(parameters_.shift);
+  kernel.stop = stop;
   kernel.max_room = room;
   kernel.per_chunk = per_chunk;
   const std::size_t bytes = Kernel::Work::bytes(room);

@@ -31,6 +31,9 @@ struct InverseFactorsParameters {
   int max_column = 0; ///< 0: any number of entries
   BreakdownPolicy breakdown = BreakdownPolicy::Fail;
   double shift = 1e-3;
+  /// Host threads end as soon as a pivot breaks down for good: columns behind one may grow without
+  /// bounds. breakdowns() is then 1 or more, and the factors are of no use.
+  bool stop_at_breakdown = false;
   ColumnSchedule schedule = ColumnSchedule::Device;
 };
 
@@ -113,7 +116,8 @@ private:
   void sortMembers(const execution_space& exec, Ordinal count);
   void makePlace(const execution_space& exec, bool list_all);
   void computeColumns(const execution_space& exec, const Matrix& a, const Matrix& transposed,
-                      Ordinal begin, Ordinal end, Ordinal per_chunk, Ordinal room);
+                      Ordinal begin, Ordinal end, Ordinal per_chunk, Ordinal room,
+                      const Counter<Device>& stop);
   bool wake(const execution_space& exec, const Matrix& a, const Matrix& transposed, Ordinal count);
   void endRound(const execution_space& exec, Ordinal count, bool propose);
 
@@ -125,6 +129,7 @@ private:
   Side sides_[2];
   FactorState<Scalar, Device> state_;
   Agenda<Device> agenda_;
+  Counter<Device> stop_;                   ///< empty unless stop_at_breakdown
   Kokkos::View<Offset*, Device> counters_; ///< all there are, and as they were when last read
   Kokkos::View<Offset*, HostDevice> read_, begins_; ///< these: of the rooms
   Kokkos::View<Scalar*, Device> scales_; ///< sqrt |a_kk|, 1 for 0; empty: absolute dropping
