@@ -116,11 +116,8 @@ public:
                          OrderedRowBody<Device, true, Body>{body, levels_.rows, 0, 1,
                                                             RowGate<Device, true>{done_, epoch_}},
                          scratch_bytes);
-    } else if (in_turn_) {
-      runInTurn(exec, label, uplo_ == Uplo::Upper, body, scratch_bytes);
     } else {
-      for (int level = 0; level < levels_.numLevels(); ++level)
-        runLevel(exec, label, level, body, scratch_bytes);
+      runWithoutWaiting(exec, label, body, scratch_bytes, 1);
     }
   }
 
@@ -129,13 +126,7 @@ public:
   template <class Body>
   void runReversed(const execution_space& exec, const char* label, const Body& body,
                    std::size_t scratch_bytes) const {
-    if constexpr (on_host)
-      if (in_turn_) {
-        runInTurn(exec, label, uplo_ == Uplo::Lower, body, scratch_bytes);
-        return;
-      }
-    for (int level = levels_.numLevels() - 1; level >= 0; --level)
-      runLevel(exec, label, level, body, scratch_bytes, -1);
+    runWithoutWaiting(exec, label, body, scratch_bytes, -1);
   }
 
 private:
@@ -150,25 +141,29 @@ private:
     return levels_.numLevels() * launch + scattered * alone / exec.concurrency() < alone;
   }
 
+  /// By one thread of a host, or a launch a level; backwards if step is -1.
   template <class Body>
-  void runInTurn(const execution_space& exec, const char* label, bool downwards, const Body& body,
-                 std::size_t scratch_bytes) const {
-    const Ordinal n = static_cast<Ordinal>(levels_.rows.extent(0));
-    if (n > 0)
-      detail::forEachRow(exec, label, 1, detail::RowTeams::forWork<execution_space>(1024),
-                         detail::RowsInTurnBody<Device, Body>{body, n, downwards}, scratch_bytes);
-  }
-
-  template <class Body>
-  void runLevel(const execution_space& exec, const char* label, int level, const Body& body,
-                std::size_t scratch_bytes, int step = 1) const {
-    const Ordinal begin = levels_.offsets[level], end = levels_.offsets[level + 1];
-    detail::RowTeams shape = detail::RowTeams::forWork<execution_space>(1024);
-    detail::forEachRow(
-        exec, label, end - begin, shape,
-        detail::OrderedRowBody<Device, false, Body>{body, levels_.rows, step > 0 ? begin : end - 1,
-                                                    step, detail::RowGate<Device, false>{}},
-        scratch_bytes);
+  void runWithoutWaiting(const execution_space& exec, const char* label, const Body& body,
+                         std::size_t scratch_bytes, int step) const {
+    const detail::RowTeams shape = detail::RowTeams::forWork<execution_space>(1024);
+    if constexpr (on_host)
+      if (in_turn_) {
+        const Ordinal n = static_cast<Ordinal>(levels_.rows.extent(0));
+        const bool downwards = (uplo_ == Uplo::Upper) == (step > 0);
+        detail::forEachRow(exec, label, 1, shape,
+                           detail::RowsInTurnBody<Device, Body>{body, n, downwards}, scratch_bytes);
+        return;
+      }
+    const int num_levels = levels_.numLevels();
+    for (int l = 0; l < num_levels; ++l) {
+      const int level = step > 0 ? l : num_levels - 1 - l;
+      const Ordinal begin = levels_.offsets[level], end = levels_.offsets[level + 1];
+      detail::forEachRow(exec, label, end - begin, shape,
+                         detail::OrderedRowBody<Device, false, Body>{
+                             body, levels_.rows, step > 0 ? begin : end - 1, step,
+                             detail::RowGate<Device, false>{}},
+                         scratch_bytes);
+    }
   }
 
   LevelSets<Device> levels_;

@@ -218,8 +218,7 @@ void Ainv<Scalar, Device>::doCompute(const execution_space& exec, const Matrix& 
       factors_ = detail::InverseFactors<Scalar, Device>(
           exec,
           {parameters_.stabilized, parameters_.symmetric, parameters_.drop_rule, parameters_.drop,
-           parameters_.max_column, parameters_.breakdown, parameters_.shift,
-           parameters_.breakdown == BreakdownPolicy::Fail},
+           parameters_.max_column, parameters_.breakdown, parameters_.shift},
           graph_.num_rows);
     try {
       factors_.compute(exec, ordered, transposed);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// \file
-/// Triangular solves by substitution, level by level.
+/// Triangular solves by substitution.
 
 #include "Ainvil_TriangularSolver.hpp"
 
@@ -14,11 +14,11 @@ inline std::string describe(const ExactParameters&) {
   return "exact";
 }
 
-/// y = op(T)^-1 x by substitution over the level sets of T: one launch with ready flags on CUDA, a
-/// single one in the order of memory on a host of one thread, a launch a level elsewhere and, on
-/// CUDA too, for the transposed solve, which adds by atomics. Any number of
-/// columns. `Storage` is the precision of the values, arithmetic is in Scalar. Source: Anderson and
-/// Saad (1989); the flags: Liu, Li, Hogg, Duff, Vinter (2016).
+/// y = op(T)^-1 x by substitution. On CUDA one launch with ready flags, and for the transposed
+/// solve, which adds by atomics, a launch a level set of T. On hosts a launch a level set, or one
+/// thread in the order of memory where the level sets promise no gain. Any number of columns.
+/// `Storage` is the precision of the values, arithmetic is in Scalar. Source: Anderson and Saad
+/// (1989); the flags: Liu, Li, Hogg, Duff, Vinter (2016).
 template <class Storage, class Scalar, class Device>
 class ExactTriangularSolver final : public TriangularSolver<Scalar, Device> {
 public:

@@ -120,7 +120,7 @@ InverseFactors<Scalar, Device>::InverseFactors(const execution_space& exec,
   agenda_.num_chosen = counters(num_chosen, num_chosen + 1);
   agenda_.num_proposed = counters(num_proposed, num_proposed + 1);
   agenda_.num_left = counters(num_left, num_left + 1);
-  if (parameters.stop_at_breakdown)
+  if (parameters.breakdown == BreakdownPolicy::Fail && !by_events_)
     stop_ = counters(stop_place, stop_place + 1);
   agenda_.of_room = counters(of_room, round_counters);
   begins_ = allocate<Offset, HostDevice>(host, "Ainvil::begins", agenda_.of_room.extent(0));
@@ -170,7 +170,7 @@ void InverseFactors<Scalar, Device>::computeByEvents(const execution_space& exec
     Ordinal begin = 0;
     for (int log = 0; log < Agenda<Device>::num_rooms; ++log) {
       const Ordinal end = begin + static_cast<Ordinal>(read_(of_room + log));
-      computeColumns(exec, a, transposed, begin, end, 1, Ordinal(1) << log, {});
+      computeColumns(exec, a, transposed, begin, end, 1, Ordinal(1) << log);
       begin = end;
     }
     const bool passes = wake(exec, a, transposed, count);
@@ -205,8 +205,7 @@ void InverseFactors<Scalar, Device>::computeInChunks(const execution_space& exec
     const Offset chunks =
         in_order ? 1 : std::min<Offset>(exec.concurrency(), Offset(count) / 256 + 1);
     computeColumns(exec, a, transposed, 0, count,
-                   static_cast<Ordinal>((count + chunks - 1) / chunks), static_cast<Ordinal>(room),
-                   stop_);
+                   static_cast<Ordinal>((count + chunks - 1) / chunks), static_cast<Ordinal>(room));
     if (!in_order)
       wake(exec, a, transposed, count);
     endRound(exec, count, false);
@@ -349,13 +348,11 @@ void InverseFactors<Scalar, Device>::makePlace(const execution_space& exec, bool
   }
 }
 
-/// Members begin, ..., end - 1, `per_chunk` of them by a thread, in rooms up to this one, until
-/// `stop` is set if there is one.
+/// Members begin, ..., end - 1, `per_chunk` of them by a thread, in rooms up to this one.
 template <class Scalar, class Device>
 void InverseFactors<Scalar, Device>::computeColumns(const execution_space& exec, const Matrix& a,
                                                     const Matrix& transposed, Ordinal begin,
-                                                    Ordinal end, Ordinal per_chunk, Ordinal room,
-                                                    const Counter<Device>& stop) {
+                                                    Ordinal end, Ordinal per_chunk, Ordinal room) {
   using Kernel = ConjugateColumns<Scalar, Device>;
   Kernel kernel;
   kernel.members = agenda_.members;
@@ -371,7 +368,7 @@ void InverseFactors<Scalar, Device>::computeColumns(const execution_space& exec,
   kernel.max_column = parameters_.max_column;
   kernel.policy = parameters_.breakdown;
   kernel.shift = static_cast<Scalar>(parameters_.shift);
-  kernel.stop = stop;
+  kernel.stop = stop_;
   kernel.max_room = room;
   kernel.per_chunk = per_chunk;
   const std::size_t bytes = Kernel::Work::bytes(room);

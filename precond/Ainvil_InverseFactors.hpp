@@ -29,11 +29,10 @@ struct InverseFactorsParameters {
   DropRule drop_rule = DropRule::Absolute;
   double drop = 0.1;
   int max_column = 0; ///< 0: any number of entries
+  /// With Fail chunks end as soon as a pivot breaks down for good, because columns behind one may
+  /// grow without bounds: the factors are of no use then, and breakdowns() may be too few.
   BreakdownPolicy breakdown = BreakdownPolicy::Fail;
   double shift = 1e-3;
-  /// Host threads end as soon as a pivot breaks down for good: columns behind one may grow without
-  /// bounds. breakdowns() is then 1 or more, and the factors are of no use.
-  bool stop_at_breakdown = false;
   ColumnSchedule schedule = ColumnSchedule::Device;
 };
 
@@ -116,8 +115,7 @@ private:
   void sortMembers(const execution_space& exec, Ordinal count);
   void makePlace(const execution_space& exec, bool list_all);
   void computeColumns(const execution_space& exec, const Matrix& a, const Matrix& transposed,
-                      Ordinal begin, Ordinal end, Ordinal per_chunk, Ordinal room,
-                      const Counter<Device>& stop);
+                      Ordinal begin, Ordinal end, Ordinal per_chunk, Ordinal room);
   bool wake(const execution_space& exec, const Matrix& a, const Matrix& transposed, Ordinal count);
   void endRound(const execution_space& exec, Ordinal count, bool propose);
 
@@ -129,7 +127,7 @@ private:
   Side sides_[2];
   FactorState<Scalar, Device> state_;
   Agenda<Device> agenda_;
-  Counter<Device> stop_;                   ///< empty unless stop_at_breakdown
+  Counter<Device> stop_;                   ///< empty where nothing ends early
   Kokkos::View<Offset*, Device> counters_; ///< all there are, and as they were when last read
   Kokkos::View<Offset*, HostDevice> read_, begins_; ///< these: of the rooms
   Kokkos::View<Scalar*, Device> scales_; ///< sqrt |a_kk|, 1 for 0; empty: absolute dropping
