@@ -5,7 +5,7 @@
 #   perf/targets.sh BUILD FOLDER full|quick|smoke
 #   perf/targets_table.py FOLDER
 #
-# BUILD is that of the preset cuda. `full` takes six minutes on a GPU with 16 host cores; `quick` takes small
+# BUILD is that of the preset cuda. `full` takes four minutes on an H200 with 16 host cores; `quick` takes small
 # problems, `smoke` toys, which run without a GPU too: what needs cuSPARSE is then not measured. The host has a
 # thread a core unless OMP_NUM_THREADS, OMP_PLACES and OMP_PROC_BIND say otherwise.
 set -euo pipefail
