@@ -7,9 +7,6 @@
 
 namespace ainvil {
 
-/// Precision in which applied factors are stored. Arithmetic is in the vectors' precision.
-enum class Storage { Native, Float };
-
 namespace detail {
 
 /// Throws InvalidArgument if a value has overflowed in the storage precision or, with `full_rows`,

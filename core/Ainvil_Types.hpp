@@ -18,6 +18,9 @@ using Offset = std::int64_t;
 enum class Uplo { Lower, Upper };
 /// op(A) = A or A^T.
 enum class Trans { No, Yes };
+/// Precision in which applied factors or basis vectors are stored: that of the vectors, in which
+/// all arithmetic is, or float.
+enum class Storage { Native, Float };
 
 /// Column-major multivector, one right-hand side a column. The stride may exceed the number of
 /// rows.

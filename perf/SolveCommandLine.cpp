@@ -218,7 +218,7 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program 
   std::string partition = "rows", format = "points";
   std::string rhs;
   std::string exec = "default", clock = "wall";
-  std::string precision = "double";
+  std::string precision = "double", basis;
 
   CLI::App app(mpi ? mpi_description : peers ? peers_description : description, nameOf(program));
   app.get_formatter()->column_width(help_column);
@@ -295,6 +295,11 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program 
               "float reaches residuals of about 1e-6",
               {"double", "float"});
   }
+  if (!mpi)
+    addChoice(app, "--basis", basis,
+              "precision in which gmres and fgmres keep their basis; float takes\n"
+              "half the time and memory for it; default that of the vectors",
+              {"double", "float"});
   text("--json", command.json, "FILE|-",
        "results as JSON, one object a run, one line each;\n"
        "-: to stdout, and the table to stderr");
@@ -320,6 +325,9 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program 
   command.on_host = exec == "host";
   command.cpu_clock = clock == "cpu";
   command.single_precision = precision == "float";
+  command.float_basis = command.single_precision || basis == "float";
+  if (command.single_precision && basis == "double")
+    throw InvalidArgument("--basis double is more than --precision float");
   command.by_metis = partition == "metis";
   command.in_blocks = format == "blocks";
   check(command, block_size->count() > 0);

@@ -30,6 +30,7 @@ struct CommandLine {
   std::string solver = "gmres";
   bool allow_varying = false;
   int restart = 30;
+  bool float_basis = false; ///< of gmres and fgmres
   double tolerance = 1e-8;
   int max_iterations = 5000;
   std::vector<std::string> preconds; ///< never empty

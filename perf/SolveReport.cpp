@@ -55,6 +55,7 @@ std::string machineText(const Environment& environment) {
 std::string solverText(const CommandLine& command) {
   return (command.belos.empty() ? command.solver : command.belos) +
          (command.hasRestart() ? message("(", command.restart, ")") : "") +
+         (command.hasRestart() && command.float_basis ? ", basis in float" : "") +
          message(", tolerance ", command.tolerance);
 }
 
@@ -173,6 +174,7 @@ std::string toJson(const RunRecord& record, const CommandLine& command, const Li
   run["precond"] = record.precond;
   run["allow_varying"] = command.allow_varying;
   run["precision"] = command.single_precision ? "float" : "double";
+  run["basis"] = command.float_basis ? "float" : "double";
   run["repeat"] = command.repeat;
   run["clock"] = command.cpu_clock ? "cpu" : "wall";
   run["setup_seconds"] = phases;

@@ -28,6 +28,7 @@ std::unique_ptr<KrylovSolver<Scalar, Device>> makeSolver(const CommandLine& comm
   options.tolerance = command.tolerance;
   options.max_iterations = command.max_iterations;
   options.restart = command.restart;
+  options.basis = command.float_basis ? Storage::Float : Storage::Native;
   options.allow_varying = command.allow_varying;
   if (command.solver == "cg")
     return std::make_unique<Cg<Scalar, Device>>(options);

@@ -6,10 +6,8 @@
 namespace ainvil {
 namespace detail {
 
-void ArnoldiLeastSquares::start(double epsilon) {
-  // A product carries the rounding of its row sums, so somewhat more than epsilon. Too large a
-  // value ends a cycle early, which costs a restart and no accuracy.
-  negligible_ = 100 * epsilon;
+void ArnoldiLeastSquares::start(double negligible) {
+  negligible_ = negligible;
   column_norm_ = 0;
 }
 

@@ -43,8 +43,8 @@ struct ArnoldiRecord {
 /// delayed reorthogonalization for Krylov solvers, Parallel Computing 112 (2022).
 class ArnoldiLeastSquares {
 public:
-  /// Starts a solve with vectors of the given machine precision.
-  void start(double epsilon);
+  /// Starts a solve. `negligible` is the relative size at which a norm is nothing but rounding.
+  void start(double negligible);
   /// Starts a cycle of at most `capacity` columns.
   void startCycle(int capacity);
 
@@ -82,7 +82,7 @@ private:
   bool solveTriangle(int k, double* y) const;
 
   int capacity_ = 0;
-  double negligible_ = 0;  ///< relative size at which a norm is nothing but rounding
+  double negligible_ = 0;
   double column_norm_ = 0; ///< largest norm of a column in this solve, a lower bound of ||A M||
   bool exhausted_ = false, singular_ = false, failed_ = false;
   double eta_ = 0; ///< norm of the candidate that the open column leaves

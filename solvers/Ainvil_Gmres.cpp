@@ -8,76 +8,91 @@ namespace ainvil {
 namespace detail {
 namespace {
 
-/// v_c . u and v_c . z for Width neighbouring columns v_c of V; u and z are columns themselves.
-template <int Width, class Scalar>
+/// v_c . u and v_c . z for Width neighbouring columns v_c of V, then if Own u . u, u . z and z . z.
+template <int Width, bool Own, class Stored, class Scalar>
 struct ArnoldiTile {
-  const Scalar* columns;
+  static constexpr int num_sums = 2 * Width + (Own ? 3 : 0);
+
+  const Stored* columns;
   Offset stride;
   const Scalar* u;
   const Scalar* z;
 
-  KOKKOS_INLINE_FUNCTION Sums<2 * Width> row(Offset i) const {
+  KOKKOS_INLINE_FUNCTION Sums<num_sums> row(Offset i) const {
     const double u_i = u[i];
     const double z_i = z[i];
-    Sums<2 * Width> products;
+    Sums<num_sums> products;
     for (int c = 0; c < Width; ++c) {
       const double v_i = columns[i + c * stride];
       products.value[2 * c] = v_i * u_i;
       products.value[2 * c + 1] = v_i * z_i;
     }
+    if constexpr (Own) {
+      products.value[2 * Width] = u_i * u_i;
+      products.value[2 * Width + 1] = u_i * z_i;
+      products.value[2 * Width + 2] = z_i * z_i;
+    }
     return products;
   }
 };
 
-/// dotU(c) = V(:, c) . u, dotZ(c) = V(:, c) . z for the columns c <= z of V; u and z are columns
-/// themselves. A thread of the team takes `tile` columns at a time and its lanes neighbouring rows
-/// of the team's chunk; with fewer tiles than threads the chunk is split as well. The last team
-/// adds up and computes what the update needs:
+/// s = V^T u and p = V^T z for the first `columns` columns of V, and u . u, u . z, z . z. A thread
+/// of the team takes `tile` columns at a time, the first fewer and the products of u and z, and its
+/// lanes neighbouring rows of the team's chunk; with fewer tiles than threads the chunk is split as
+/// well. The last team adds up and computes what the update needs:
 ///     rho^2 = u.u - s.s,  tau = (u.z - s.p) / rho,  1 / sigma^2 = z.z - p.p - tau^2
-/// with s_c = dotU(c) and p_c = dotZ(c), c < u.
-template <class Scalar, class Device>
+template <class Stored, class Scalar, class Device>
 struct ArnoldiDotsKernel {
   using Member = typename Kokkos::TeamPolicy<typename Device::execution_space>::member_type;
   static constexpr int tile = 4;
 
-  MultiVectorArg<const Scalar, Device> v;
-  int u, z;
+  MultiVectorArg<const Stored, Device> v;
+  const Scalar* u;
+  const Scalar* z;
+  int columns;
   PartialSums<Device> sums;
-  Offset rows_per_team;
+  Offset num_rows, rows_per_team;
   int lanes;
   ArnoldiRecord record;
 
+  /// What a team keeps in shared memory.
+  KOKKOS_INLINE_FUNCTION static size_t scratchBytes(int team_size) {
+    return (2 * tile + 1) * team_size * sizeof(double);
+  }
+
   KOKKOS_FUNCTION void operator()(const Member& member) const {
-    const int tiles = z / tile + 1;
+    const int tiles = columns / tile + 1;
     const int splits = tiles < member.team_size() ? member.team_size() / tiles : 1;
     const Offset begin = Offset(member.league_rank()) * rows_per_team;
-    const Offset rows =
-        begin + rows_per_team < Offset(v.extent(0)) ? rows_per_team : v.extent(0) - begin;
-    // Partial sums of the splits of a chunk meet here, (split, column, u or z).
-    auto* shared = static_cast<double*>(
-        member.team_shmem().get_shmem(2 * tile * member.team_size() * sizeof(double)));
+    const Offset rows = begin + rows_per_team < num_rows ? rows_per_team : num_rows - begin;
+    // Partial sums of the splits of a chunk meet here, (split, sum).
+    const int num_sums = 2 * columns + 3;
+    auto* shared =
+        static_cast<double*>(member.team_shmem().get_shmem(scratchBytes(member.team_size())));
     for (int item = member.team_rank(); item < tiles * splits; item += member.team_size()) {
-      const int first = item % tiles * tile;
       const int split = item / tiles;
       const Offset split_begin = begin + rows * split / splits;
       const Offset split_end = begin + rows * (split + 1) / splits;
-      const int width = z + 1 - first;
-      double* to = splits > 1 ? shared + (split * tiles * tile + first) * 2 : nullptr;
-      if (width >= tile)
-        sumTile<tile>(member, first, split_begin, split_end, to);
-      else if (width == 3)
-        sumTile<3>(member, first, split_begin, split_end, to);
-      else if (width == 2)
-        sumTile<2>(member, first, split_begin, split_end, to);
+      const int in_first = columns % tile;
+      const int first = item % tiles == 0 ? 0 : in_first + (item % tiles - 1) * tile;
+      double* to = splits > 1 ? shared + split * num_sums : nullptr;
+      if (item % tiles > 0)
+        sumTile<tile, false>(member, first, split_begin, split_end, to);
+      else if (in_first == 3)
+        sumTile<3, true>(member, first, split_begin, split_end, to);
+      else if (in_first == 2)
+        sumTile<2, true>(member, first, split_begin, split_end, to);
+      else if (in_first == 1)
+        sumTile<1, true>(member, first, split_begin, split_end, to);
       else
-        sumTile<1>(member, first, split_begin, split_end, to);
+        sumTile<0, true>(member, first, split_begin, split_end, to);
     }
     if (splits > 1) {
       member.team_barrier();
-      Kokkos::parallel_for(Kokkos::TeamVectorRange(member, 2 * (z + 1)), [&](const int k) {
+      Kokkos::parallel_for(Kokkos::TeamVectorRange(member, num_sums), [&](const int k) {
         double sum = 0;
         for (int split = 0; split < splits; ++split)
-          sum += shared[split * tiles * tile * 2 + k];
+          sum += shared[split * num_sums + k];
         sums.partials(k, member.league_rank()) = sum;
       });
     }
@@ -85,30 +100,42 @@ struct ArnoldiDotsKernel {
       finish(member);
   }
 
-  /// Inner products of Width columns, to shared memory or, if `to` is null, to the partial sums.
-  template <int Width>
+  /// Sums of a tile, to shared memory or, if `to` is null, to the partial sums: two a column, then
+  /// those of u and z alone.
+  template <int Width, bool Own>
   KOKKOS_FUNCTION void sumTile(const Member& member, int first, Offset begin, Offset end,
                                double* to) const {
+    using Tile = ArnoldiTile<Width, Own, Stored, Scalar>;
     // On hosts the sums of a column do not depend on the columns beside it.
     constexpr int strands = 8;
-    const auto mine = sumRange<typename Device::execution_space, 2 * Width, strands>(
+    const auto mine = sumRange<typename Device::execution_space, Tile::num_sums, strands>(
         member, lanes, begin, end,
-        ArnoldiTile<Width, Scalar>{&v(0, first), Offset(v.stride(1)), &v(0, u), &v(0, z)});
+        Tile{v.data() + first * Offset(v.stride(1)), Offset(v.stride(1)), u, z});
     Kokkos::single(Kokkos::PerThread(member), [&]() {
-      for (int k = 0; k < 2 * Width; ++k)
+      for (int k = 0; k < Tile::num_sums; ++k) {
+        const int sum = k < 2 * Width ? 2 * first + k : 2 * (columns - Width) + k;
         if (to != nullptr)
-          to[k] = mine.value[k];
+          to[sum] = mine.value[k];
         else
-          sums.partials(2 * first + k, member.league_rank()) = mine.value[k];
+          sums.partials(sum, member.league_rank()) = mine.value[k];
+      }
     });
   }
 
   KOKKOS_FUNCTION void finish(const Member& member) const {
-    for (int c = member.team_rank(); c <= z; c += member.team_size()) {
+    for (int c = member.team_rank(); c < columns; c += member.team_size()) {
       const Sums<2> total = sums.template total<2>(member, lanes, 2 * c);
       Kokkos::single(Kokkos::PerThread(member), [&]() {
         record.dotU(c) = total.value[0];
         record.dotZ(c) = total.value[1];
+      });
+    }
+    if (member.team_rank() == columns % member.team_size()) {
+      const Sums<3> total = sums.template total<3>(member, lanes, 2 * columns);
+      Kokkos::single(Kokkos::PerThread(member), [&]() {
+        record.dotU(columns) = total.value[0];
+        record.dotZ(columns) = total.value[1];
+        record.dotZ(columns + 1) = total.value[2];
       });
     }
     member.team_barrier();
@@ -116,7 +143,7 @@ struct ArnoldiDotsKernel {
       return;
     Sums<3> inner; // s.s, s.p, p.p
     Kokkos::parallel_reduce(
-        Kokkos::ThreadVectorRange(member, u),
+        Kokkos::ThreadVectorRange(member, columns),
         [&](const int c, Sums<3>& sum) {
           const double s = record.dotU(c);
           const double p = record.dotZ(c);
@@ -129,12 +156,12 @@ struct ArnoldiDotsKernel {
       // A candidate that loses most of itself in the second pass was rounding noise (twice is
       // enough: Kahan and Parlett): the basis ends here, and zeros keep what follows finite.
       constexpr double kept = 0.01;
-      const double uu = record.dotU(u);
+      const double uu = record.dotU(columns);
       const double rho2 = uu - inner.value[0];
       const double inverse_norm = rho2 > kept * uu ? 1 / compat::math::sqrt(rho2) : 0.0;
-      const double tau = (record.dotZ(u) - inner.value[1]) * inverse_norm;
+      const double tau = (record.dotZ(columns) - inner.value[1]) * inverse_norm;
       // The scale only has to be near 1 / norm: the next step measures the norm.
-      const double zz = record.dotZ(z);
+      const double zz = record.dotZ(columns + 1);
       const double left = zz - inner.value[2] - tau * tau;
       const double floor = 1e-20 * zz;
       record.inverseNorm() = inverse_norm;
@@ -144,22 +171,25 @@ struct ArnoldiDotsKernel {
   }
 };
 
-/// v_j = (u - V s) / rho,  next candidate = (z - V p - tau v_j) sigma, for a run of rows. u becomes
-/// v_j and z the next candidate in place.
-template <class Scalar, class Device>
+/// v_j = (u - V s) / rho,  u = (z - V p - tau v_j) sigma, for a run of rows: the candidate becomes
+/// a basis vector, and what is left of z the next candidate.
+template <class Stored, class Scalar, class Device>
 struct ArnoldiUpdateKernel {
   static constexpr int block = rowsAtOnce<typename Device::execution_space>();
 
-  MultiVectorArg<Scalar, Device> v;
+  MultiVectorArg<Stored, Device> v;
+  Scalar* u;
+  const Scalar* z;
+  Offset num_rows;
   int j;
   ArnoldiRecord record;
 
   KOKKOS_FUNCTION void operator()(const Offset item) const {
     const Offset first = item * block;
-    if (first + block <= Offset(v.extent(0)))
+    if (first + block <= num_rows)
       rows<block>(first);
     else
-      for (Offset i = first; i < Offset(v.extent(0)); ++i)
+      for (Offset i = first; i < num_rows; ++i)
         rows<1>(i);
   }
 
@@ -167,12 +197,12 @@ struct ArnoldiUpdateKernel {
   KOKKOS_INLINE_FUNCTION void rows(Offset first) const {
     double u_new[Rows], z_new[Rows];
     for (int r = 0; r < Rows; ++r) {
-      u_new[r] = v(first + r, j);
-      z_new[r] = v(first + r, j + 1);
+      u_new[r] = u[first + r];
+      z_new[r] = z[first + r];
     }
     forColumnsByFour(j, [&](const auto width, const int c) {
       constexpr int w = decltype(width)::value;
-      const Scalar* v_c[w];
+      const Stored* v_c[w];
       double s[w], p[w];
       for (int k = 0; k < w; ++k) {
         v_c[k] = &v(first, c + k);
@@ -188,10 +218,11 @@ struct ArnoldiUpdateKernel {
     const double inverse_norm = record.inverseNorm();
     const double tau = record.dotNew();
     const double scale = record.scale();
+    Stored* v_j = &v(first, j);
     for (int r = 0; r < Rows; ++r) {
       const double v_new = u_new[r] * inverse_norm;
-      v(first + r, j) = static_cast<Scalar>(v_new);
-      v(first + r, j + 1) = static_cast<Scalar>((z_new[r] - tau * v_new) * scale);
+      v_j[r] = static_cast<Stored>(v_new);
+      u[first + r] = static_cast<Scalar>((z_new[r] - tau * v_new) * scale);
     }
   }
 };
@@ -209,23 +240,35 @@ Gmres<Scalar, Device>::Gmres(SolverOptions options, Flexible flexible)
 
 template <class Scalar, class Device>
 void Gmres<Scalar, Device>::allocate(const execution_space& exec, Offset n, bool preconditioned) {
-  const int length = static_cast<int>(
+  length_ = static_cast<int>(
       std::max<Offset>(1, std::min<Offset>({options_.restart, options_.max_iterations, n})));
-  capacity_ = length + 1;
-  const auto vectors = [&](const char* label, int count) {
-    return allocateView<MultiVector<Scalar, Device>>(exec, label, size_t(n), size_t(count));
+  basis_ = work_ = z_ = {}; // frees memory first
+  single_basis_ = {};
+  const auto vectors = [&](auto& to, const char* label, int count) {
+    to = allocateView<std::decay_t<decltype(to)>>(exec, label, size_t(n), size_t(count));
   };
-  basis_ = z_ = {}; // frees memory first
-  basis_ = vectors("Ainvil::Gmres::basis", capacity_);
-  const int stored = flexible_ ? length : 1;
-  z_ = vectors("Ainvil::Gmres::preconditioned", preconditioned ? stored : 0);
-  sums_ = detail::PartialSums<Device>(exec, 2 * capacity_, shape_);
+  withBasis([&](auto& basis) { vectors(basis, "Ainvil::Gmres::basis", length_); });
+  vectors(work_, "Ainvil::Gmres::candidate", 2);
+  const int stored = flexible_ ? length_ : 1;
+  vectors(z_, "Ainvil::Gmres::preconditioned", preconditioned ? stored : 0);
+  sums_ = detail::PartialSums<Device>(exec, 2 * length_ + 3, shape_);
   // Zeros: records are read as a whole, also where a step has written nothing.
+  const int records = length_ + 1;
   records_ = allocateZeros<double, Device>(exec, "Ainvil::Gmres::records",
-                                           Offset(capacity_) * ArnoldiRecord::size(capacity_));
-  coefficients_ = ainvil::allocate<double, Device>(exec, "Ainvil::Gmres::coefficients", capacity_);
+                                           Offset(records) * ArnoldiRecord::size(length_ + 2));
+  coefficients_ = ainvil::allocate<double, Device>(exec, "Ainvil::Gmres::coefficients", length_);
   host_records_ = hostMirror(records_);
   host_coefficients_ = hostMirror(coefficients_);
+}
+
+/// A product carries the rounding of its row sums, so somewhat more than that of a value; a basis
+/// in float only that of its values. Too large an answer ends a cycle early, which costs a restart
+/// and no accuracy.
+template <class Scalar, class Device>
+double Gmres<Scalar, Device>::negligible() const {
+  const double of_products = 100.0 * std::numeric_limits<Scalar>::epsilon();
+  const double of_basis = std::numeric_limits<float>::epsilon();
+  return options_.basis == Storage::Float ? std::max(of_products, of_basis) : of_products;
 }
 
 /// One cycle.
@@ -233,8 +276,8 @@ template <class Scalar, class Device>
 typename Gmres<Scalar, Device>::Stop Gmres<Scalar, Device>::run(const System& system,
                                                                 SolveResult& result) {
   if (result.iterations == 0) // the first of this solve
-    arnoldi_.start(std::numeric_limits<Scalar>::epsilon());
-  const int length = std::min(capacity_ - 1, options_.max_iterations - result.iterations);
+    arnoldi_.start(negligible());
+  const int length = std::min(length_, options_.max_iterations - result.iterations);
   const int columns = runCycle(system, length, result);
   if (arnoldi_.failed())
     return {SolveStatus::Diverged, "A or the preconditioner gave NaN or Inf"};
@@ -246,9 +289,9 @@ typename Gmres<Scalar, Device>::Stop Gmres<Scalar, Device>::run(const System& sy
   return {};
 }
 
-/// Runs up to `length` steps from the residual in column 0 and appends to the history. Returns the
-/// number of basis vectors whose combination is the iterate to be taken. Where the open column ends
-/// the cycle, or seems to, one more kernel of inner products makes it final.
+/// Runs up to `length` steps from the residual in candidate() and appends to the history. Returns
+/// the number of basis vectors whose combination is the iterate to be taken. Where the open column
+/// ends the cycle, or seems to, one more kernel of inner products makes it final.
 template <class Scalar, class Device>
 int Gmres<Scalar, Device>::runCycle(const System& system, int length, SolveResult& result) {
   const execution_space& exec = system.exec;
@@ -258,20 +301,20 @@ int Gmres<Scalar, Device>::runCycle(const System& system, int length, SolveResul
   int seen = 0;
   for (int j = 0; j < length; ++j) {
     multiply(system, j);
-    takeInnerProducts(exec, j, j + 1);
+    takeInnerProducts(exec, j, product());
     update(exec, j);
     const bool last = j + 1 == length;
     if (!last && (j + 1) % interval != 0)
       continue;
 
     if (last)
-      takeInnerProducts(exec, j + 1, j + 1);
+      takeInnerProducts(exec, j + 1, candidate());
     readRecords(exec, seen, last ? j + 2 : j + 1);
     for (; seen <= j; ++seen)
       arnoldi_.add(seen, record(host_records_.data(), seen));
     const bool near = !last && arnoldi_.predictedResidual() <= options_.tolerance * system.b_norm;
     if (near) {
-      takeInnerProducts(exec, j + 1, j + 1);
+      takeInnerProducts(exec, j + 1, candidate());
       readRecords(exec, j + 1, j + 2);
     }
     if (last || near)
@@ -291,40 +334,49 @@ int Gmres<Scalar, Device>::runCycle(const System& system, int length, SolveResul
   return columns;
 }
 
-/// column j + 1 = A M column j
+/// product = A M candidate
 template <class Scalar, class Device>
 void Gmres<Scalar, Device>::multiply(const System& system, int j) {
   if (system.m == nullptr) {
-    system.a.apply(system.exec, column(j), column(j + 1));
+    system.a.apply(system.exec, candidate(), product());
     return;
   }
-  system.m->apply(system.exec, column(j), preconditioned(j));
-  system.a.apply(system.exec, preconditioned(j), column(j + 1));
+  system.m->apply(system.exec, candidate(), preconditioned(j));
+  system.a.apply(system.exec, preconditioned(j), product());
 }
 
-/// Inner products of columns 0 .. z with columns u and z, into record u.
+/// Inner products of the first `columns` basis vectors with the candidate u and with z, into record
+/// `columns`. With z = u what they say of z is worthless.
 template <class Scalar, class Device>
-void Gmres<Scalar, Device>::takeInnerProducts(const execution_space& exec, int u, int z) {
-  using Kernel = detail::ArnoldiDotsKernel<Scalar, Device>;
-  const size_t scratch = (2 * Kernel::tile * shape_.team_size + 2) * sizeof(double);
-  Kokkos::parallel_for(
-      "Ainvil::Gmres::innerProducts", shape_.policy(exec, scratch),
-      Kernel{basis_, u, z, sums_, shape_.rows_per_team, shape_.lanes, record(records_.data(), u)});
+void Gmres<Scalar, Device>::takeInnerProducts(const execution_space& exec, int columns,
+                                              VectorArg z) {
+  withBasis([&](const auto& basis) {
+    using Stored = typename std::decay_t<decltype(basis)>::value_type;
+    using Kernel = detail::ArnoldiDotsKernel<Stored, Scalar, Device>;
+    Kokkos::parallel_for(
+        "Ainvil::Gmres::innerProducts", shape_.policy(exec, Kernel::scratchBytes(shape_.team_size)),
+        Kernel{basis, candidate().data(), z.data(), columns, sums_, n_, shape_.rows_per_team,
+               shape_.lanes, record(records_.data(), columns)});
+  });
 }
 
-/// Makes column j a basis vector and column j + 1 the next candidate.
+/// Makes the candidate basis vector j and what is left of the product the next candidate.
 template <class Scalar, class Device>
 void Gmres<Scalar, Device>::update(const execution_space& exec, int j) {
-  using Kernel = detail::ArnoldiUpdateKernel<Scalar, Device>;
-  const Offset items = (n_ + Kernel::block - 1) / Kernel::block;
-  Kokkos::parallel_for("Ainvil::Gmres::update", detail::Range<execution_space>(exec, 0, items),
-                       Kernel{basis_, j, record(records_.data(), j)});
+  withBasis([&](const auto& basis) {
+    using Stored = typename std::decay_t<decltype(basis)>::value_type;
+    using Kernel = detail::ArnoldiUpdateKernel<Stored, Scalar, Device>;
+    const Offset items = (n_ + Kernel::block - 1) / Kernel::block;
+    Kokkos::parallel_for(
+        "Ainvil::Gmres::update", detail::Range<execution_space>(exec, 0, items),
+        Kernel{basis, candidate().data(), product().data(), n_, j, record(records_.data(), j)});
+  });
 }
 
 /// Brings the records [first, last) to the host in one transfer.
 template <class Scalar, class Device>
 void Gmres<Scalar, Device>::readRecords(const execution_space& exec, int first, int last) {
-  const Offset size = ArnoldiRecord::size(capacity_);
+  const Offset size = ArnoldiRecord::size(length_ + 2);
   const auto range = std::make_pair(first * size, last * size);
   Kokkos::deep_copy(exec, Kokkos::subview(host_records_, range), Kokkos::subview(records_, range));
   compat::fence(exec, "Ainvil::Gmres::readRecords");
@@ -341,15 +393,16 @@ int Gmres<Scalar, Device>::correct(const System& system, int columns) {
   if (from_z)
     toCandidates(host_coefficients_.data(), columns);
   Kokkos::deep_copy(exec, coefficients_, host_coefficients_);
-  const auto combine = [&](const MultiVector<Scalar, Device>& v, int beta, VectorArg y) {
-    detail::combineColumns<Scalar, Device>(exec, v, coefficients_, columns, beta, y);
+  const auto combine = [&](const auto& v, int beta, VectorArg y) {
+    using Stored = typename std::decay_t<decltype(v)>::value_type;
+    detail::combineColumns<Stored, Scalar, Device>(exec, v, coefficients_, columns, beta, y);
   };
   if (from_z) {
     combine(z_, 1, system.x);
   } else if (system.m == nullptr) {
-    combine(basis_, 1, system.x);
+    withBasis([&](const auto& basis) { combine(basis, 1, system.x); });
   } else {
-    combine(basis_, 0, preconditioned(0));
+    withBasis([&](const auto& basis) { combine(basis, 0, preconditioned(0)); });
     system.m->apply(exec, preconditioned(0), system.x, Trans::No, Scalar(1), Scalar(1));
   }
   return columns;

@@ -34,7 +34,7 @@ enum class Flexible { No, Yes };
 /// kilobytes) and updates the small least-squares problem; all decisions follow from the steps
 /// themselves, so the iteration count is exact however seldom it looks. End of a cycle: one kernel
 /// of inner products, the update of x (GMRES: with one more application of M), the true residual,
-/// and one synchronisation more. Workspace: l + 1 vectors with l = min(restart, max_iterations, n),
+/// and one synchronisation more. Workspace: l + 2 vectors with l = min(restart, max_iterations, n),
 /// and with preconditioner 1 more in GMRES, l more in FGMRES.
 ///
 /// On a singular operator (Breakdown) x holds the best iterate; on NaN or Inf from A or M
@@ -57,11 +57,12 @@ public:
 
 private:
   void allocate(const execution_space& exec, Offset n, bool preconditioned) override;
-  VectorArg residual() override { return column(0); }
+  VectorArg residual() override { return candidate(); }
   Stop run(const System& system, SolveResult& result) override;
+  double negligible() const;
   int runCycle(const System& system, int length, SolveResult& result);
   void multiply(const System& system, int j);
-  void takeInnerProducts(const execution_space& exec, int u, int z);
+  void takeInnerProducts(const execution_space& exec, int columns, VectorArg z);
   void update(const execution_space& exec, int j);
   void readRecords(const execution_space& exec, int first, int last);
   int correct(const System& system, int columns);
@@ -71,18 +72,31 @@ private:
     return result.rel_residual <= options_.tolerance;
   }
   detail::ArnoldiRecord record(double* data, int j) const {
-    return {data + Offset(j) * detail::ArnoldiRecord::size(capacity_), capacity_};
+    return {data + Offset(j) * detail::ArnoldiRecord::size(length_ + 2), length_ + 2};
   }
-  VectorArg column(int j) const { return VectorArg(basis_.data() + j * n_, n_, 1); }
+  /// Calls body(basis), of whichever precision it is.
+  template <class Body>
+  void withBasis(const Body& body) {
+    if (options_.basis == Storage::Float)
+      body(single_basis_);
+    else
+      body(basis_);
+  }
+  /// u_j
+  VectorArg candidate() const { return VectorArg(work_.data(), n_, 1); }
+  /// A M u_j
+  VectorArg product() const { return VectorArg(work_.data() + n_, n_, 1); }
   /// Where M u_j goes.
   VectorArg preconditioned(int j) const {
     return VectorArg(z_.data() + (flexible_ ? j * n_ : 0), n_, 1);
   }
 
   bool flexible_;
-  int capacity_ = 0;                  ///< basis vectors, one more than iterations of a cycle
-  MultiVector<Scalar, Device> basis_; ///< n x capacity
-  MultiVector<Scalar, Device> z_;     ///< M u_j of the last step, or if flexible of all
+  int length_ = 0;                          ///< iterations of a cycle at most
+  MultiVector<Scalar, Device> basis_;       ///< n x length, or empty
+  MultiVector<float, Device> single_basis_; ///< the other is empty
+  MultiVector<Scalar, Device> work_;        ///< candidate and product
+  MultiVector<Scalar, Device> z_;           ///< M u_j of the last step, or if flexible of all
   detail::PartialSums<Device> sums_;
   detail::ArnoldiLeastSquares arnoldi_;
   Kokkos::View<double*, Device> records_; ///< one ArnoldiRecord a step

@@ -308,11 +308,11 @@ void fillVector(const typename Device::execution_space& exec, Scalar value,
 
 /// y_i = beta y_i + sum over c < columns of V(i, c) a_c for a run of rows. beta is 0 or 1; with 0 y
 /// is not read.
-template <class Scalar, class Device>
+template <class Stored, class Scalar, class Device>
 struct CombineKernel {
   static constexpr int block = rowsAtOnce<typename Device::execution_space>();
 
-  MultiVectorArg<const Scalar, Device> v;
+  MultiVectorArg<const Stored, Device> v;
   Kokkos::View<const double*, Device> a;
   int columns;
   int beta;
@@ -334,7 +334,7 @@ struct CombineKernel {
       sum[r] = beta != 0 ? double(y(first + r, 0)) : 0.0;
     forColumnsByFour(columns, [&](const auto width, const int c) {
       constexpr int w = decltype(width)::value;
-      const Scalar* v_c[w];
+      const Stored* v_c[w];
       double a_c[w];
       for (int k = 0; k < w; ++k) {
         v_c[k] = &v(first, c + k);
@@ -350,11 +350,11 @@ struct CombineKernel {
 };
 
 /// y = beta y + V(:, 0 .. columns - 1) a, beta = 0 or 1.
-template <class Scalar, class Device>
+template <class Stored, class Scalar, class Device>
 void combineColumns(const typename Device::execution_space& exec,
-                    MultiVectorArg<const Scalar, Device> v, Kokkos::View<const double*, Device> a,
+                    MultiVectorArg<const Stored, Device> v, Kokkos::View<const double*, Device> a,
                     int columns, int beta, MultiVectorArg<Scalar, Device> y) {
-  using Kernel = CombineKernel<Scalar, Device>;
+  using Kernel = CombineKernel<Stored, Scalar, Device>;
   const Offset items = (Offset(y.extent(0)) + Kernel::block - 1) / Kernel::block;
   Kokkos::parallel_for("Ainvil::combineColumns",
                        Range<typename Device::execution_space>(exec, 0, items),

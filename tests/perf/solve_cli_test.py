@@ -106,7 +106,7 @@ class CommandLineTest(unittest.TestCase):
         text = self.succeed("--help")
         for word in ("cavity:N", "laplace27:", "jacobi", "power=1", "relax=0|n|auto",
                      "breakdown=fail|shift|replace", "Exit codes", "--restart", "rowsum",
-                     "cg|gmres|fgmres|bicgstab", "--allow-varying"):
+                     "cg|gmres|fgmres|bicgstab", "--allow-varying", "--basis"):
             self.assertIn(word, text)
         self.assertLess(max(map(len, text.splitlines())), 121)
 
@@ -300,6 +300,18 @@ class CommandLineTest(unittest.TestCase):
             self.assertEqual(run["block_size"], block_size)
             self.assertEqual(run["rows"], 12)
 
+    def test_basis_in_float_needs_less_memory(self):
+        runs = {}
+        for basis in ("double", "float"):
+            text = self.succeed("--problem", "laplace7:20", "--precond", "jacobi", "--basis", basis,
+                                "--tol", "1e-10", "--json", "a.json")
+            self.assertIs("gmres(30), basis in float, " in text, basis == "float")
+            runs[basis] = json.loads(self.read("a.json"))
+            self.assertEqual(runs[basis]["basis"], basis)
+            self.assertEqual(runs[basis]["status"], "converged")
+        saved = runs["double"]["peak_bytes"] - runs["float"]["peak_bytes"]
+        self.assertAlmostEqual(saved / (30 * 4 * 8000), 1, delta=0.02)
+
     def test_kokkos_options_pass_through(self):
         self.succeed("--kokkos-disable-warnings", "--problem", "poisson5:4", "--quiet")
         result = self.run_solve("--problem", "poisson5:4", "--kokkos-nonsense")
@@ -410,10 +422,13 @@ class CommandLineTest(unittest.TestCase):
                               ("--max-iters", "99999999999"), ("--repeat", "0"),
                               ("--block-size", "0"), ("--solver", "minres"),
                               ("--scale", "rows"), ("--exec", "gpu"), ("--precision", "half"),
+                              ("--basis", "half"),
                               ("--reorder", "amd"), ("--rhs", "random:x"), ("--rhs", "random:-1"),
                               ("--rhs", "twos"), ("--rhs", "")):
             self.refuse_input([option], *good, option, value)
         self.refuse_input(["--tol"], *good, "--tol", "1", "--tol", "2")
+        self.refuse_input(["--basis", "--precision"], *good, "--precision", "float", "--basis",
+                          "double")
 
     def test_refuses_bad_problems(self):
         for problem in ("nonsense:3", "cavity", "cavity:", "cavity:1", "cavity:-5", "cavity:3x3",

@@ -266,25 +266,97 @@ TEST(Gmres, LaunchesTwoKernelsAnIteration) {
                    3 * (cycles + 1) + 1));       // b - A x and its norm; the norm of b
 }
 
+SolverOptions withFloatBasis(SolverOptions o) {
+  o.basis = Storage::Float;
+  return o;
+}
+
+// Whatever the basis, the solution is as exact; within a cycle the residual follows that of a basis
+// in double to the rounding of float.
+TEST(GmresFloatBasis, FollowsTheOneInDouble) {
+  for (const int n : {31, 536, 615})
+    for (const int restart : {1, 7, 30}) {
+      SCOPED_TRACE(message("n = ", n, ", restart = ", restart));
+      const HostCsr a = chain(n);
+      const Doubles b = randomVector(n, 17);
+      const SolverOptions o = options(1e-5, 60, restart);
+      for (const bool flexible : {false, true}) {
+        const auto solve = [&](const SolverOptions& with) {
+          if (!flexible)
+            return solveWith<Gmres>(with, a, b);
+          const Sequence<> m(randomScalings(n)); // from the first on
+          return solveWithOperator<Fgmres>(with, a, b, &m);
+        };
+        const Solved expected = solve(o);
+        const Solved actual = solve(withFloatBasis(o));
+        EXPECT_EQ(expected.result.status, actual.result.status);
+        expectSameHistory(actual.result.history, expected.result.history, 1e-6);
+        EXPECT_NEAR(actual.result.true_rel_residual, actual.result.rel_residual, 1e-6);
+      }
+    }
+}
+
+TEST(GmresFloatBasis, ReachesResidualsBelowItsRounding) {
+  const HostCsr a = convectionDiffusion(23, 23, 0.3, 0.2);
+  const Doubles b = randomVector(a.size(), 5);
+  for (const int restart : {30, 200}) {
+    const SolverOptions o = options(1e-13, 1000, restart);
+    const Solved in_double = solveWith<Gmres>(o, a, b);
+    EXPECT_EQ(in_double.result.status, SolveStatus::Converged);
+    for (const bool flexible : {false, true}) {
+      const Solved s = flexible ? solveWith<Fgmres>(withFloatBasis(o), a, b)
+                                : solveWith<Gmres>(withFloatBasis(o), a, b);
+      EXPECT_EQ(s.result.status, SolveStatus::Converged);
+      EXPECT_LE(relativeResidual(a, b, s.x), 1.01e-13);
+      // A cycle that would have gone on beyond the rounding of float starts again.
+      EXPECT_LE(s.result.iterations, 3 * in_double.result.iterations);
+    }
+  }
+}
+
+TEST(GmresFloatBasis, TellsSingularSystems) {
+  const Solved s = solveWith<Gmres>(withFloatBasis(options(1e-10, 100)), diagonalOf({1, 2, 3, 0}),
+                                    Doubles(4, 1.0));
+  EXPECT_EQ(s.result.status, SolveStatus::Breakdown);
+  EXPECT_NEAR(s.result.true_rel_residual, 0.5, 1e-6);
+}
+
+// There is nothing shorter to store it in.
+TEST(GmresFloatBasis, IsTheBasisOfSolversInFloat) {
+  const HostCsr a = chain(536);
+  const Doubles b = randomVector(a.size(), 5);
+  const SolverOptions o = options(1e-4, 100, 7);
+  const Solved expected = solveWith<Gmres, float>(o, a, b);
+  const Solved actual = solveWith<Gmres, float>(withFloatBasis(o), a, b);
+  EXPECT_EQ(actual.result.status, SolveStatus::Converged);
+  EXPECT_EQ(actual.result.history, expected.result.history);
+  EXPECT_EQ(actual.x, expected.x);
+}
+
 /// Bytes that the first solve allocates beyond those of the system.
 template <template <class, class> class Solver>
-double workspaceVectors(int restart, bool preconditioned) {
+double workspaceVectors(int restart, bool preconditioned, Storage basis = Storage::Native) {
   const HostCsr host_a = convectionDiffusion(100, 100);
   const auto a = toDevice<double>(host_a);
   const auto b = toDevice<double>(randomVector(host_a.size(), 21));
   const auto x = toDevice<double>(Doubles(host_a.size(), 0.0));
+  SolverOptions o = options(1e-30, 30, restart);
+  o.basis = basis;
   ToolsRecorder recorder;
-  Solver<double, Device>(options(1e-30, 30, restart)).solve(a, preconditioned ? &a : nullptr, b, x);
+  Solver<double, Device>(o).solve(a, preconditioned ? &a : nullptr, b, x);
   return double(recorder.bytes) / (host_a.size() * sizeof(double));
 }
 
 TEST(Gmres, NeedsTheWorkspaceItClaims) {
   constexpr double small = 0.9; // partial sums and inner products
   for (const int restart : {5, 20}) {
-    EXPECT_NEAR(workspaceVectors<Gmres>(restart, false), restart + 1, small);
-    EXPECT_NEAR(workspaceVectors<Gmres>(restart, true), restart + 2, small);
-    EXPECT_NEAR(workspaceVectors<Fgmres>(restart, false), restart + 1, small);
-    EXPECT_NEAR(workspaceVectors<Fgmres>(restart, true), 2 * restart + 1, small);
+    EXPECT_NEAR(workspaceVectors<Gmres>(restart, false), restart + 2, small);
+    EXPECT_NEAR(workspaceVectors<Gmres>(restart, true), restart + 3, small);
+    EXPECT_NEAR(workspaceVectors<Fgmres>(restart, false), restart + 2, small);
+    EXPECT_NEAR(workspaceVectors<Fgmres>(restart, true), 2 * restart + 2, small);
+    const double half = 0.5 * restart;
+    EXPECT_NEAR(workspaceVectors<Gmres>(restart, true, Storage::Float), half + 3, small);
+    EXPECT_NEAR(workspaceVectors<Fgmres>(restart, true, Storage::Float), half + restart + 2, small);
   }
 }
 
