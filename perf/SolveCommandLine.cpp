@@ -54,6 +54,7 @@ std::vector<std::string> defaultPreconds(const std::string& solver) {
           "ilu:solve=isai,power=1",
           "ilu:solve=isai,power=2",
           "ilu:solve=isai,power=3",
+          "ilu:solve=isai,power=2,storage=float",
           "ilu:solve=isai,power=1,relax=auto",
           "ilu:solve=jacobi,sweeps=3"};
 }

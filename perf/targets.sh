@@ -84,7 +84,7 @@ cusparse_solves() {
   local calls=()
   for system in "$@"; do
     policy=$("$here/targets_table.py" --faster-policy "${system%% *}" "$out/$name-policies.jsonl") || return
-    calls+=("$system $(preconds "$policy")")
+    calls+=("$system --basis float $(preconds "$policy")")
   done
   solves "$name" "${calls[@]}"
 }
@@ -93,6 +93,8 @@ echo "$size targets of $bin in $out"
 ours=$(preconds ilu:solve=isai,power={1,2,3} ilu:solve=isai,power={1,2},storage=float \
   ilu:solve=isai,relax=1{,",storage=float"})
 study isai solves isai "${block_systems[@]/%/ --repeat $repeat $ours}"
+# The same GMRES for all from here on: its basis is in float.
+study isai-float-basis solves isai-float-basis "${block_systems[@]/%/ --repeat $repeat --basis float $ours}"
 study products study_rows products product "${blocks[@]}"
 factored=("${blocks[@]}" "${points[*]}")
 study factors study_rows factors factor "${factored[@]/%/ --factor-sweeps 0}"
@@ -106,8 +108,8 @@ study setups solves setups "${setups[@]}"
 study setups-host solves setups-host "${setups[@]/%/ --max-iters 0 --exec host}"
 
 few=$(preconds ilu:solve=jacobi,sweeps={1,2,3,4,5,6})
-study sweeps solves sweeps "${swept[@]/%/ --repeat $repeat $few}" \
-  "$skewed --repeat 2 $(preconds ilu:solve=jacobi,sweeps={6,8,10,12,16})"
+study sweeps solves sweeps "${swept[@]/%/ --repeat $repeat --basis float $few}" \
+  "$skewed --repeat 2 --basis float $(preconds ilu:solve=jacobi,sweeps={6,8,10,12,16})"
 # Its level sets are as many as rows: exact solves for their iterations, on one core.
 OMP_NUM_THREADS=1 study exact-host solves exact-host "$skewed --exec host $(preconds ilu:solve=exact)"
 

@@ -62,12 +62,15 @@ class Table:
         print(f"\n{self.counts['yes']} of {sum(self.counts.values())} met.")
 
 
-def best_isai(isai, problem):
-    return fastest([run for run in isai if run["status"] == "converged"], "total_seconds", problem=problem)
+def best_isai(data, problem):
+    """With either basis."""
+    runs = [run for name in ("isai", "isai-float-basis") for run in data[name] if run["status"] == "converged"]
+    return fastest(runs, "total_seconds", problem=problem)
 
 
 def spent(run):
-    return f"{run['precond']}: {ms(run['setup_total_seconds'])} + {ms(run['solve_seconds'])} ms, " \
+    basis = ", basis in float" if run["basis"] == "float" else ""
+    return f"{run['precond']}{basis}: {ms(run['setup_total_seconds'])} + {ms(run['solve_seconds'])} ms, " \
            f"{run['iterations']} iterations"
 
 
@@ -75,7 +78,7 @@ def exact_solves(table, data):
     what = "GMRES(30) + ILU(0), set-up included, against exact solves of cuSPARSE"
     count = len(table.rows)
     for problem in problems(data["isai"]):
-        ours = best_isai(data["isai"], problem)
+        ours = best_isai(data, problem)
         theirs = fastest(data["cusparse"], "total_seconds", problem=problem, status="converged")
         if ours and theirs:
             table.add(what, problem, (">=", 20 if problem.startswith("cavity") else 7),
@@ -87,7 +90,7 @@ def exact_solves(table, data):
 def ginkgo(table, data):
     what = "the same against Ginkgo's ISAI (constants of another run)"
     for problem, theirs in GINKGO.items():
-        ours = best_isai(data["isai"], problem)
+        ours = best_isai(data, problem)
         if ours:
             same = []
             for power, total in enumerate(theirs, 1):
@@ -264,7 +267,7 @@ def growth(table, data):
 
 LINES = (exact_solves, ginkgo, products, isai_setup, float_storage, factorisation, cholesky, setup_on_gpu,
          sweeps, growth)
-FILES = ("isai", "cusparse", "products", "factors", "cholesky", "setups", "setups-host", "sweeps",
+FILES = ("isai", "isai-float-basis", "cusparse", "products", "factors", "cholesky", "setups", "setups-host", "sweeps",
          "exact-host", "triangles", "growth")
 
 
