@@ -37,6 +37,11 @@ enum class Flexible { No, Yes };
 /// and one synchronisation more. Workspace: l + 2 vectors with l = min(restart, max_iterations, n),
 /// and with preconditioner 1 more in GMRES, l more in FGMRES.
 ///
+/// With SolverOptions::basis = Float the l basis vectors are rounded to float when they are final
+/// and take half the memory and traffic; the candidate, the product and all sums are as before.
+/// Source: Aliaga, Anzt, Gruetzmacher, Quintana-Orti, Tomas, Compressed basis GMRES on
+/// high-performance graphics processing units, Int. J. High Perform. Comput. Appl. 37 (2023).
+///
 /// On a singular operator (Breakdown) x holds the best iterate; on NaN or Inf from A or M
 /// (Diverged) that of the last cycle.
 template <class Scalar, class Device>

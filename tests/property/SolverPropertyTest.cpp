@@ -86,6 +86,7 @@ void checkSystem(const RandomSystem& system) {
   options.tolerance = std::pow(10.0, -random.uniform(2, 14));
   options.max_iterations = random.below(4) == 0 ? random.below(5) : 60;
   options.restart = 1 + random.below(40);
+  options.basis = random.below(2) == 0 ? Storage::Native : Storage::Float;
   const MatrixOperator<double, Device> a(copyTo<Device>(system.matrix));
   const std::vector<double> b = random.below(8) == 0 ? std::vector<double>(n) : random.vector(n);
   const std::vector<double> x0 = random.below(2) == 0 ? std::vector<double>(n) : random.vector(n);
@@ -130,6 +131,7 @@ TEST(SolverProperty, SafeSystemsConverge) {
   wanted.values = {Values::Dominant, Values::Spd};
   forSystems(40, wanted, [](const RandomSystem& system) {
     SolverOptions options;
+    options.basis = system.seed % 2 == 0 ? Storage::Native : Storage::Float;
     const std::vector<double> b = Random(system.seed + 31).vector(system.size());
     const MatrixOperator<double, Device> a(copyTo<Device>(system.matrix));
     const auto m = built("ilu", system.matrix);
