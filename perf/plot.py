@@ -55,10 +55,18 @@ def title(run, what=""):
     return f"{run['problem']}{what} on {machine(run)}"
 
 
+def name_of(run):
+    """The preconditioner, and what else tells runs on one problem apart."""
+    short = run.get("basis") == "float" and run.get("precision") == "double" and "gmres" in run["solver"]
+    return run["precond"] + (", basis in float" if short else "")
+
+
 def by(runs, *keys):
+    """Groups of runs with the same values; a key may be a function of the run."""
     groups = {}
     for run in runs:
-        groups.setdefault(tuple(run.get(key) for key in keys), []).append(run)
+        values = tuple(key(run) if callable(key) else run.get(key) for key in keys)
+        groups.setdefault(values, []).append(run)
     return groups
 
 
@@ -82,7 +90,7 @@ def bars(runs, draw):
     """A figure with a horizontal bar a run, labelled with its preconditioner and iterations."""
     figure, axes = plt.subplots(figsize=(9, 1.6 + 0.36 * len(runs)))
     draw(axes, range(len(runs)))
-    axes.set_yticks(range(len(runs)), [f"{run['precond']} ({run['iterations']})" for run in runs])
+    axes.set_yticks(range(len(runs)), [f"{name_of(run)} ({run['iterations']})" for run in runs])
     axes.invert_yaxis()
     axes.grid(axis="y", visible=False)
     return figure, axes
@@ -93,7 +101,7 @@ def convergence(runs):
         figure, axes = plt.subplots(figsize=(9, 5.4))
         for k, run in enumerate(part):
             history = [max(number(r), FLOOR) for r in run["history"]]
-            axes.semilogy(history, label=run["precond"], color=PALETTE[k % len(PALETTE)],
+            axes.semilogy(history, label=name_of(run), color=PALETTE[k % len(PALETTE)],
                           linestyle="-" if k < len(PALETTE) else "--")
         axes.axhline(part[0]["tolerance"], color=GREY, linestyle=":", linewidth=1)
         axes.set_xlabel(f"iterations of {part[0]['solver']}")
@@ -130,7 +138,7 @@ def breakdown(runs):
         figure, axes = bars(part, draw)
         axes.set_xlabel("ms")
         axes.set_title(title(part[0]))
-        axes.legend(fontsize=8)
+        axes.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
         figure.tight_layout()
         yield f"breakdown-{problem}", figure
 
@@ -156,7 +164,7 @@ def speedup(runs):
             axes.axvline(1, color=GREY, linewidth=1)
 
         figure, axes = bars(part, draw)
-        axes.set_xlabel(f"time to solution of {slow['precond']} over that of the row")
+        axes.set_xlabel(f"time to solution of {name_of(slow)} over that of the row")
         axes.set_title(title(part[0]))
         figure.tight_layout()
         yield f"speedup-{problem}", figure
@@ -169,7 +177,7 @@ def scaling(runs):
             families.setdefault(run["problem"].split(":")[0], []).append(run)
     for family, part in families.items():
         curves = {name: sorted(same, key=lambda run: run["rows"])
-                  for (name,), same in by(part, "precond").items()
+                  for (name,), same in by(part, name_of).items()
                   if len({run["rows"] for run in same}) > 2}
         if not curves:
             continue
