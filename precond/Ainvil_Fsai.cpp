@@ -5,6 +5,7 @@
 #include "Ainvil_FsaiAdaptive.hpp"
 #include "Ainvil_FsaiPattern.hpp"
 #include "Ainvil_FsaiRows.hpp"
+#include "Ainvil_GraphAlgebra.hpp"
 #include "Ainvil_PivotInverter.hpp"
 #include "Ainvil_SelectEntries.hpp"
 #include "Ainvil_Symmetry.hpp"
@@ -103,7 +104,7 @@ template <class Scalar, class Device>
 void Fsai<Scalar, Device>::doInitialize(const execution_space& exec, const Matrix& a) {
   const Ordinal n = a.numRows();
   const Offset bs2 = Offset(a.block_size) * a.block_size;
-  detail::checkDiagonal(exec, a.graph, parameters_.breakdown);
+  const bool has_diagonal = detail::checkDiagonal(exec, a.graph, parameters_.breakdown) == 0;
   block_size_ = a.block_size;
   // Frees what the last matrix took before new memory is asked for.
   pattern_ = {};
@@ -112,7 +113,8 @@ void Fsai<Scalar, Device>::doInitialize(const execution_space& exec, const Matri
   g_arrays_ = gt_arrays_ = {};
   g_ = gt_ = {};
   solver_ = {};
-  report_.phases.time(exec, "Fsai", "pattern", [&] { pattern_ = makePattern(exec, a); });
+  report_.phases.time(exec, "Fsai", "pattern",
+                      [&] { pattern_ = makePattern(exec, a, has_diagonal); });
   report_.phases.time(exec, "Fsai", "plan", [&] {
     values_ = allocate<Scalar, Device>(exec, "Ainvil::Fsai::values", pattern_.numEntries() * bs2);
     info_ = allocate<int, Device>(exec, "Ainvil::Fsai::info", n);
@@ -132,13 +134,15 @@ void Fsai<Scalar, Device>::doInitialize(const execution_space& exec, const Matri
 }
 
 template <class Scalar, class Device>
-Graph<Device> Fsai<Scalar, Device>::makePattern(const execution_space& exec,
-                                                const Matrix& a) const {
+Graph<Device> Fsai<Scalar, Device>::makePattern(const execution_space& exec, const Matrix& a,
+                                                bool has_diagonal) const {
   const FsaiAdaptive& adaptive = parameters_.adaptive;
   const bool from_user = parameters_.pattern.row_map.extent(0) > 0;
-  const Graph<Device> sparse = parameters_.tau > 0 && (adaptive.steps > 0 || !from_user)
-                                   ? detail::sparsified(exec, a, parameters_.tau)
-                                   : a.graph;
+  Graph<Device> sparse = parameters_.tau > 0 && (adaptive.steps > 0 || !from_user)
+                             ? detail::sparsified(exec, a, parameters_.tau)
+                             : a.graph;
+  if (!has_diagonal) // G needs all of it
+    sparse = fillPattern(exec, sparse, 0);
   const int power = adaptive.steps > 0 ? adaptive.power : parameters_.power;
   const Ordinal max_row = parameters_.max_row;
   const auto byPower = [&] {

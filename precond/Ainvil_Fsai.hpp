@@ -122,7 +122,7 @@ private:
   };
 
   bool isFiltered() const { return parameters_.filter > 0; }
-  Graph<Device> makePattern(const execution_space& exec, const Matrix& a) const;
+  Graph<Device> makePattern(const execution_space& exec, const Matrix& a, bool has_diagonal) const;
   void solveRows(const execution_space& exec, const Matrix& a);
   void filterRows(const execution_space& exec, const Matrix& a);
   void setGraph(const execution_space& exec, const Graph<Device>& graph);

@@ -3,6 +3,7 @@
 #include "KokkosObservers.hpp"
 
 #include "Ainvil_Cg.hpp"
+#include "Ainvil_Factory.hpp"
 #include "Ainvil_Gallery.hpp"
 
 #include <gtest/gtest.h>
@@ -277,6 +278,39 @@ TEST(Fsai, IndefiniteMatricesMeetThePolicy) {
     EXPECT_EQ(method.report().first_breakdown, 7);
     for (const double value : toHost(method.factor().native().values))
       EXPECT_TRUE(std::isfinite(value));
+  }
+}
+
+/// Rows 0 and 5 of A lack their diagonal, and row 0 all that is left of it.
+TEST(Fsai, HasADiagonalWhereTheMatrixHasNone) {
+  for (const int block_size : {1, 6}) {
+    HostBsr a = matrixOn({{1}, {0, 1, 2}, {1, 2, 3, 5}, {2, 3}, {4}, {2}}, block_size, 115);
+    for (Ordinal i = 0; i < a.numRows(); ++i)
+      for (Offset e = a.graph.row_map(i); e < a.graph.row_map(i + 1); ++e)
+        for (int k = 0; k < block_size * block_size; ++k) {
+          const bool pivot = a.graph.entries(e) == i && k % (block_size + 1) == 0;
+          a.values(e * block_size * block_size + k) = pivot ? 4 : 0.1;
+        }
+    for (const char* specification :
+         {"filter=0", "tau=0.01", "max-row=2", "adaptive=3,filter=0", "adaptive=2,max-row=2"}) {
+      SCOPED_TRACE(message("block size ", block_size, ", ", specification));
+      const auto method = createPreconditioner<double, Device>(
+          message("fsai:", specification, ",breakdown=replace"));
+      const auto matrix = copyTo<Device>(a);
+      method->initialize(matrix);
+      method->compute(matrix);
+      EXPECT_GE(method->report().breakdowns, 2);
+      EXPECT_EQ(method->report().first_breakdown, 0);
+      const auto& factor = dynamic_cast<const Method&>(*method).factor().native();
+      const auto row_map = toHost(factor.graph.row_map);
+      const auto entries = toHost(factor.graph.entries);
+      for (Ordinal i = 0; i < a.numRows(); ++i) {
+        ASSERT_LT(row_map[i], row_map[i + 1]) << i;
+        EXPECT_EQ(entries[row_map[i + 1] - 1], i);
+      }
+      for (const double value : toHost(factor.values))
+        EXPECT_TRUE(std::isfinite(value));
+    }
   }
 }
 
