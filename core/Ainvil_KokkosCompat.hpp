@@ -65,7 +65,7 @@ KOKKOS_INLINE_FUNCTION T volatileLoad(const T* pointer) {
 #endif
 }
 
-/// Writes a value that another thread may be reading, straight to memory.
+/// Writes a value that another thread may be reading, or writing too, straight to memory.
 template <class T>
 KOKKOS_INLINE_FUNCTION void volatileStore(T* pointer, T value) {
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)

@@ -63,9 +63,9 @@ Permutation<Device> makePermutation(const typename Device::execution_space& exec
   Kokkos::parallel_for(
       "Ainvil::makePermutation[invert]", Range<Exec>(exec, 0, n), KOKKOS_LAMBDA(const Offset k) {
         const Ordinal row = new_to_old(k);
-        // Atomic, since two k may have the same row: the other one's row is missing then.
+        // Two k may have the same row: the other one's row is missing then.
         if (row >= 0 && row < n)
-          Kokkos::atomic_exchange(&old_to_new(row), static_cast<Ordinal>(k));
+          compat::volatileStore(&old_to_new(row), static_cast<Ordinal>(k));
       });
   Offset missing = std::numeric_limits<Offset>::max();
   Kokkos::parallel_reduce(

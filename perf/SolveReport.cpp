@@ -41,8 +41,8 @@ struct Column {
   const char* title;
   size_t width;
 };
-constexpr Column columns[] = {{"setup s", 9},  {"apply30 s", 9}, {"iters", 6},   {"status", 14},
-                              {"residual", 8}, {"solve s", 9},   {"total s", 9}, {"MiB", 7}};
+constexpr Column columns[] = {{"setup s", 7},  {"apply30 s", 9}, {"iters", 6},   {"status", 14},
+                              {"residual", 8}, {"solve s", 7},   {"total s", 7}, {"MiB", 7}};
 
 } // namespace
 

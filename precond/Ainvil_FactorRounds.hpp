@@ -21,7 +21,7 @@ struct Agenda {
   Kokkos::View<Offset*, Device> of_room; ///< chosen columns by the logarithm of the room they need
 
   KOKKOS_FUNCTION void propose(Ordinal j) const {
-    if (Kokkos::atomic_exchange(&is_proposed(j), Ordinal(1)) == 0)
+    if (Kokkos::atomic_compare_exchange(&is_proposed(j), Ordinal(0), Ordinal(1)) == 0)
       proposed(Kokkos::atomic_fetch_add(&num_proposed(0), Offset(1))) = j;
   }
 

@@ -253,9 +253,8 @@ void Gmres<Scalar, Device>::allocate(const execution_space& exec, Offset n, bool
   vectors(z_, "Ainvil::Gmres::preconditioned", preconditioned ? stored : 0);
   sums_ = detail::PartialSums<Device>(exec, 2 * length_ + 3, shape_);
   // Zeros: records are read as a whole, also where a step has written nothing.
-  const int records = length_ + 1;
-  records_ = allocateZeros<double, Device>(exec, "Ainvil::Gmres::records",
-                                           Offset(records) * ArnoldiRecord::size(length_ + 2));
+  records_ =
+      allocateZeros<double, Device>(exec, "Ainvil::Gmres::records", (length_ + 1) * recordSize());
   coefficients_ = ainvil::allocate<double, Device>(exec, "Ainvil::Gmres::coefficients", length_);
   host_records_ = hostMirror(records_);
   host_coefficients_ = hostMirror(coefficients_);
@@ -376,8 +375,7 @@ void Gmres<Scalar, Device>::update(const execution_space& exec, int j) {
 /// Brings the records [first, last) to the host in one transfer.
 template <class Scalar, class Device>
 void Gmres<Scalar, Device>::readRecords(const execution_space& exec, int first, int last) {
-  const Offset size = ArnoldiRecord::size(length_ + 2);
-  const auto range = std::make_pair(first * size, last * size);
+  const auto range = std::make_pair(first * recordSize(), last * recordSize());
   Kokkos::deep_copy(exec, Kokkos::subview(host_records_, range), Kokkos::subview(records_, range));
   compat::fence(exec, "Ainvil::Gmres::readRecords");
 }

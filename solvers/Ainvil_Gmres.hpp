@@ -77,8 +77,11 @@ private:
     return result.rel_residual <= options_.tolerance;
   }
   detail::ArnoldiRecord record(double* data, int j) const {
-    return {data + Offset(j) * detail::ArnoldiRecord::size(length_ + 2), length_ + 2};
+    return {data + j * recordSize(), recordCapacity()};
   }
+  /// Of the basis, the candidate and the product.
+  int recordCapacity() const { return length_ + 2; }
+  Offset recordSize() const { return detail::ArnoldiRecord::size(recordCapacity()); }
   /// Calls body(basis), of whichever precision it is.
   template <class Body>
   void withBasis(const Body& body) {

@@ -43,8 +43,8 @@ def run(script, *arguments):
 def solve(problem, precond, setup=0.001, solving=0.1, iterations=100, **more):
     return {"problem": problem, "precond": precond, "rows": 1000000, "status": "converged",
             "setup_seconds": {"lower_isai_solve": 0.002, "columns": setup}, "setup_total_seconds": setup,
-            "solve_seconds": solving, "total_seconds": setup + solving, "apply30_seconds": 0.01, "basis": "double",
-            "recompute_seconds": setup / 2, "iterations": iterations, "exec_space": "Cuda",
+            "solve_seconds": solving, "total_seconds": setup + solving, "apply30_seconds": 0.01,
+            "basis": "double", "recompute_seconds": setup / 2, "iterations": iterations, "exec_space": "Cuda",
             "device": "GPU", "threads": 16, "kokkos_version": "4.6", "git": "unknown", **more}
 
 
@@ -107,7 +107,8 @@ class TargetsTest(unittest.TestCase):
         self.assertEqual(self.verdict("exact solves of cuSPARSE", "shell"), ("5.95 x", "no"))
         self.assertEqual(self.verdict("Ginkgo"), ("3.83 x", "no"))
         self.assertEqual(self.verdict("time to solution", "p = 3"), ("1.98 %", "yes"))
-        self.write("isai-float-basis", solve("cavity:300", "ilu:solve=isai,power=1", solving=0.079, basis="float"))
+        self.write("isai-float-basis",
+                   solve("cavity:300", "ilu:solve=isai,power=1", solving=0.079, basis="float"))
         self.assertEqual(self.verdict("exact solves of cuSPARSE", "cavity"), ("25 x", "yes"))
         self.assertEqual(self.verdict("Ginkgo"), ("4.79 x", "yes"))
         self.assertIn("basis in float", [row for row in self.table() if "Ginkgo" in row[0]][0][4])
