@@ -90,6 +90,12 @@ Kokkos::View<T*, Device> allocateZeros(const typename Device::execution_space& e
       label, bytes, [&] { return Kokkos::View<T*, Device>(Kokkos::view_alloc(exec, label), n); });
 }
 
+/// The first n elements of an array.
+template <class T, class Device>
+Kokkos::View<T*, Device> firstOf(const Kokkos::View<T*, Device>& array, Offset n) {
+  return Kokkos::subview(array, std::make_pair(Offset(0), n));
+}
+
 /// Room for n elements, and for `spare` more where that takes a new array; the old one is freed
 /// first, and what it holds is lost. \throws OutOfMemory, and the array is empty then
 template <class T, class Device>

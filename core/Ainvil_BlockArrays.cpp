@@ -89,12 +89,19 @@ void detail::requireFinite(const typename Device::execution_space& exec,
   template void detail::requireFinite<SCALAR, DEVICE>(const typename DEVICE::execution_space&,     \
                                                       const Kokkos::View<const SCALAR*, DEVICE>&,  \
                                                       const char*);
+#define AINVIL_INSTANTIATE_CONVERT(FROM, TO, DEVICE)                                               \
+  template void convert<FROM, TO, DEVICE>(const typename DEVICE::execution_space&,                 \
+                                          const Kokkos::View<const FROM*, DEVICE>&,                \
+                                          const Kokkos::View<TO*, DEVICE>&);
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \
   AINVIL_INSTANTIATE_SCALAR(double, DEVICE)                                                        \
   AINVIL_INSTANTIATE_SCALAR(float, DEVICE)                                                         \
-  template void convert<double, float, DEVICE>(const typename DEVICE::execution_space&,            \
-                                               const Kokkos::View<const double*, DEVICE>&,         \
-                                               const Kokkos::View<float*, DEVICE>&);
+  template void gatherBlocks<BFloat16, DEVICE>(                                                    \
+      const typename DEVICE::execution_space&, Trans, const Kokkos::View<const Offset*, DEVICE>&,  \
+      int, const Kokkos::View<const BFloat16*, DEVICE>&, const Kokkos::View<BFloat16*, DEVICE>&);  \
+  AINVIL_INSTANTIATE_CONVERT(double, float, DEVICE)                                                \
+  AINVIL_INSTANTIATE_CONVERT(double, BFloat16, DEVICE)                                             \
+  AINVIL_INSTANTIATE_CONVERT(float, BFloat16, DEVICE)
 AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
 
 } // namespace ainvil

@@ -3,6 +3,8 @@
 
 #include "Ainvil_RowTeams.hpp"
 
+#include <cstdint>
+
 namespace ainvil {
 namespace {
 
@@ -29,6 +31,19 @@ struct Epilogue {
   }
 };
 
+/// A row of a block, or the part of x it meets, as few wide loads.
+template <class T, int N>
+struct alignas(N * sizeof(T) < 16 ? N * sizeof(T) : 16) Packet {
+  T values[N];
+
+  static bool isAligned(const T* data) {
+    return reinterpret_cast<std::uintptr_t>(data) % alignof(Packet) == 0;
+  }
+  KOKKOS_INLINE_FUNCTION static Packet load(const T* data) {
+    return *reinterpret_cast<const Packet*>(data);
+  }
+};
+
 /// s(i, r) = sum over blocks k of row i, c < bs of A_k(r, c) x(col_k * bs + c), for Rows
 /// consecutive r of a block row and Columns right-hand sides. On a GPU one thread takes one point
 /// row: neighbouring threads read neighbouring rows of a block, so that a warp uses every sector it
@@ -44,6 +59,12 @@ struct SpmvKernel {
   int block_size;
   Offset first_column;
   Offset longest; ///< rows with more blocks are left to LongRowKernel
+  bool aligned;   ///< values and x may be read in packets
+
+  /// Values of 16 bits in blocks whose rows are as long as a power of two; longer ones gain
+  /// nothing.
+  static constexpr bool has_packets = sizeof(MatrixScalar) == 2 && Rows == 1 && Columns == 1 &&
+                                      BS > 1 && (BS & (BS - 1)) == 0;
 
   KOKKOS_FUNCTION void operator()(const Offset item) const {
     const int bs = BS > 0 ? BS : block_size;
@@ -57,6 +78,14 @@ struct SpmvKernel {
     for (Offset k = begin; k < end; ++k) {
       const Offset x_row = Offset(entries(k)) * bs;
       const MatrixScalar* block = &values(k * bs * bs + r * bs);
+      if constexpr (has_packets)
+        if (aligned) {
+          const auto a_k = Packet<MatrixScalar, BS>::load(block);
+          const auto x_k = Packet<Scalar, BS>::load(&x(x_row, first_column));
+          for (int c = 0; c < BS; ++c)
+            sum[0][0] += Scalar(a_k.values[c]) * x_k.values[c];
+          continue;
+        }
       for (int c = 0; c < bs; ++c)
         for (int j = 0; j < Columns; ++j) {
           const Scalar x_c = x(x_row + c, first_column + j);
@@ -254,10 +283,14 @@ void launchSpmv(const typename Device::execution_space& exec,
                 const Epilogue<Scalar, Device>& epilogue, Offset first_column, Offset longest) {
   using Exec = typename Device::execution_space;
   constexpr int rows = BS > 0 && !compat::IsGpu<Exec>::value ? BS : 1;
+  using Kernel = SpmvKernel<BS, rows, Columns, MatrixScalar, Scalar, Device>;
+  bool aligned = false;
+  if constexpr (Kernel::has_packets)
+    aligned = Packet<MatrixScalar, BS>::isAligned(a.values.data()) &&
+              Packet<Scalar, BS>::isAligned(x.data() + first_column * Offset(x.stride(1)));
   Kokkos::parallel_for("Ainvil::spmv", Range<Exec>(exec, 0, a.numPointRows() / rows),
-                       SpmvKernel<BS, rows, Columns, MatrixScalar, Scalar, Device>{
-                           a.graph.row_map, a.graph.entries, a.values, x, epilogue, a.block_size,
-                           first_column, longest});
+                       Kernel{a.graph.row_map, a.graph.entries, a.values, x, epilogue, a.block_size,
+                              first_column, longest, aligned});
 }
 
 /// A warp a segment.
@@ -266,13 +299,14 @@ detail::RowTeams segmentTeams() {
   return detail::RowTeams::forWork<Exec>(1024);
 }
 
+/// The first columns of the product.
 template <bool InPlace, class MatrixScalar, class Scalar, class Device>
 void launchLongRows(const typename Device::execution_space& exec,
                     const BsrMatrix<MatrixScalar, Device>& a,
                     const MultiVectorArg<const Scalar, Device>& x,
-                    const Epilogue<Scalar, Device>& epilogue, const LongRows<Device>& long_rows) {
+                    const Epilogue<Scalar, Device>& epilogue, const LongRows<Device>& long_rows,
+                    Offset columns) {
   using Kernel = LongRowKernel<InPlace, MatrixScalar, Scalar, Device>;
-  const Offset columns = x.extent(1);
   if (long_rows.numSegments() > 0)
     for (Offset j = 0; j < columns; j += Kernel::tile)
       detail::forEachRow(exec, "Ainvil::spmv[long rows]", long_rows.numSegments(),
@@ -298,7 +332,7 @@ void product(const typename Device::execution_space& exec, const BsrMatrix<Matri
     detail::dispatchBlockSize(a.block_size, [&](auto bs) {
       launchSpmv<decltype(bs)::value, 1>(exec, a, x, epilogue, j, long_rows.limit());
     });
-  launchLongRows<false>(exec, a, x, epilogue, long_rows);
+  launchLongRows<false>(exec, a, x, epilogue, long_rows, columns);
 }
 
 } // namespace
@@ -344,8 +378,8 @@ void spmvAddLongRows(const typename Device::execution_space& exec, Scalar alpha,
                      MultiVectorArg<const Scalar, Device> u, Scalar gamma,
                      MultiVectorArg<const Scalar, Device> v, MultiVectorArg<Scalar, Device> y,
                      const LongRows<Device>& long_rows) {
-  launchLongRows<true>(exec, a, x, Epilogue<Scalar, Device>{alpha, beta, gamma, u, v, y},
-                       long_rows);
+  launchLongRows<true>(exec, a, x, Epilogue<Scalar, Device>{alpha, beta, gamma, u, v, y}, long_rows,
+                       x.extent(1));
 }
 
 template <class MatrixScalar, class Scalar, class Device>
@@ -409,7 +443,9 @@ void axpby(const typename Device::execution_space& exec, Scalar alpha,
                                      MultiVectorArg<float, DEVICE>);                               \
   AINVIL_INSTANTIATE_TYPES(double, double, DEVICE)                                                 \
   AINVIL_INSTANTIATE_TYPES(float, double, DEVICE)                                                  \
-  AINVIL_INSTANTIATE_TYPES(float, float, DEVICE)
+  AINVIL_INSTANTIATE_TYPES(BFloat16, double, DEVICE)                                               \
+  AINVIL_INSTANTIATE_TYPES(float, float, DEVICE)                                                   \
+  AINVIL_INSTANTIATE_TYPES(BFloat16, float, DEVICE)
 AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
 
 } // namespace ainvil

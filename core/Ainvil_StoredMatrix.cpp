@@ -4,6 +4,7 @@
 #include "Ainvil_RowTeams.hpp"
 
 #include <limits>
+#include <type_traits>
 
 namespace ainvil {
 
@@ -32,17 +33,19 @@ template <class Stored, class Device, class Begin>
 void requireFit(const typename Device::execution_space& exec, Offset num_rows, const Begin& begin,
                 const Kokkos::View<const Stored*, Device>& values, bool full_rows) {
   using Exec = typename Device::execution_space;
-  constexpr Stored smallest = std::numeric_limits<Stored>::min();
+  // Of bfloat16 the range is that of float.
+  using Real = std::conditional_t<std::is_same<Stored, BFloat16>::value, float, Stored>;
+  constexpr Real smallest = std::numeric_limits<Real>::min();
   Offset unfit = 0;
   Kokkos::parallel_reduce(
       "Ainvil::checkStorage", Range<Exec>(exec, 0, num_rows),
       KOKKOS_LAMBDA(const Offset row, Offset& sum) {
-        Stored largest = 0;
+        Real largest = 0;
         bool finite = true;
         const Offset end = begin(row + 1);
         for (Offset e = begin(row); e < end; ++e) {
-          const Stored size = compat::math::fabs(values(e));
-          finite = finite && size * Stored(0) == Stored(0);
+          const Real size = compat::math::fabs(Real(values(e)));
+          finite = finite && size * Real(0) == Real(0);
           largest = size > largest ? size : largest;
         }
         if (!finite || (full_rows && largest < smallest))
@@ -81,7 +84,8 @@ void detail::checkDiagonalStorage(const typename Device::execution_space& exec,
       const typename DEVICE::execution_space&, const Kokkos::View<const STORED*, DEVICE>&, int);
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \
   AINVIL_INSTANTIATE_TYPE(double, DEVICE)                                                          \
-  AINVIL_INSTANTIATE_TYPE(float, DEVICE)
+  AINVIL_INSTANTIATE_TYPE(float, DEVICE)                                                           \
+  AINVIL_INSTANTIATE_TYPE(BFloat16, DEVICE)
 AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
 
 } // namespace ainvil

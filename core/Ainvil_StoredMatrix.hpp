@@ -5,6 +5,10 @@
 
 #include "Ainvil_Spmv.hpp"
 
+#include <type_traits>
+#include <utility>
+#include <variant>
+
 namespace ainvil {
 
 namespace detail {
@@ -23,67 +27,103 @@ void checkDiagonalStorage(const typename Device::execution_space& exec,
 
 } // namespace detail
 
-/// A block sparse matrix with values in the precision of the vectors it multiplies, or in float.
+/// Values in one of the precisions that Storage names, in its order.
+template <class Scalar, class Device>
+using StoredValues = std::variant<Kokkos::View<Scalar*, Device>, Kokkos::View<float*, Device>,
+                                  Kokkos::View<BFloat16*, Device>>;
+
+/// No values, in that precision.
+template <class Scalar, class Device>
+StoredValues<Scalar, Device> noValues(Storage storage) {
+  using Values = StoredValues<Scalar, Device>;
+  switch (storage) {
+  case Storage::Float:
+    return Values(std::in_place_index<1>);
+  case Storage::BFloat16:
+    return Values(std::in_place_index<2>);
+  default:
+    return Values(std::in_place_index<0>);
+  }
+}
+
+/// The name of a precision where vectors are of type Scalar.
+template <class Scalar>
+const char* nameOf(Storage storage) {
+  if (storage == Storage::BFloat16)
+    return "bfloat16";
+  return storage == Storage::Float || std::is_same<Scalar, float>::value ? "float" : "double";
+}
+
+/// A block sparse matrix whose values are in the precision of the vectors it multiplies or in a
+/// shorter one.
 template <class Scalar, class Device>
 class StoredMatrix {
 public:
   using execution_space = typename Device::execution_space;
 
   StoredMatrix() = default;
-  /// Takes values of either precision; only that of `storage` is to be given.
-  StoredMatrix(const execution_space& exec, Storage storage, const Graph<Device>& graph,
-               int block_size, const Kokkos::View<Scalar*, Device>& native,
-               const Kokkos::View<float*, Device>& single)
-      : StoredMatrix(storage, graph, block_size, native, single,
-                     LongRows<Device>(exec, graph, block_size)) {}
+  /// As many of the values as the graph has.
+  StoredMatrix(const execution_space& exec, const Graph<Device>& graph, int block_size,
+               const StoredValues<Scalar, Device>& values)
+      : StoredMatrix(graph, block_size, values, LongRows<Device>(exec, graph, block_size)) {}
   /// With the long rows of the graph, where they are known; does not wait.
-  StoredMatrix(Storage storage, const Graph<Device>& graph, int block_size,
-               const Kokkos::View<Scalar*, Device>& native,
-               const Kokkos::View<float*, Device>& single, const LongRows<Device>& long_rows)
-      : storage_(storage), long_rows_(long_rows) {
-    if (storage == Storage::Float)
-      single_ = BsrMatrix<float, Device>(graph, single, block_size);
-    else
-      native_ = BsrMatrix<Scalar, Device>(graph, native, block_size);
-  }
+  StoredMatrix(const Graph<Device>& graph, int block_size,
+               const StoredValues<Scalar, Device>& values, const LongRows<Device>& long_rows)
+      : matrix_(make(graph, block_size, values)), long_rows_(long_rows) {}
 
   /// y = alpha A x + beta y as in ainvil::spmv.
   void multiply(const execution_space& exec, Scalar alpha, MultiVectorArg<const Scalar, Device> x,
                 Scalar beta, MultiVectorArg<Scalar, Device> y) const {
-    if (storage_ == Storage::Float)
-      spmv<float, Scalar, Device>(exec, Trans::No, alpha, single_, x, beta, y, long_rows_);
-    else
-      spmv<Scalar, Scalar, Device>(exec, Trans::No, alpha, native_, x, beta, y, long_rows_);
+    visit([&](const auto& a) {
+      using Stored = typename std::decay_t<decltype(a)>::value_type;
+      spmv<Stored, Scalar, Device>(exec, Trans::No, alpha, a, x, beta, y, long_rows_);
+    });
   }
 
   /// y = A^T x, by atomics.
   void multiplyTransposed(const execution_space& exec, MultiVectorArg<const Scalar, Device> x,
                           MultiVectorArg<Scalar, Device> y) const {
-    if (storage_ == Storage::Float)
-      spmv<float, Scalar, Device>(exec, Trans::Yes, Scalar(1), single_, x, Scalar(0), y);
-    else
-      spmv<Scalar, Scalar, Device>(exec, Trans::Yes, Scalar(1), native_, x, Scalar(0), y);
+    visit([&](const auto& a) {
+      using Stored = typename std::decay_t<decltype(a)>::value_type;
+      spmv<Stored, Scalar, Device>(exec, Trans::Yes, Scalar(1), a, x, Scalar(0), y);
+    });
   }
 
   /// Stored values.
   Offset numScalars() const {
-    return storage_ == Storage::Float ? single_.numScalars() : native_.numScalars();
+    return visit([](const auto& a) { return a.numScalars(); });
   }
   /// Bytes a product reads from the matrix.
-  Offset bytes() const { return storage_ == Storage::Float ? single_.bytes() : native_.bytes(); }
+  Offset bytes() const {
+    return visit([](const auto& a) { return a.bytes(); });
+  }
   /// Of the blocks.
   const Graph<Device>& graph() const {
-    return storage_ == Storage::Float ? single_.graph : native_.graph;
+    return visit([](const auto& a) -> const Graph<Device>& { return a.graph; });
   }
-  /// Empty unless the storage is native.
-  const BsrMatrix<Scalar, Device>& native() const { return native_; }
-  /// Empty unless the storage is float.
-  const BsrMatrix<float, Device>& single() const { return single_; }
+  /// f(matrix), whichever its precision.
+  template <class F>
+  decltype(auto) visit(const F& f) const {
+    return std::visit(f, matrix_);
+  }
+  /// The matrix; its storage must be native.
+  const BsrMatrix<Scalar, Device>& native() const { return std::get<0>(matrix_); }
 
 private:
-  Storage storage_ = Storage::Native;
-  BsrMatrix<Scalar, Device> native_;
-  BsrMatrix<float, Device> single_;
+  using Matrix = std::variant<BsrMatrix<Scalar, Device>, BsrMatrix<float, Device>,
+                              BsrMatrix<BFloat16, Device>>;
+
+  template <size_t I = 0>
+  static Matrix make(const Graph<Device>& graph, int block_size,
+                     const StoredValues<Scalar, Device>& values) {
+    if constexpr (I + 1 < std::variant_size<Matrix>::value)
+      if (values.index() != I)
+        return make<I + 1>(graph, block_size, values);
+    const Offset scalars = graph.numEntries() * block_size * block_size;
+    return Matrix(std::in_place_index<I>, graph, firstOf(std::get<I>(values), scalars), block_size);
+  }
+
+  Matrix matrix_;
   LongRows<Device> long_rows_;
 };
 

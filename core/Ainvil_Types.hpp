@@ -3,7 +3,7 @@
 /// \file
 /// Index types, enumerations and view aliases shared by the whole library.
 
-#include "Ainvil_KokkosCompat.hpp"
+#include "Ainvil_BFloat16.hpp"
 
 #include <cstdint>
 
@@ -19,8 +19,8 @@ enum class Uplo { Lower, Upper };
 /// op(A) = A or A^T.
 enum class Trans { No, Yes };
 /// Precision in which applied factors or basis vectors are stored: that of the vectors, in which
-/// all arithmetic is, or float.
-enum class Storage { Native, Float };
+/// all arithmetic is, float, or (factors only) bfloat16.
+enum class Storage { Native, Float, BFloat16 };
 
 /// Column-major multivector, one right-hand side a column. The stride may exceed the number of
 /// rows.

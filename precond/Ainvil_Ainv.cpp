@@ -25,11 +25,6 @@ void reserveSome(const typename Device::execution_space& exec, const char* label
   reserve(exec, label, array, n, n / 10);
 }
 
-template <class T, class Device>
-Kokkos::View<T*, Device> firstOf(const Kokkos::View<T*, Device>& array, Offset n) {
-  return Kokkos::subview(array, std::make_pair(Offset(0), n));
-}
-
 /// The transposed factor in the numbering of A: column j of the factor, times that power of d_j, is
 /// row order(j). In the arrays of `to`; `places` is to work with. Waits.
 template <class Scalar, class Device>
@@ -97,24 +92,29 @@ transposeOf(const typename Device::execution_space& exec, const BsrMatrix<Scalar
   return {graph, values, 1};
 }
 
-/// The matrix in the precision of `storage`; that of another one is in `single`.
+/// The matrix in the precision of `storage`; that of another one is in `rounded`.
 template <class Scalar, class Device>
 StoredMatrix<Scalar, Device> stored(const typename Device::execution_space& exec, Storage storage,
                                     const BsrMatrix<Scalar, Device>& a,
-                                    Kokkos::View<float*, Device>& single) {
+                                    StoredValues<Scalar, Device>& rounded) {
   detail::requireFinite<Scalar, Device>(exec, a.values, "an inverse factor");
-  if (storage == Storage::Native)
-    return {exec, storage, a.graph, 1, a.values, {}};
-  Kokkos::View<float*, Device> rounded;
-  if constexpr (std::is_same<Scalar, float>::value) {
-    rounded = a.values;
-  } else {
-    reserveSome(exec, "Ainvil::values", single, a.numEntries());
-    rounded = firstOf(single, a.numEntries());
-    convert<Scalar, float, Device>(exec, a.values, rounded);
-  }
-  detail::checkStorage(exec, BsrMatrix<float, Device>(a.graph, rounded, 1), true);
-  return {exec, storage, a.graph, 1, {}, rounded};
+  if (storage == Storage::Native ||
+      (storage == Storage::Float && std::is_same<Scalar, float>::value))
+    return {exec, a.graph, 1, StoredValues<Scalar, Device>(std::in_place_index<0>, a.values)};
+  if (rounded.index() != size_t(storage))
+    rounded = noValues<Scalar, Device>(storage);
+  std::visit(
+      [&](auto& array) {
+        using Stored = typename std::decay_t<decltype(array)>::value_type;
+        if constexpr (!std::is_same<Stored, Scalar>::value) {
+          reserveSome(exec, "Ainvil::values", array, a.numEntries());
+          const auto values = firstOf(array, a.numEntries());
+          convert<Scalar, Stored, Device>(exec, a.values, values);
+          detail::checkStorage(exec, BsrMatrix<Stored, Device>(a.graph, values, 1), true);
+        }
+      },
+      rounded);
+  return {exec, a.graph, 1, rounded};
 }
 
 } // namespace
@@ -148,9 +148,8 @@ std::string Ainv<Scalar, Device>::description() const {
     text += message(", parts: ", parameters_.parts);
   if (!parameters_.symmetric)
     text += ", symmetric: no";
-  const bool in_float = parameters_.storage == Storage::Float || std::is_same<Scalar, float>::value;
   return text + message(", order: ", orders[static_cast<int>(parameters_.order)],
-                        in_float ? ", storage: float}" : ", storage: double}");
+                        ", storage: ", nameOf<Scalar>(parameters_.storage), "}");
 }
 
 template <class Scalar, class Device>
@@ -259,13 +258,13 @@ void Ainv<Scalar, Device>::assemble(const execution_space& exec) {
   const Matrix right = rowsOf<Scalar, Device>(
       exec, factors_.w(), factors_.state(), order,
       symmetric ? PivotPower::InverseRoot : PivotPower::Inverse, right_arrays_, places_);
-  right_ = stored<Scalar, Device>(exec, parameters_.storage, right, right_arrays_.single);
+  right_ = stored<Scalar, Device>(exec, parameters_.storage, right, right_arrays_.rounded);
   const Matrix z = symmetric ? right
                              : rowsOf<Scalar, Device>(exec, factors_.z(), factors_.state(), order,
                                                       PivotPower::Zero, z_arrays_, places_);
   left_ = stored<Scalar, Device>(exec, parameters_.storage,
                                  transposeOf<Scalar, Device>(exec, z, left_arrays_, places_),
-                                 left_arrays_.single);
+                                 left_arrays_.rounded);
   report_.factor_entries = right_.numScalars() + (symmetric ? 0 : left_.numScalars());
   report_.factor_bytes = left_.bytes() + right_.bytes();
 }

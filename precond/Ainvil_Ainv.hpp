@@ -35,7 +35,7 @@ struct AinvArrays {
   Kokkos::View<Offset*, Device> row_map;
   Kokkos::View<Ordinal*, Device> entries;
   Kokkos::View<Scalar*, Device> values;
-  Kokkos::View<float*, Device> single; ///< the values again, if that is another precision
+  StoredValues<Scalar, Device> rounded; ///< the values again, if stored in another precision
 };
 
 } // namespace detail
@@ -77,6 +77,9 @@ public:
 
   /// The columns z_j, w_j and pivots d_j, in the elimination order.
   const detail::InverseFactors<Scalar, Device>& factors() const { return factors_; }
+  // What apply() multiplies with, M^-1 = left right, in the numbering of A.
+  const StoredMatrix<Scalar, Device>& left() const { return left_; }   ///< Z D^-1/2, or Z
+  const StoredMatrix<Scalar, Device>& right() const { return right_; } ///< left^T, or D^-1 W^T
   /// Elimination order of the point rows.
   const Permutation<Device>& order() const { return order_; }
   Offset edgeCut() const { return edge_cut_; }          ///< pairs of rows that BAINV separates

@@ -227,7 +227,9 @@ Offset ExactTriangularSolver<Storage, Scalar, Device>::bytes() const {
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \
   template class ExactTriangularSolver<double, double, DEVICE>;                                    \
   template class ExactTriangularSolver<float, double, DEVICE>;                                     \
-  template class ExactTriangularSolver<float, float, DEVICE>;
+  template class ExactTriangularSolver<BFloat16, double, DEVICE>;                                  \
+  template class ExactTriangularSolver<float, float, DEVICE>;                                      \
+  template class ExactTriangularSolver<BFloat16, float, DEVICE>;
 AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
 
 } // namespace ainvil

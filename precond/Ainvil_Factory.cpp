@@ -179,8 +179,10 @@ Storage storage(Options& options) {
   return options.choice(
       "storage", Storage::Native,
       std::is_same<Scalar, float>::value
-          ? Choices<Storage>{{"float", Storage::Native}}
-          : Choices<Storage>{{"double", Storage::Native}, {"float", Storage::Float}});
+          ? Choices<Storage>{{"float", Storage::Native}, {"bfloat16", Storage::BFloat16}}
+          : Choices<Storage>{{"double", Storage::Native},
+                             {"float", Storage::Float},
+                             {"bfloat16", Storage::BFloat16}});
 }
 
 double breakdownShift(Options& options, BreakdownPolicy policy) {
@@ -332,7 +334,8 @@ const std::vector<MethodHelp>& preconditionerHelp() {
             {"start", "diagonal|zero", "jacobi, async: from D^-1 b or from 0"},
             {"order", "along|against", "async: rows started along the dependencies or against"},
             {"divergence-limit", "1e3", "jacobi, async: residual of random probes not accepted"},
-            {"storage", "double|float", "precision in which the applied factors are stored"}})},
+            {"storage", "double|float|bfloat16",
+             "precision in which the applied factors are stored"}})},
       {"fsai", "factored sparse approximate inverse, for SPD matrices",
        withBreakdown(
            {{"tau", "0.01", "pattern: entries of A above tau sqrt(a_ii a_jj)"},
@@ -343,7 +346,7 @@ const std::vector<MethodHelp>& preconditionerHelp() {
             {"per-step", "4", "adaptive: blocks a row takes in a step"},
             {"tolerance", "0.01", "adaptive: rows whose psi falls by less in a step stop"},
             {"filter", "0.05", "drop blocks of G below this part of their row's norm"},
-            {"storage", "double|float", "precision in which G is stored"},
+            {"storage", "double|float|bfloat16", "precision in which G is stored"},
             {"chunk-mib", "256", "memory for local systems that do not fit fast memory, MiB"}})},
       {"ainv", "factored approximate inverse by incomplete conjugation",
        withBreakdown(
@@ -355,7 +358,7 @@ const std::vector<MethodHelp>& preconditionerHelp() {
             {"parts", "1|n", "leave out the entries of A between n parts; bainv needs it"},
             {"order", "natural|rcm|nd", "elimination order"},
             {"symmetric", "yes|no", "one factor Z, or Z and W for any matrix"},
-            {"storage", "double|float", "precision in which the factors are stored"}})}};
+            {"storage", "double|float|bfloat16", "precision in which the factors are stored"}})}};
   return help;
 }
 

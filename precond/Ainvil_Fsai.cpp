@@ -95,9 +95,8 @@ std::string Fsai<Scalar, Device>::description() const {
                     ", tolerance: ", adaptive.tolerance);
   if (parameters_.max_row > 0 && (adaptive.steps > 0 || !from_user))
     text += message(", max-row: ", parameters_.max_row);
-  const bool in_float = parameters_.storage == Storage::Float || std::is_same<Scalar, float>::value;
   return text + message(", filter: ", parameters_.filter,
-                        in_float ? ", storage: float}" : ", storage: double}");
+                        ", storage: ", nameOf<Scalar>(parameters_.storage), "}");
 }
 
 template <class Scalar, class Device>
@@ -111,6 +110,7 @@ void Fsai<Scalar, Device>::doInitialize(const execution_space& exec, const Matri
   values_ = {};
   next_row_map_ = {};
   g_arrays_ = gt_arrays_ = {};
+  g_arrays_.values = gt_arrays_.values = noValues<Scalar, Device>(parameters_.storage);
   g_ = gt_ = {};
   solver_ = {};
   report_.phases.time(exec, "Fsai", "pattern",
@@ -179,7 +179,7 @@ void Fsai<Scalar, Device>::doCompute(const execution_space& exec, const Matrix& 
   if (isFiltered())
     report_.phases.time(exec, "Fsai", "filter", [&] { filterRows(exec, a); });
   else if (parameters_.storage == Storage::Native)
-    g_arrays_.native = values_;
+    std::get<0>(g_arrays_.values) = values_;
   else
     writeFactor(exec, before, true);
   g_ = stored(exec, g_arrays_);
@@ -236,7 +236,7 @@ void Fsai<Scalar, Device>::filterRows(const execution_space& exec, const Matrix&
     std::swap(g.row_map, next_row_map_);
   }
   const Graph<Device> graph(pattern_.num_rows, pattern_.num_cols, g.row_map,
-                            Kokkos::subview(g.entries, std::make_pair(Offset(0), total)));
+                            firstOf(g.entries, total));
   if (same)
     g.graph = graph;
   else
@@ -258,8 +258,8 @@ void Fsai<Scalar, Device>::transposeGraph(const execution_space& exec) {
   Factor& gt = gt_arrays_;
   reserve<Offset, Device>(exec, "Ainvil::row_map", gt.row_map, Offset(graph.num_cols) + 1);
   reserve<Ordinal, Device>(exec, "Ainvil::entries", gt.entries, entries, spare);
-  const Graph<Device> transposed = detail::transposeInto<Device>(
-      exec, graph, gt.row_map, Kokkos::subview(gt.entries, std::make_pair(Offset(0), entries)));
+  const Graph<Device> transposed =
+      detail::transposeInto<Device>(exec, graph, gt.row_map, firstOf(gt.entries, entries));
   gt.long_rows = LongRows<Device>(exec, transposed, block_size_);
   gt.graph = transposed;
 }
@@ -285,10 +285,7 @@ void Fsai<Scalar, Device>::writeFactor(const execution_space& exec, Offset entri
     else
       Kokkos::parallel_for("Ainvil::Fsai[write]", Range<execution_space>(exec, 0, entries), body);
   };
-  if (parameters_.storage == Storage::Native)
-    write(g_arrays_.native);
-  else
-    write(g_arrays_.single);
+  std::visit(write, g_arrays_.values);
 }
 
 /// G^T from G, and first its graph if that is out of date.
@@ -297,32 +294,29 @@ void Fsai<Scalar, Device>::transposeFactor(const execution_space& exec) {
   Factor& gt = gt_arrays_;
   if (gt.graph.row_map.extent(0) == 0)
     transposeGraph(exec);
-  const auto write = [&](const auto& g, auto& array) {
-    using Stored = typename std::decay_t<decltype(array)>::value_type;
-    const Offset spare = isFiltered() ? g.numScalars() / 10 : 0;
-    reserve<Stored, Device>(exec, "Ainvil::Fsai::factor", array, g.numScalars(), spare);
-    detail::forEachRow(exec, "Ainvil::Fsai[transpose]", gt.graph.num_rows,
-                       detail::teamsForRowsOf(gt.graph),
-                       detail::TransposedValues<Stored, Device>{g, gt.graph, array});
+  const Offset scalars = gt.graph.numEntries() * block_size_ * block_size_;
+  const auto write = [&](const auto& from, auto& to) {
+    using Stored = typename std::decay_t<decltype(to)>::value_type;
+    if constexpr (std::is_same<typename std::decay_t<decltype(from)>::value_type, Stored>::value) {
+      reserve<Stored, Device>(exec, "Ainvil::Fsai::factor", to, scalars,
+                              isFiltered() ? scalars / 10 : 0);
+      const BsrMatrix<Stored, Device> g(g_arrays_.graph, firstOf(from, scalars), block_size_);
+      detail::forEachRow(exec, "Ainvil::Fsai[transpose]", gt.graph.num_rows,
+                         detail::teamsForRowsOf(gt.graph),
+                         detail::TransposedValues<Stored, Device>{g, gt.graph, to});
+    }
   };
-  if (parameters_.storage == Storage::Native)
-    write(g_.native(), gt.native);
-  else
-    write(g_.single(), gt.single);
+  std::visit(write, g_arrays_.values, gt.values);
 }
 
 template <class Scalar, class Device>
 StoredMatrix<Scalar, Device> Fsai<Scalar, Device>::stored(const execution_space& exec,
                                                           const Factor& factor) const {
-  const auto scalars =
-      std::make_pair(Offset(0), factor.graph.numEntries() * block_size_ * block_size_);
-  const Storage storage = parameters_.storage;
-  if (storage == Storage::Native)
-    return {storage, factor.graph,    block_size_, Kokkos::subview(factor.native, scalars),
-            {},      factor.long_rows};
-  const Kokkos::View<float*, Device> single = Kokkos::subview(factor.single, scalars);
-  detail::checkStorage(exec, BsrMatrix<float, Device>(factor.graph, single, block_size_), true);
-  return {storage, factor.graph, block_size_, {}, single, factor.long_rows};
+  const StoredMatrix<Scalar, Device> matrix(factor.graph, block_size_, factor.values,
+                                            factor.long_rows);
+  if (parameters_.storage != Storage::Native)
+    matrix.visit([&](const auto& a) { detail::checkStorage(exec, a, true); });
+  return matrix;
 }
 
 template <class Scalar, class Device>

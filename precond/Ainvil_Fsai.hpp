@@ -117,8 +117,7 @@ private:
     LongRows<Device> long_rows;
     Kokkos::View<Offset*, Device> row_map;
     Kokkos::View<Ordinal*, Device> entries;
-    Kokkos::View<Scalar*, Device> native;
-    Kokkos::View<float*, Device> single;
+    StoredValues<Scalar, Device> values;
   };
 
   bool isFiltered() const { return parameters_.filter > 0; }

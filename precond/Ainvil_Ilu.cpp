@@ -25,9 +25,14 @@ struct MakeStored {
 
 template <class Scalar, class Device>
 TriangularSolverPtr<Scalar, Device> makeSolver(const IluParameters<Device>& parameters) {
-  return parameters.storage == Storage::Float
-             ? std::visit(MakeStored<float, Scalar, Device>(), parameters.solve)
-             : std::visit(MakeStored<Scalar, Scalar, Device>(), parameters.solve);
+  switch (parameters.storage) {
+  case Storage::Float:
+    return std::visit(MakeStored<float, Scalar, Device>(), parameters.solve);
+  case Storage::BFloat16:
+    return std::visit(MakeStored<BFloat16, Scalar, Device>(), parameters.solve);
+  default:
+    return std::visit(MakeStored<Scalar, Scalar, Device>(), parameters.solve);
+  }
 }
 
 } // namespace
@@ -41,9 +46,8 @@ template <class Scalar, class Device>
 std::string Ilu<Scalar, Device>::description() const {
   const std::string solve =
       std::visit([](const auto& strategy) { return describe(strategy); }, parameters_.solve);
-  const bool in_float = parameters_.storage == Storage::Float || std::is_same<Scalar, float>::value;
   return message("ilu: {", describe(parameters_.factorization), ", solve: ", solve,
-                 in_float ? ", storage: float}" : ", storage: double}");
+                 ", storage: ", nameOf<Scalar>(parameters_.storage), "}");
 }
 
 template <class Scalar, class Device>

@@ -259,7 +259,7 @@ void IsaiTriangularSolver<Storage, Scalar, Device>::compute(const execution_spac
     if (parameters_.side == IsaiSide::Columns)
       gatherBlocks<Storage, Device>(exec, Trans::Yes, inverse_source_, bs, rows_values_,
                                     inverse_.values);
-    if (std::is_same<Storage, Scalar>::value)
+    if constexpr (std::is_same<Storage, Scalar>::value)
       detail::requireFinite<Storage, Device>(exec, inverse_.values, "the approximate inverse");
     else
       detail::checkStorage(exec, inverse_, !unit_);
@@ -363,7 +363,9 @@ Offset IsaiTriangularSolver<Storage, Scalar, Device>::bytes() const {
   template std::string describe<DEVICE>(const IsaiParameters<DEVICE>&);                            \
   template class IsaiTriangularSolver<double, double, DEVICE>;                                     \
   template class IsaiTriangularSolver<float, double, DEVICE>;                                      \
-  template class IsaiTriangularSolver<float, float, DEVICE>;
+  template class IsaiTriangularSolver<BFloat16, double, DEVICE>;                                   \
+  template class IsaiTriangularSolver<float, float, DEVICE>;                                       \
+  template class IsaiTriangularSolver<BFloat16, float, DEVICE>;
 AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
 
 } // namespace ainvil

@@ -281,7 +281,9 @@ Offset SweepTriangularSolver<Storage, Scalar, Device>::bytes() const {
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \
   template class SweepTriangularSolver<double, double, DEVICE>;                                    \
   template class SweepTriangularSolver<float, double, DEVICE>;                                     \
-  template class SweepTriangularSolver<float, float, DEVICE>;
+  template class SweepTriangularSolver<BFloat16, double, DEVICE>;                                  \
+  template class SweepTriangularSolver<float, float, DEVICE>;                                      \
+  template class SweepTriangularSolver<BFloat16, float, DEVICE>;
 AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
 
 } // namespace ainvil

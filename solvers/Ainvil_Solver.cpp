@@ -15,6 +15,8 @@ void SolverOptions::validate() const {
     throw InvalidArgument(message("max_iterations must be >= 0, but it is ", max_iterations));
   if (restart < 1)
     throw InvalidArgument(message("the restart length must be >= 1, but it is ", restart));
+  if (basis == Storage::BFloat16)
+    throw InvalidArgument("a basis in bfloat16 is too coarse to be orthogonal: take float");
   if (check_interval < 0)
     throw InvalidArgument(
         message("check_interval must be >= 0 (0: default), but it is ", check_interval));

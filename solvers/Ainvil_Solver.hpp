@@ -17,7 +17,7 @@ struct SolverOptions {
   int max_iterations = 1000; ///< >= 0; 0 only measures the initial guess
   int restart = 30;          ///< GMRES, FGMRES: basis vectors of a cycle; >= 1
   /// GMRES, FGMRES: precision in which the basis is kept. Float halves what orthogonalisation reads
-  /// and the memory; a cycle then reduces the residual by 1e-6 at most.
+  /// and the memory; a cycle then reduces the residual by 1e-6 at most. BFloat16 is refused.
   Storage basis = Storage::Native;
   /// Iterations between two looks of the host at the residual; >= 0. Results do not depend on it.
   /// 0: 1 on hosts; 10 on GPUs, where a look costs the time of several kernels and the few

@@ -260,7 +260,7 @@ TEST(Ainv, OfRowsOfManyLengths) {
 
 TEST(Ainv, TransposeIdentity) {
   const HostBsr a = matrixOn(randomPattern(90, 5, 251), 1, 251);
-  for (const Storage storage : {Storage::Native, Storage::Float})
+  for (const Storage storage : {Storage::Native, Storage::Float, Storage::BFloat16})
     for (const bool stabilized : {true, false}) {
       AinvParameters parameters = ainv(0.02, Ordering::NestedDissection, stabilized, false);
       parameters.storage = storage;
@@ -304,18 +304,19 @@ TEST(Ainv, ManyColumnsEqualALoop) {
   }
 }
 
-TEST(Ainv, StorageInFloatRoundsTheFactors) {
-  for (const bool symmetric : {true, false}) {
-    const HostBsr a = spdMatrixOn(symmetricPattern(120, 5, 254), 1, 254);
-    AinvParameters parameters = ainv(0.01, Ordering::NestedDissection, true, symmetric);
-    Method in_double(parameters);
-    parameters.storage = Storage::Float;
-    Method in_float(parameters);
-    setUp(in_double, a);
-    setUp(in_float, a);
-    expectRoundedFactors(in_float, in_double);
-    expectNear(denseInverse(in_float, Trans::Yes), transposed(denseInverse(in_float), 120), 1e-14);
-  }
+TEST(Ainv, StorageRoundsTheFactors) {
+  for (const bool symmetric : {true, false})
+    for (const Rounding& rounding : roundings) {
+      const HostBsr a = spdMatrixOn(symmetricPattern(120, 5, 254), 1, 254);
+      AinvParameters parameters = ainv(0.01, Ordering::NestedDissection, true, symmetric);
+      Method in_double(parameters);
+      parameters.storage = rounding.storage;
+      Method rounded(parameters);
+      setUp(in_double, a);
+      setUp(rounded, a);
+      expectRoundedFactors(rounded, in_double, 2 * rounding.error);
+      expectNear(denseInverse(rounded, Trans::Yes), transposed(denseInverse(rounded), 120), 1e-14);
+    }
 }
 
 TEST(Ainv, InSinglePrecision) {

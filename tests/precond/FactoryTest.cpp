@@ -77,7 +77,7 @@ TEST(Factory, RefusesWithTheExpectedSentence) {
        "'relax-threshold' must be a positive number, but it is 'nan'"},
       {"ilu:breakdown=ignore",
        "'breakdown' must be one of fail, shift, replace, but it is 'ignore'"},
-      {"ilu:storage=half", "'storage' must be one of double, float, but it is 'half'"},
+      {"ilu:storage=half", "'storage' must be one of double, float, bfloat16, but it is 'half'"},
       {"fsai:adaptive=-1", "'adaptive' must be an integer from 0 to 1000000, but it is '-1'"},
       {"fsai:adaptive=2,per-step=0",
        "'per-step' must be an integer from 1 to 1000000, but it is '0'"},
@@ -161,6 +161,7 @@ TEST(Factory, FsaiParametersAreThoseOfFsaiOnly) {
 TEST(Factory, FloatVectorsHaveNoDoubleStorage) {
   EXPECT_THROW((createPreconditioner<float, DefaultDevice>("ilu:storage=double")), InvalidArgument);
   EXPECT_NO_THROW((createPreconditioner<float, DefaultDevice>("ilu:storage=float")));
+  EXPECT_NO_THROW((createPreconditioner<float, DefaultDevice>("ilu:storage=bfloat16")));
 }
 
 TEST(Factory, HelpNamesWhatIsAccepted) {

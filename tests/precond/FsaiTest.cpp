@@ -148,10 +148,18 @@ TEST(Fsai, ChunksOfAnySizeGiveTheSame) {
   }
 }
 
+/// The values of a factor, whichever its precision.
+std::vector<double> valuesOf(const StoredMatrix<double, Device>& factor) {
+  return factor.visit([](const auto& a) {
+    const auto values = toHost(a.values);
+    return std::vector<double>(values.begin(), values.end());
+  });
+}
+
 /// With new values other blocks survive the filter, fewer or more, as many in other places, or the
 /// same: always as in a fresh build, and no memory is asked for where the graph stays.
 TEST(Fsai, FilteredComputeFollowsTheValues) {
-  for (const Storage storage : {Storage::Native, Storage::Float})
+  for (const Storage storage : {Storage::Native, Storage::Float, Storage::BFloat16})
     for (const int bs : {1, 2}) {
       Pattern pattern = symmetricPattern(100, 3, 115);
       for (Ordinal i = 1; i < 99; ++i) // a long row of G, a long one of G^T
@@ -179,10 +187,8 @@ TEST(Fsai, FilteredComputeFollowsTheValues) {
         EXPECT_EQ(rowsOf(method.factor().graph()), rowsOf(fresh.factor().graph()));
         EXPECT_EQ(rowsOf(method.transposedFactor().graph()),
                   rowsOf(fresh.transposedFactor().graph()));
-        EXPECT_EQ(toHost(method.factor().native().values), toHost(fresh.factor().native().values));
-        EXPECT_EQ(toHost(method.transposedFactor().native().values),
-                  toHost(fresh.transposedFactor().native().values));
-        EXPECT_EQ(toHost(method.factor().single().values), toHost(fresh.factor().single().values));
+        EXPECT_EQ(valuesOf(method.factor()), valuesOf(fresh.factor()));
+        EXPECT_EQ(valuesOf(method.transposedFactor()), valuesOf(fresh.transposedFactor()));
         const Rows rows = rowsOf(method.factor().graph());
         if (rows == before)
           EXPECT_EQ(allocations, 0) << labels;
@@ -237,17 +243,18 @@ TEST(Fsai, NeverMakesCgBreakDown) {
   }
 }
 
-TEST(Fsai, StorageInFloatRoundsTheFactor) {
+TEST(Fsai, StorageRoundsTheFactor) {
   const HostBsr a = spdMatrixOn(symmetricPattern(50, 5, 111), 3, 111);
-  for (const double filter : {0.0, 0.05}) {
-    FsaiParameters<Device> parameters = fsai(0, 2, filter);
-    Method in_double(parameters);
-    parameters.storage = Storage::Float;
-    Method in_float(parameters);
-    setUp(in_double, a);
-    setUp(in_float, a);
-    expectRoundedFactors(in_float, in_double);
-  }
+  for (const double filter : {0.0, 0.05})
+    for (const Rounding& rounding : roundings) {
+      FsaiParameters<Device> parameters = fsai(0, 2, filter);
+      Method in_double(parameters);
+      parameters.storage = rounding.storage;
+      Method rounded(parameters);
+      setUp(in_double, a);
+      setUp(rounded, a);
+      expectRoundedFactors(rounded, in_double, 2 * rounding.error);
+    }
 }
 
 TEST(Fsai, IndefiniteMatricesMeetThePolicy) {

@@ -258,18 +258,20 @@ TEST(Isai, AutomaticStepsReachTheThreshold) {
   EXPECT_GT(before, 0);
 }
 
-TEST(Isai, FloatStorageIsTheDoubleInverseRounded) {
+TEST(Isai, StorageRoundsTheInverse) {
   const HostBsr a = matrixOn(randomPattern(70, 6, 42), 3, 42);
-  for (const int relax : {0, 2}) {
-    IluParameters<Device> parameters = isaiIlu(2, IsaiSide::Rows, relax);
-    Ilu<double, Device> in_double(parameters);
-    parameters.storage = Storage::Float;
-    Ilu<double, Device> in_float(parameters);
-    setUp(in_double, a);
-    setUp(in_float, a);
-    expectNear(denseInverse(in_float), denseInverse(in_double), 2e-6);
-    EXPECT_LT(in_float.report().factor_bytes, 0.6 * in_double.report().factor_bytes);
-  }
+  for (const IsaiSide side : {IsaiSide::Rows, IsaiSide::Columns})
+    for (const int relax : {0, 2})
+      for (const Rounding& rounding : roundings) {
+        IluParameters<Device> parameters = isaiIlu(2, side, relax);
+        Ilu<double, Device> in_double(parameters);
+        parameters.storage = rounding.storage;
+        Ilu<double, Device> rounded(parameters);
+        setUp(in_double, a);
+        setUp(rounded, a);
+        expectRoundedFactors(rounded, in_double, 5 * rounding.error);
+        EXPECT_LT(rounded.report().factor_bytes, 0.6 * in_double.report().factor_bytes);
+      }
 }
 
 /// U = I + couplings of 1e200 is finite, the entry (0, 2) of its inverse is 1e400.

@@ -142,12 +142,13 @@ IluParameters<Device> isaiIlu(int power, IsaiSide side, int relax) {
   return parameters;
 }
 
-void expectRoundedFactors(const Preconditioner<double, Device>& in_float,
-                          const Preconditioner<double, Device>& in_double) {
-  expectNear(denseInverse(in_float), denseInverse(in_double), 1e-7);
-  EXPECT_NE(denseInverse(in_float), denseInverse(in_double));
-  EXPECT_EQ(in_float.report().factor_entries, in_double.report().factor_entries);
-  EXPECT_LT(in_float.report().factor_bytes, in_double.report().factor_bytes);
+void expectRoundedFactors(const Preconditioner<double, Device>& rounded,
+                          const Preconditioner<double, Device>& in_double, double tolerance) {
+  const auto expected = denseInverse(in_double), actual = denseInverse(rounded);
+  expectNear(actual, expected, tolerance);
+  EXPECT_NE(actual, expected);
+  EXPECT_EQ(rounded.report().factor_entries, in_double.report().factor_entries);
+  EXPECT_LT(rounded.report().factor_bytes, in_double.report().factor_bytes);
 }
 
 } // namespace test

@@ -40,9 +40,17 @@ Pattern longRowsPattern(Ordinal n);
 /// op(M^-1) as a dense matrix, column by column of a single multivector application.
 std::vector<double> denseInverse(const Preconditioner<double, Device>& m, Trans trans = Trans::No);
 
-/// What storing the factors in float does and does not do to a method, both computed.
-void expectRoundedFactors(const Preconditioner<double, Device>& in_float,
-                          const Preconditioner<double, Device>& in_double);
+/// What storing the factors in float or bfloat16 does and does not do to a method, both computed.
+/// The tolerance is relative to the largest entry of the inverse.
+void expectRoundedFactors(const Preconditioner<double, Device>& rounded,
+                          const Preconditioner<double, Device>& in_double, double tolerance);
+
+/// The precisions other than that of the vectors, and an error of a rounded factor.
+struct Rounding {
+  Storage storage;
+  double error;
+};
+constexpr Rounding roundings[] = {{Storage::Float, 6e-8}, {Storage::BFloat16, 4e-3}};
 
 /// Initialised and computed.
 template <class Method>

@@ -161,8 +161,21 @@ TEST(Sweeps, ReportTheirResidualAndObjectToDivergence) {
   EXPECT_EQ(diverging.objection(), "");
 }
 
+TEST(Sweeps, StorageRoundsTheFactors) {
+  const HostBsr a = matrixOn(randomPattern(40, 4, 97), 3, 97);
+  for (const Rounding& rounding : roundings) {
+    IluParameters<Device> parameters = sweepIlu(sweeps(3));
+    Ilu<double, Device> in_double(parameters);
+    parameters.storage = rounding.storage;
+    Ilu<double, Device> rounded(parameters);
+    setUp(in_double, a);
+    setUp(rounded, a);
+    expectRoundedFactors(rounded, in_double, 5 * rounding.error);
+  }
+}
+
 /// D^-1 S is of order 1 at any scale, D^-1 is not.
-TEST(Sweeps, RefuseDiagonalsThatDoNotFitFloat) {
+TEST(Sweeps, RefuseDiagonalsThatDoNotFitTheirStorage) {
   for (const double scale : {1e45, 1e-45}) {
     HostBsr a = matrixOn(randomPattern(20, 3, 96), 2, 96);
     for (size_t i = 0; i < a.values.extent(0); ++i)
@@ -170,9 +183,11 @@ TEST(Sweeps, RefuseDiagonalsThatDoNotFitFloat) {
     IluParameters<Device> parameters = sweepIlu(sweeps(2));
     Ilu<double, Device> in_double(parameters);
     EXPECT_NO_THROW(setUp(in_double, a)) << scale;
-    parameters.storage = Storage::Float;
-    Ilu<double, Device> in_float(parameters);
-    EXPECT_THROW(setUp(in_float, a), InvalidArgument) << scale;
+    for (const Rounding& rounding : roundings) {
+      parameters.storage = rounding.storage;
+      Ilu<double, Device> rounded(parameters);
+      EXPECT_THROW(setUp(rounded, a), InvalidArgument) << scale;
+    }
   }
 }
 

@@ -53,9 +53,13 @@ std::vector<std::string> allMethods() {
       "ilu:solve=isai,relax=auto,relax-threshold=0.001,relax-limit=4,breakdown=shift,shift=0.1",
       "ilu:solve=jacobi,start=zero,storage=float",
       "ilu:solve=async,sweeps=70,storage=float",
+      "ilu:solve=isai,storage=bfloat16,breakdown=replace",
+      "ilu:solve=jacobi,sweeps=3,storage=bfloat16",
       "fsai:storage=float,tau=0,breakdown=replace",
       "fsai:adaptive=2,tolerance=0.1,chunk-mib=1,breakdown=shift,shift=0.1",
+      "fsai:storage=bfloat16,filter=0.1,breakdown=replace",
       "ainv:storage=float,order=rcm,breakdown=replace",
+      "ainv:storage=bfloat16,drop=0.01,breakdown=replace",
       "ainv:symmetric=no,storage=float,order=nd,breakdown=shift,shift=0.1"};
   methods.insert(methods.begin(), spdMethods().begin(), spdMethods().end());
   methods.insert(methods.begin(), generalMethods().begin(), generalMethods().end());

@@ -323,6 +323,9 @@ TYPED_TEST(AnySolver, RefusesBadInput) {
   EXPECT_THROW(Solver(options(1e-8, -1)), InvalidArgument);
   EXPECT_THROW(Solver(options(1e-8, 10, 0)), InvalidArgument);
   EXPECT_THROW(Solver(options(1e-8, 10, 30, -1)), InvalidArgument);
+  SolverOptions coarse;
+  coarse.basis = Storage::BFloat16;
+  EXPECT_THROW(Solver{coarse}, InvalidArgument);
   const auto a = toDevice<double>(this->matrix(4));
   const auto m = toDevice<double>(this->matrix(5));
   const auto x4 = toDevice<double>(Doubles(4, 1.0)), x5 = toDevice<double>(Doubles(5, 1.0));
