@@ -71,7 +71,8 @@ LongRows<Device>::LongRows(const execution_space& exec, const Graph<Device>& gra
   constexpr Offset always_short = 64;
   const Offset mean = graph.num_rows > 0 ? graph.numEntries() / graph.num_rows : 0;
   const Offset limit = std::max(always_short, 4 * mean);
-  if (detail::longestRow(exec, graph) <= limit)
+  longest_ = detail::longestRow(exec, graph);
+  if (longest_ <= limit)
     return;
   limit_ = limit;
   // What rowsOfLength returns keeps memory for all rows alive.

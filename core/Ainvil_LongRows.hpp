@@ -27,6 +27,8 @@ public:
   static constexpr int segment_length = 256; ///< blocks
   static constexpr int column_tile = 4;      ///< columns of a product there is workspace for
 
+  /// Blocks of the longest row; 0 if nobody has looked.
+  Ordinal longest() const { return longest_; }
   /// Rows with more blocks than this are long.
   Offset limit() const { return limit_; }
   /// Rows that are long.
@@ -45,6 +47,7 @@ public:
   const Segments& segments() const { return segments_; } ///< empty if no row is long
 
 private:
+  Ordinal longest_ = 0;
   Offset limit_ = LLONG_MAX;
   Ordinal num_segments_ = 0;
   Segments segments_;

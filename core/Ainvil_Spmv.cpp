@@ -99,6 +99,67 @@ struct SpmvKernel {
   }
 };
 
+/// The same sums of a scalar matrix on GPUs, a team a range of rows: its threads multiply the
+/// entries of the range in the order in which they are stored, then each adds the products of one
+/// row, in that order. All accesses to the matrix are contiguous and no thread loads a row much
+/// longer than its own; where all rows are short, a thread a row does with less.
+template <class MatrixScalar, class Scalar, class Device>
+struct StreamedSpmvKernel {
+  Kokkos::View<const Offset*, Device> row_map;
+  Kokkos::View<const Ordinal*, Device> entries;
+  Kokkos::View<const MatrixScalar*, Device> values;
+  MultiVectorArg<const Scalar, Device> x;
+  Epilogue<Scalar, Device> epilogue;
+  Ordinal num_rows;
+  Offset column;
+
+  static constexpr int team_size = 128; ///< rows of a team, too
+  static constexpr int per_thread = 8;  ///< products before they are added
+  static constexpr int chunk = per_thread * team_size;
+
+  static size_t scratchBytes() { return chunk * sizeof(Scalar); }
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(const Member& member) const {
+    Scalar* products =
+        static_cast<Scalar*>(member.team_scratch(0).get_shmem(chunk * sizeof(Scalar)));
+    const int rank = member.team_rank();
+    const Offset first = Offset(member.league_rank()) * team_size;
+    const Offset last = first + team_size < num_rows ? first + team_size : num_rows;
+    const Offset row = first + rank, end = row_map(last);
+    const Offset row_begin = row < last ? row_map(row) : end;
+    const Offset row_end = row < last ? row_map(row + 1) : end;
+    Scalar sum = 0;
+    for (Offset at = row_map(first); at < end; at += chunk) {
+      const int count = static_cast<int>(end - at < chunk ? end - at : chunk);
+      MatrixScalar a[per_thread];
+      Ordinal columns[per_thread];
+      AINVIL_UNROLL
+      for (int v = 0; v < per_thread; ++v) {
+        const int k = rank + v * team_size;
+        if (k < count) {
+          a[v] = values(at + k);
+          columns[v] = entries(at + k);
+        }
+      }
+      AINVIL_UNROLL
+      for (int v = 0; v < per_thread; ++v) {
+        const int k = rank + v * team_size;
+        if (k < count)
+          products[k] = Scalar(a[v]) * x(columns[v], column);
+      }
+      member.team_barrier();
+      const int from = row_begin > at ? static_cast<int>(row_begin - at) : 0;
+      const int to = row_end < at + count ? static_cast<int>(row_end - at) : count;
+      for (int k = from; k < to; ++k)
+        sum += products[k];
+      member.team_barrier();
+    }
+    if (row < last)
+      epilogue.store(row, column, sum);
+  }
+};
+
 /// A segment of a long row.
 struct Segment {
   Ordinal owner, row, count; ///< position in the list of long rows, row, segments of the row
@@ -293,6 +354,29 @@ void launchSpmv(const typename Device::execution_space& exec,
                               first_column, longest, aligned});
 }
 
+/// True for rows that a thread each would take its time over on a GPU, none of them longer than a
+/// thread can add up meanwhile.
+template <class MatrixScalar, class Device>
+bool isWorthStreaming(const BsrMatrix<MatrixScalar, Device>& a, const LongRows<Device>& long_rows) {
+  const Ordinal longest = long_rows.longest();
+  return a.block_size == 1 && longest > 0 && longest <= 1024 &&
+         (longest > 24 || a.graph.meanRowLength() > 8);
+}
+
+template <class MatrixScalar, class Scalar, class Device>
+void launchStreamedSpmv(const typename Device::execution_space& exec,
+                        const BsrMatrix<MatrixScalar, Device>& a,
+                        const MultiVectorArg<const Scalar, Device>& x,
+                        const Epilogue<Scalar, Device>& epilogue, Offset column) {
+  using Kernel = StreamedSpmvKernel<MatrixScalar, Scalar, Device>;
+  const Ordinal teams = a.numRows() / Kernel::team_size + (a.numRows() % Kernel::team_size > 0);
+  Kokkos::TeamPolicy<typename Device::execution_space> policy(exec, teams, Kernel::team_size);
+  policy.set_scratch_size(0, Kokkos::PerTeam(Kernel::scratchBytes() + 16));
+  Kokkos::parallel_for(
+      "Ainvil::spmv[streamed]", policy,
+      Kernel{a.graph.row_map, a.graph.entries, a.values, x, epilogue, a.numRows(), column});
+}
+
 /// A warp a segment.
 template <class Exec>
 detail::RowTeams segmentTeams() {
@@ -328,6 +412,13 @@ void product(const typename Device::execution_space& exec, const BsrMatrix<Matri
   Offset j = 0;
   for (; j + tile <= columns; j += tile)
     launchSpmv<0, tile>(exec, a, x, epilogue, j, long_rows.limit());
+  if constexpr (compat::IsGpu<typename Device::execution_space>::value)
+    if (isWorthStreaming(a, long_rows)) {
+      launchLongRows<false>(exec, a, x, epilogue, long_rows, j);
+      for (; j < columns; ++j)
+        launchStreamedSpmv(exec, a, x, epilogue, j);
+      return;
+    }
   for (; j < columns; ++j)
     detail::dispatchBlockSize(a.block_size, [&](auto bs) {
       launchSpmv<decltype(bs)::value, 1>(exec, a, x, epilogue, j, long_rows.limit());

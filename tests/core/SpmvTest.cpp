@@ -60,12 +60,14 @@ bool gapsAreIntact(const MultiVector<T, Device>& y) {
   return true;
 }
 
-/// y = alpha op(A) x + beta y against the dense product, for all factors and numbers of columns.
+/// y = alpha op(A) x + beta y against the dense product, for all factors and numbers of columns,
+/// with and without the long rows known.
 template <class MatrixScalar, class Scalar>
 void checkSpmv(const BsrMatrix<double, HostDevice>& a_double, const std::string& what,
                const std::vector<size_t>& column_counts) {
   const auto a = inPrecision<MatrixScalar>(a_double);
   const auto a_device = copyTo<Device>(a);
+  const LongRows<Device> known(Exec(), a_device.graph, a.block_size);
   const Doubles dense = toDense(a);
   Random random(7);
   for (const Trans trans : {Trans::No, Trans::Yes}) {
@@ -82,11 +84,13 @@ void checkSpmv(const BsrMatrix<double, HostDevice>& a_double, const std::string&
         SCOPED_TRACE(message(what, plain ? "" : ", transposed", ", ", columns, " columns, alpha ",
                              f.alpha, ", beta ", f.beta));
         const auto start = f.beta == 0 ? filled<Scalar>(y0.size(), nan_value) : y0;
-        const MultiVector<Scalar, Device> y = toDevice(start, outer, columns, outer + 3);
-        spmv<MatrixScalar, Scalar, Device>(Exec(), trans, Scalar(f.alpha), a_device, x_device,
-                                           Scalar(f.beta), y);
-        expectNear(toHost(y), combined(f.alpha, product, f.beta, y0), tolerance<Scalar>);
-        EXPECT_TRUE(gapsAreIntact(y));
+        for (const LongRows<Device>& long_rows : {LongRows<Device>(), known}) {
+          const MultiVector<Scalar, Device> y = toDevice(start, outer, columns, outer + 3);
+          spmv<MatrixScalar, Scalar, Device>(Exec(), trans, Scalar(f.alpha), a_device, x_device,
+                                             Scalar(f.beta), y, long_rows);
+          expectNear(toHost(y), combined(f.alpha, product, f.beta, y0), tolerance<Scalar>);
+          EXPECT_TRUE(gapsAreIntact(y));
+        }
       }
     }
   }
@@ -112,6 +116,32 @@ TEST(Spmv, MatchesTheDenseProductForLongRows) {
     checkSpmv<double, double>(randomMatrix(n, n, 1, long_rows), message(n, " rows"), {1, 7});
   checkSpmv<double, double>(randomMatrix(14, 310, 3, long_rows, withoutDiagonal(3)), "block size 3",
                             {1, 5});
+}
+
+/// Long rows at the ends of what a team takes, beside each other, and among empty ones; and rows of
+/// every length up to 60 without any. A single row of 1024 entries, and of one more.
+TEST(Spmv, MatchesTheDenseProductForRowsOfAllLengths) {
+  Rows rows(700);
+  for (Ordinal i = 0; i < 700; ++i) {
+    const bool is_long = i == 0 || i == 127 || i == 128 || i == 400 || i == 401 || i == 699;
+    const Ordinal length = is_long ? 300 + i % 7 : (i / 50 % 2 == 0 ? i % 61 : 0);
+    for (Ordinal k = 0; k < length; ++k)
+      rows[i].push_back((i + 2 * k) % 701);
+    std::sort(rows[i].begin(), rows[i].end());
+  }
+  checkSpmv<double, double>(randomMatrix(rows, 701, 1), "with long rows", {1, 2, 5});
+  checkSpmv<float, double>(randomMatrix(rows, 701, 1), "float, with long rows", {1});
+  for (auto& row : rows)
+    row.resize(std::min<size_t>(row.size(), 60));
+  checkSpmv<double, double>(randomMatrix(rows, 701, 1), "without", {1, 2});
+  rows.resize(127);
+  checkSpmv<double, double>(randomMatrix(rows, 701, 1), "less than a team", {1});
+  rows[126].clear();
+  for (Ordinal j = 0; j < 1025; ++j) {
+    rows[126].push_back(j);
+    if (j >= 1023)
+      checkSpmv<double, double>(randomMatrix(rows, 1025, 1), message(j + 1, " entries"), {1, 6});
+  }
 }
 
 TEST(Spmv, TakesAnyOrderOfColumns) {
