@@ -54,7 +54,7 @@ std::vector<std::string> defaultPreconds(const std::string& solver) {
           "ilu:solve=isai,power=1",
           "ilu:solve=isai,power=2",
           "ilu:solve=isai,power=3",
-          "ilu:solve=isai,power=2,storage=float",
+          "ilu:solve=isai,power=2,storage=bfloat16",
           "ilu:solve=isai,power=1,relax=auto",
           "ilu:solve=jacobi,sweeps=3"};
 }
@@ -128,6 +128,9 @@ std::string footer(Program program) {
     text +=
         "\nTo compare with, where the program has cuSPARSE: cusparse-ilu, its block ILU(0) with "
         "exact\nsolves, and cusparse-ilu:policy=no-level, without the levels of its analysis.\n";
+  if (program == Program::Solve)
+    text += "In double and block size 1: kokkos-kernels-ilu, ILU(0) and exact solves of Kokkos "
+            "Kernels.\n";
   if (mpi)
     text +=
         "\nEach works on the rows of a rank and their entries in columns of the rank (with those "

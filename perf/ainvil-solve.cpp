@@ -5,7 +5,7 @@
 #include "KokkosProgram.hpp"
 #include "SolveReport.hpp"
 #include "SolveRun.hpp"
-#include "peers/CusparseIlu.hpp"
+#include "peers/PeerPreconditioners.hpp"
 
 #include "Ainvil_Files.hpp"
 #include "Ainvil_MatrixMarket.hpp"

@@ -3,12 +3,10 @@
 /// Compares AINV, SAINV and BAINV as preconditioners of CG on SPD systems that are scaled by their
 /// column norms, as the thesis does in its tables 7.2 to 7.9.
 
-#include "CommandLineOptions.hpp"
+#include "InverseFactorsFormats.hpp"
 #include "KokkosProgram.hpp"
 #include "Measure.hpp"
-#include "StudyResults.hpp"
 
-#include "Ainvil_Ainv.hpp"
 #include "Ainvil_Cg.hpp"
 #include "Ainvil_Factory.hpp"
 #include "Ainvil_Files.hpp"
@@ -22,51 +20,7 @@ namespace {
 using namespace ainvil;
 using namespace ainvil::perf;
 
-struct Options : StudyOptions { ///< study: compare, parts or size
-  std::vector<double> drops = {0.1};
-  std::vector<int> parts = {64};
-  std::string order = "nd";
-  double tolerance = 1e-5;
-  int max_iterations = 10000;
-};
-
-template <class T>
-void addList(CLI::App& app, const char* option, std::vector<T>& values, const char* type,
-             const char* meaning) {
-  app.add_option(option, values, message(meaning, "; repeatable, default ", values[0]))
-      ->allow_extra_args(false)
-      ->type_name(type)
-      ->type_size(1);
-}
-
-Options parseOptions(const std::vector<std::string>& arguments) {
-  Options options;
-  CLI::App app("Compares AINV, SAINV and BAINV as preconditioners of CG on scaled SPD systems.",
-               "ainvil-inverse-factors");
-  addStudyOptions(app, options,
-                  "Kokkos' default execution space, its host space, or the latter and then the "
-                  "former",
-                  {"default", "host", "both"});
-  addList(app, "--drop", options.drops, "T", "drop tolerance");
-  addList(app, "--parts", options.parts, "N", "parts of BAINV");
-  addChoice(app, "--order", options.order, "elimination order; default nd",
-            {"natural", "rcm", "nd"});
-  addNumber(app, "--tol", options.tolerance, "T", "stop at ||b - A x|| <= T ||b||");
-  addNumber(app, "--max-iters", options.max_iterations, "N", "most iterations");
-  Studies studies(app, options);
-  studies.add("compare", "no preconditioner, Jacobi, AINV, SAINV and BAINV");
-  studies.add("parts", "BAINV against the number of its parts");
-  studies.add("size", "BAINV, and AINV and SAINV with about as many entries");
-  parseStudy(app, options, arguments, {"poisson5:300", "laplace7:40", "jump:40", "shell:80"});
-  requireAtLeast("--max-iters", options.max_iterations, 0);
-  requireTolerance(options.tolerance);
-  for (const int parts : options.parts)
-    requireAtLeast("--parts", parts, 1);
-  for (const double drop : options.drops)
-    if (!(drop >= 0) || !std::isfinite(drop))
-      throw InvalidArgument(message("--drop must be a finite number >= 0, but it is ", drop));
-  return options;
-}
+using Options = InverseFactorsOptions;
 
 /// One row of a table.
 struct Setting {
@@ -175,21 +129,10 @@ public:
   }
 
 private:
-  static SolverOptions solverOptions(const Options& options) {
-    SolverOptions result;
-    result.tolerance = options.tolerance;
-    result.max_iterations = options.max_iterations;
-    return result;
-  }
-
   AinvParameters parametersOf(const Setting& setting) const {
-    AinvParameters parameters;
+    AinvParameters parameters = ainvParameters(options_, setting.drop);
     parameters.stabilized = setting.method != "ainv";
-    parameters.drop = setting.drop;
     parameters.parts = setting.parts;
-    parameters.order = options_.order == "natural" ? Ordering::Natural
-                       : options_.order == "rcm"   ? Ordering::Rcm
-                                                   : Ordering::NestedDissection;
     return parameters;
   }
 
@@ -245,6 +188,10 @@ private:
 template <class Device>
 void measure(const Options& options, const NamedSystem& named, Results& results) {
   results.start(named, describe(typename Device::execution_space()));
+  if (options.study == "formats") {
+    studyFormats<Device>(options, named.system, results);
+    return;
+  }
   Bench<Device> bench(options, named.system);
   const auto add = [&](const Setting& setting) {
     const Outcome outcome = bench.run(setting);
@@ -268,7 +215,7 @@ void measure(const Options& options, const NamedSystem& named, Results& results)
 }
 
 ExitCode run(const Arguments& arguments) {
-  const Options options = parseOptions(arguments.own);
+  const Options options = parseInverseFactorsOptions(arguments.own);
   if (!options.help.empty()) {
     std::cout << options.help;
     return success;
@@ -284,13 +231,14 @@ ExitCode run(const Arguments& arguments) {
     command.scale = "norm";
     return makeNamedSystem(command);
   };
-  runStudy(options, columns(), make, [&](const NamedSystem& named, Results& results) {
-    constexpr bool one_space = std::is_same<HostDevice, DefaultDevice>::value;
-    if (options.exec == "host" || (options.exec == "both" && !one_space))
-      measure<HostDevice>(options, named, results);
-    if (options.exec != "host")
-      measure<DefaultDevice>(options, named, results);
-  });
+  runStudy(options, options.study == "formats" ? formatColumns() : columns(), make,
+           [&](const NamedSystem& named, Results& results) {
+             constexpr bool one_space = std::is_same<HostDevice, DefaultDevice>::value;
+             if (options.exec == "host" || (options.exec == "both" && !one_space))
+               measure<HostDevice>(options, named, results);
+             if (options.exec != "host")
+               measure<DefaultDevice>(options, named, results);
+           });
   return success;
 }
 

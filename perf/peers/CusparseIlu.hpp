@@ -20,18 +20,5 @@ inline bool isCusparseIlu(const std::string& specification) {
   return specification.substr(0, specification.find(':')) == "cusparse-ilu";
 }
 
-/// What createCusparseIlu() or createPreconditioner() makes of the specification. \throws
-/// InvalidArgument as these, and for cuSPARSE on hosts or in float
-template <class Scalar, class Device>
-PreconditionerPtr<Scalar, Device> createOursOrPeer(const std::string& specification) {
-  if (!isCusparseIlu(specification))
-    return createPreconditioner<Scalar, Device>(specification);
-  if constexpr (std::is_same<Scalar, double>::value && std::is_same<Device, DefaultDevice>::value)
-    return createCusparseIlu(specification);
-  else
-    throw InvalidArgument(message("preconditioner '", specification,
-                                  "': cuSPARSE computes in double and on the GPU here"));
-}
-
 } // namespace perf
 } // namespace ainvil

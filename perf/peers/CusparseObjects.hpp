@@ -46,7 +46,7 @@ private:
 
 using Handle = Owned<cusparseHandle_t, cusparseDestroy>;
 using Description = Owned<cusparseMatDescr_t, cusparseDestroyMatDescr>;
-using Csr = Owned<cusparseSpMatDescr_t, cusparseDestroySpMat>;
+using Sparse = Owned<cusparseSpMatDescr_t, cusparseDestroySpMat>;
 using Dense = Owned<cusparseDnVecDescr_t, cusparseDestroyDnVec>;
 using SpsvInfo = Owned<cusparseSpSVDescr_t, cusparseSpSV_destroyDescr>;
 using BsrsvInfo = Owned<bsrsv2Info_t, cusparseDestroyBsrsv2Info>;

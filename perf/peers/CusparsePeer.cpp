@@ -40,17 +40,91 @@ public:
   Kokkos::View<const int*, Device> row_offsets, columns;
 };
 
-/// The matrix of a context and two vectors for the generic functions.
+/// The matrix of a context for the generic functions.
+Sparse csrOf(const Context& c) {
+  return Sparse(cusparseCreateCsr, c.rows, c.rows, c.entries,
+                const_cast<int*>(c.row_offsets.data()), const_cast<int*>(c.columns.data()),
+                c.values.data(), CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO,
+                CUDA_R_64F);
+}
+Sparse cooOf(const Context& c, const Kokkos::View<int*, Device>& row_indices) {
+  return Sparse(cusparseCreateCoo, c.rows, c.rows, c.entries, row_indices.data(),
+                const_cast<int*>(c.columns.data()), c.values.data(), CUSPARSE_INDEX_32I,
+                CUSPARSE_INDEX_BASE_ZERO, CUDA_R_64F);
+}
+
+/// The same and two vectors.
 struct Generic {
   Generic(const Context& c, const DeviceVector& x_in, const DeviceVector& y_in)
-      : a(cusparseCreateCsr, c.rows, c.rows, c.entries, const_cast<int*>(c.row_offsets.data()),
-          const_cast<int*>(c.columns.data()), c.values.data(), CUSPARSE_INDEX_32I,
-          CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, CUDA_R_64F),
-        x(cusparseCreateDnVec, c.rows, x_in.data(), CUDA_R_64F),
+      : a(csrOf(c)), x(cusparseCreateDnVec, c.rows, x_in.data(), CUDA_R_64F),
         y(cusparseCreateDnVec, c.rows, y_in.data(), CUDA_R_64F) {}
 
-  Csr a;
+  Sparse a;
   Dense x, y;
+};
+
+/// The row of each entry; empty unless the format is COO.
+Kokkos::View<int*, Device> rowIndices(const Exec& exec, const Graph<Device>& graph,
+                                      CusparseFormat format) {
+  if (format != CusparseFormat::Coo)
+    return {};
+  const auto indices = allocate<int, Device>(exec, "Ainvil::perf", graph.numEntries());
+  const auto row_map = graph.row_map;
+  Kokkos::parallel_for(
+      "Ainvil::perf[row indices]", Kokkos::RangePolicy<Exec>(exec, 0, graph.num_rows),
+      KOKKOS_LAMBDA(const int row) {
+        for (Offset k = row_map(row); k < row_map(row + 1); ++k)
+          indices(k) = row;
+      });
+  return indices;
+}
+
+class ProductOperator final : public LinearOperator<double, Device> {
+public:
+  ProductOperator(const Matrix& a, CusparseFormat format)
+      : context_(a), row_indices_(rowIndices(context_.exec, a.graph, format)),
+        a_(format == CusparseFormat::Csr ? csrOf(context_) : cooOf(context_, row_indices_)) {
+    const DeviceVector x = allocateZeros<double, Device>(context_.exec, "Ainvil::perf", numRows());
+    const DeviceVector y = allocateZeros<double, Device>(context_.exec, "Ainvil::perf", numRows());
+    const Dense dense_x = denseOf(x.data()), dense_y = denseOf(y.data());
+    size_t bytes = 0;
+    check(cusparseSpMV_bufferSize(context_.handle, no_transpose, &one, a_, dense_x, &zero, dense_y,
+                                  CUDA_R_64F, algorithm, &bytes),
+          "SpMV_bufferSize");
+    context_.grow(buffer_, bytes);
+    check(cusparseSpMV_preprocess(context_.handle, no_transpose, &one, a_, dense_x, &zero, dense_y,
+                                  CUDA_R_64F, algorithm, buffer_.data()),
+          "SpMV_preprocess");
+    compat::fence(context_.exec, "Ainvil::perf[preprocess]");
+  }
+
+  Offset numRows() const override { return context_.rows; }
+  Offset numCols() const override { return context_.rows; }
+
+  void apply(const Exec& exec, MultiVectorArg<const double, Device> x,
+             MultiVectorArg<double, Device> y, Trans trans, double alpha,
+             double beta) const override {
+    if (trans != Trans::No)
+      throw InvalidArgument("this product of cuSPARSE has no transpose");
+    check(cusparseSetStream(context_.handle, exec.cuda_stream()), "SetStream");
+    for (size_t j = 0; j < x.extent(1); ++j)
+      check(cusparseSpMV(
+                context_.handle, no_transpose, &alpha, a_, denseOf(x.data() + j * x.stride(1)),
+                &beta, denseOf(y.data() + j * y.stride(1)), CUDA_R_64F, algorithm, buffer_.data()),
+            "SpMV");
+  }
+
+private:
+  static constexpr auto algorithm = CUSPARSE_SPMV_ALG_DEFAULT;
+
+  Dense denseOf(const double* values) const {
+    return Dense(cusparseCreateDnVec, context_.rows, const_cast<double*>(values), CUDA_R_64F);
+  }
+
+  Context context_;
+  Kokkos::View<int*, Device> row_indices_;
+  Sparse a_;
+  Buffer buffer_;
 };
 
 /// Times analyse(info), each time with a fresh object, and then work(info) with the last.
@@ -219,6 +293,11 @@ PeerTimes cusparseProduct(const Matrix& a, const DeviceVector& x, const DeviceVe
                           int repetitions) {
   const Context c(a);
   return a.block_size == 1 ? spmv(c, x, y, repetitions) : bsrmv(c, x, y, repetitions);
+}
+
+std::unique_ptr<LinearOperator<double, Device>> cusparseOperator(const Matrix& a,
+                                                                 CusparseFormat format) {
+  return std::make_unique<ProductOperator>(a, format);
 }
 
 PeerTimes cusparseSolve(const Matrix& t, Uplo uplo, const DeviceVector& b, const DeviceVector& x,

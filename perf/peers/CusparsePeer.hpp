@@ -9,7 +9,9 @@
 
 #include "PeerTimes.hpp"
 
-#include "Ainvil_BsrMatrix.hpp"
+#include "Ainvil_LinearOperator.hpp"
+
+#include <memory>
 
 namespace ainvil {
 namespace perf {
@@ -18,6 +20,14 @@ namespace perf {
 PeerTimes cusparseProduct(const BsrMatrix<double, DefaultDevice>& a,
                           const Vector<double, DefaultDevice>& x,
                           const Vector<double, DefaultDevice>& y, int repetitions);
+
+/// How cuSPARSE is given a matrix: row offsets, or a row index an entry.
+enum class CusparseFormat { Csr, Coo };
+
+/// A matrix of block size 1 as an operator that multiplies by SpMV, in the instance it is applied
+/// in; shares the arrays of A. It has no transpose. Null where there is no cuSPARSE.
+std::unique_ptr<LinearOperator<double, DefaultDevice>>
+cusparseOperator(const BsrMatrix<double, DefaultDevice>& a, CusparseFormat format);
 
 /// x = T^-1 b for a triangular matrix T, its diagonal included. Of diagonal blocks only the
 /// triangle that `uplo` names is read.

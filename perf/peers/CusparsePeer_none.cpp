@@ -10,6 +10,11 @@ PeerTimes cusparseProduct(const BsrMatrix<double, DefaultDevice>&,
   return {};
 }
 
+std::unique_ptr<LinearOperator<double, DefaultDevice>>
+cusparseOperator(const BsrMatrix<double, DefaultDevice>&, CusparseFormat) {
+  return nullptr;
+}
+
 PeerTimes cusparseSolve(const BsrMatrix<double, DefaultDevice>&, Uplo,
                         const Vector<double, DefaultDevice>&, const Vector<double, DefaultDevice>&,
                         int) {

@@ -121,6 +121,26 @@ class InverseFactorsTest(unittest.TestCase):
         for row in rows[1:]:
             self.assertGreater(float(row["drop"]), 0.05)         # as nothing else is left out
 
+    def test_formats(self):
+        result = self.run_program("formats", "--problem", "poisson5:24", "--drop", "0.1", "--drop",
+                                  "0.02", "--order", "natural", "--repeat", "1", "--csv", "-")
+        self.assertEqual(result.returncode, 0, result)
+        rows = list(csv.DictReader(io.StringIO(result.stdout)))
+        ours = [row for row in rows if row["format"] == "csr"]
+        compare = self.measure("compare", "--problem", "poisson5:24", "--drop", "0.1", "--drop",
+                               "0.02", "--order", "natural")
+        expected = {(row["method"], row["drop"]): row for row in compare}
+        self.assertEqual([(row["method"], row["drop"]) for row in ours],
+                         [("none", ""), ("sainv", "0.1"), ("sainv", "0.02")])
+        for row in rows:                                         # on a GPU cuSPARSE's, too
+            other = expected[row["method"], row["drop"]]
+            self.assertEqual(row["status"], "converged")
+            self.assertLessEqual(abs(int(row["iterations"]) - int(other["iterations"])), 1)
+            self.assertEqual(row["matrix_entries"],
+                             other["factor_entries" if row["drop"] else "entries"])
+            self.assertGreater(float(row["product_seconds"]), 0)
+        self.assertEqual([int(row["longest_row"]) for row in ours][0], 5)
+
     # ---- the rest
 
     def test_breakdown_is_a_row(self):

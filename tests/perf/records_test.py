@@ -33,7 +33,7 @@ COMMANDS = [
     *(("ainvil-triangular-sweeps", [study, "--problem", "poisson5:9", "--repeat", "1"])
       for study in ("residuals", "cost", "product", "solve", "factor")),
     *(("ainvil-inverse-factors", [study, "--problem", "laplace7:6", "--repeat", "1"])
-      for study in ("compare", "parts", "size")),
+      for study in ("compare", "parts", "size", "formats")),
     ("ainvil-batched-cholesky", ["--sizes", "8,17", "--count", "20", "--repeat", "1"]),
 ]
 

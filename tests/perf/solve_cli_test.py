@@ -31,7 +31,7 @@ JSON_KEYS = {
 
 DEFAULT_PRECONDS = [
     "jacobi", "ilu:solve=exact", "ilu:solve=isai,power=1", "ilu:solve=isai,power=2",
-    "ilu:solve=isai,power=3", "ilu:solve=isai,power=2,storage=float",
+    "ilu:solve=isai,power=3", "ilu:solve=isai,power=2,storage=bfloat16",
     "ilu:solve=isai,power=1,relax=auto", "ilu:solve=jacobi,sweeps=3"
 ]
 
@@ -221,6 +221,20 @@ class CommandLineTest(unittest.TestCase):
             self.refuse_input(["cusparse"], "--problem", "laplace7:5", "--precond", precond)
         self.refuse_input(["cusparse"], "--problem", "laplace7:5", "--precond", "cusparse-ilu",
                           "--precision", "float")
+
+    def test_compares_with_kokkos_kernels(self):
+        for problem in ("laplace7:12", "poisson5:20"):
+            result = self.run_solve("--problem", problem, "--precond", "ilu", "--precond",
+                                    "kokkos-kernels-ilu", "--json", "-", "--quiet")
+            self.assertEqual(result.returncode, 0, result)
+            ours, theirs = (json.loads(line) for line in result.stdout.splitlines())
+            self.assertLessEqual(abs(theirs["iterations"] - ours["iterations"]), 1, problem)
+            self.assertLess(theirs["rel_residual"], 1.01e-8)
+        peer = ["--precond", "kokkos-kernels-ilu"]
+        result = self.run_solve("--problem", "cavity:6", *peer)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("needs block size 1, but that of the matrix is 3", result.stderr)
+        self.refuse_input(["double"], "--problem", "laplace7:5", *peer, "--precision", "float")
 
     def test_reordering_changes_the_way_not_the_solution(self):
         # A grid in an order that is far from its own, and from the two found.

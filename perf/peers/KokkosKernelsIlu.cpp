@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "KokkosKernelsIlu.hpp"
+
+#include <KokkosKernels_Handle.hpp>
+#include <KokkosSparse_spiluk.hpp>
+#include <KokkosSparse_sptrsv.hpp>
+
+namespace ainvil {
+namespace perf {
+namespace {
+
+using namespace KokkosSparse::Experimental;
+
+template <class Device>
+using Handle = KokkosKernels::Experimental::KokkosKernelsHandle<
+    Offset, Ordinal, double, typename Device::execution_space, typename Device::memory_space,
+    typename Device::memory_space>;
+
+/// A factor and the levels of its solve. Of spiluk, L has a unit diagonal, stored.
+template <class Device>
+struct Triangle {
+  Kokkos::View<Offset*, Device> row_map;
+  Kokkos::View<Ordinal*, Device> entries;
+  Kokkos::View<double*, Device> values;
+  mutable Handle<Device> handle;
+
+  Triangle() = default;
+  Triangle(const Triangle&) = delete;
+  Triangle& operator=(const Triangle&) = delete;
+  ~Triangle() { handle.destroy_sptrsv_handle(); }
+
+  void analyse(Uplo uplo) {
+    handle.destroy_sptrsv_handle();
+    handle.create_sptrsv_handle(SPTRSVAlgorithm::SEQLVLSCHD_TP1, row_map.extent(0) - 1,
+                                uplo == Uplo::Lower);
+    sptrsv_symbolic(&handle, row_map, entries);
+  }
+  void solve(const Vector<const double, Device>& b, const Vector<double, Device>& x) const {
+    sptrsv_solve(&handle, row_map, entries, values, b, x);
+  }
+};
+
+template <class Device>
+class KokkosKernelsIlu final : public Preconditioner<double, Device> {
+public:
+  using Base = Preconditioner<double, Device>;
+  using typename Base::execution_space;
+  using typename Base::Matrix;
+
+  ~KokkosKernelsIlu() { handle_.destroy_spiluk_handle(); }
+
+  std::string description() const override { return "ILU(0) of Kokkos Kernels, by levels"; }
+
+protected:
+  void doInitialize(const execution_space& exec, const Matrix& a) override {
+    if (a.block_size != 1)
+      throw InvalidArgument(message("kokkos-kernels-ilu needs block size 1, but that of the matrix "
+                                    "is ",
+                                    a.block_size));
+    report_ = {};
+    report_.phases.time(exec, "kokkos-kernels", "analysis", [&] {
+      const Offset entries = a.numEntries() + a.numRows(); // at most, diagonal included
+      for (Triangle<Device>* t : {&l_, &u_}) {
+        t->row_map = allocate<Offset, Device>(exec, "Ainvil::perf", size_t(a.numRows()) + 1);
+        t->entries = allocateZeros<Ordinal, Device>(exec, "Ainvil::perf", entries);
+      }
+      compat::fence(exec, "Ainvil::perf[analysis]");
+      handle_.destroy_spiluk_handle();
+      handle_.create_spiluk_handle(SPILUKAlgorithm::SEQLVLSCHD_TP1, a.numRows(), entries, entries);
+      spiluk_symbolic(&handle_, 0, a.graph.row_map, a.graph.entries, l_.row_map, l_.entries,
+                      u_.row_map, u_.entries);
+      shorten(exec, l_, handle_.get_spiluk_handle()->get_nnzL());
+      shorten(exec, u_, handle_.get_spiluk_handle()->get_nnzU());
+      l_.analyse(Uplo::Lower);
+      u_.analyse(Uplo::Upper);
+    });
+  }
+
+  void doCompute(const execution_space& exec, const Matrix& a) override {
+    report_.phases.time(exec, "kokkos-kernels", "ILU", [&] {
+      spiluk_numeric(&handle_, 0, a.graph.row_map, a.graph.entries, a.values, l_.row_map,
+                     l_.entries, l_.values, u_.row_map, u_.entries, u_.values);
+    });
+    report_.factor_entries = Offset(l_.entries.extent(0) + u_.entries.extent(0));
+    report_.factor_bytes = report_.factor_entries * Offset(sizeof(double) + sizeof(Ordinal));
+  }
+
+  // U y = L^-1 x, column by column.
+  void doApply(const execution_space& exec, MultiVectorArg<const double, Device> x,
+               MultiVectorArg<double, Device> y, Trans trans) const override {
+    if (trans != Trans::No)
+      throw InvalidArgument("kokkos-kernels-ilu has no transposed application");
+    const auto t = detail::workspaceOf(exec, workspace_, x.extent(0), 1);
+    const size_t n = x.extent(0);
+    for (size_t j = 0; j < x.extent(1); ++j) {
+      const Vector<double, Device> solved(t.data(), n);
+      l_.solve(Vector<const double, Device>(x.data() + j * x.stride(1), n), solved);
+      u_.solve(solved, Vector<double, Device>(y.data() + j * y.stride(1), n));
+    }
+  }
+
+private:
+  using Base::report_;
+
+  /// Keeps so many of the entries, and makes room for their values.
+  static void shorten(const execution_space& exec, Triangle<Device>& t, Offset entries) {
+    t.entries = firstOf(t.entries, entries);
+    t.values = allocateZeros<double, Device>(exec, "Ainvil::perf", entries);
+  }
+
+  Handle<Device> handle_;
+  Triangle<Device> l_, u_;
+  mutable MultiVector<double, Device> workspace_;
+};
+
+} // namespace
+
+template <class Device>
+PreconditionerPtr<double, Device> createKokkosKernelsIlu() {
+  return std::make_unique<KokkosKernelsIlu<Device>>();
+}
+
+#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
+  template PreconditionerPtr<double, DEVICE> createKokkosKernelsIlu<DEVICE>();
+AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+
+} // namespace perf
+} // namespace ainvil

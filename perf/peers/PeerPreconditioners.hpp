@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// Preconditioners by name, Ainvil's and those of other libraries for the same device.
+
+#include "CusparseIlu.hpp"
+#include "KokkosKernelsIlu.hpp"
+
+#include "Ainvil_Factory.hpp"
+
+namespace ainvil {
+namespace perf {
+
+/// What createCusparseIlu(), createKokkosKernelsIlu() (for "kokkos-kernels-ilu") or
+/// createPreconditioner() makes of the specification. \throws InvalidArgument as these, for
+/// cuSPARSE on hosts, and for either in float
+template <class Scalar, class Device>
+PreconditionerPtr<Scalar, Device> createOursOrPeer(const std::string& specification) {
+  constexpr bool is_double = std::is_same<Scalar, double>::value;
+  if (isCusparseIlu(specification)) {
+    if constexpr (is_double && std::is_same<Device, DefaultDevice>::value)
+      return createCusparseIlu(specification);
+    else
+      throw InvalidArgument(message("preconditioner '", specification,
+                                    "': cuSPARSE computes in double and on the GPU here"));
+  }
+  if (specification == "kokkos-kernels-ilu") {
+    if constexpr (is_double)
+      return createKokkosKernelsIlu<Device>();
+    else
+      throw InvalidArgument("preconditioner 'kokkos-kernels-ilu' computes in double here");
+  }
+  return createPreconditioner<Scalar, Device>(specification);
+}
+
+} // namespace perf
+} // namespace ainvil
