@@ -94,7 +94,8 @@ ours=$(preconds ilu:solve=isai,power={1,2,3} ilu:solve=isai,power={1,2},storage=
   ilu:solve=isai,relax=1{,",storage=float"})
 study isai solves isai "${block_systems[@]/%/ --repeat $repeat $ours}"
 # The same GMRES for all from here on: its basis is in float.
-study isai-float-basis solves isai-float-basis "${block_systems[@]/%/ --repeat $repeat --basis float $ours}"
+short=$(preconds ilu:solve=isai,{power={1,2,3},relax=1},storage=bfloat16)
+study isai-float-basis solves isai-float-basis "${block_systems[@]/%/ --repeat $repeat --basis float $ours $short}"
 study products study_rows products product "${blocks[@]}"
 factored=("${blocks[@]}" "${points[*]}")
 study factors study_rows factors factor "${factored[@]/%/ --factor-sweeps 0}"

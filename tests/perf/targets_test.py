@@ -119,6 +119,11 @@ class TargetsTest(unittest.TestCase):
                          apply30_seconds=0.006))
         self.assertEqual(self.verdict("time of an application"), ("0.6 x", "yes"))
         self.assertEqual(self.verdict("more iterations"), ("3 %", "no"))
+        self.write("isai-float-basis", solve("euler:9", "ilu:solve=isai,power=2"),
+                   solve("euler:9", "ilu:solve=isai,power=2,storage=bfloat16", apply30_seconds=0.004),
+                   solve("euler:9", "ilu:solve=isai,relax=1,storage=bfloat16"))
+        self.assertEqual(self.verdict("bfloat16, time of an application", "p = 2"), ("0.4 x", "yes"))
+        self.assertEqual(self.verdict("bfloat16, more iterations"), ("0 %", "yes"))
 
     def test_products_and_factors(self):
         self.write("isai", solve("cavity:600", "ilu:solve=isai,power=1"))
