@@ -344,7 +344,8 @@ class Fsai(Study):
 
 class Thesis(Study):
     name = "thesis/tables7.2-7.9"
-    what = "entries and iterations of SAINV in natural order; AINV, SAINV, BAINV by parts and by size"
+    what = ("entries and iterations of SAINV in natural order; AINV, SAINV, BAINV by parts and by size; CG and PCG on "
+            "CSR and COO")
 
     def cases(self, size):
         """(key, row of the thesis, case); toys leave only the smallest."""
@@ -359,7 +360,7 @@ class Thesis(Study):
                                  "--precond", f"ainv:variant=sainv,drop={paper['drop']}"], "sainv", host=True)
         gallery = by_size(at.size, "poisson5:316 laplace7:46 jump:64 shell:80", "poisson5:80 laplace7:16",
                           "poisson5:8")
-        for study in ("compare", "parts", "size"):
+        for study in ("compare", "parts", "size", "formats"):
             yield Call(study, [at.program("ainvil-inverse-factors"), study, *options("--problem", gallery),
                                *repeats(at.size)], study)
 
@@ -380,6 +381,12 @@ class Thesis(Study):
                 print(row([run["problem"], run["method"], *("" if run[k] is None else run[k] for k in (
                     "drop", "parts", "factor_entries")), f"{run['iterations']:g}" if done else run["status"],
                            *(ms(run[f"{k}_seconds"]) for k in ("setup", "solve", "total"))]))
+        print("\nFormats, on a GPU cuSPARSE's too: a product with A or an application of SAINV, and CG\n")
+        print(head(["problem", "method", "format", "entries", "longest row", "product, us", "iterations", "solve, ms"],
+                   left=3))
+        for run in results["formats"]:
+            print(row([run["problem"], run["method"], run["format"], run["matrix_entries"], run["longest_row"],
+                       f"{1e6 * run['product_seconds']:.3g}", run["iterations"], ms(run["solve_seconds"])]))
         ranges(self, [("columns of SAINV, all host cores over the GPU", "columns",
                        host_over_device(results, lambda run: phases(run, "columns")))])
         remarks([case for _, _, case in self.cases(at.size)])
