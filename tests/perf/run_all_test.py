@@ -18,7 +18,7 @@ SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../perf/ru
 STUDIES = ["block-isai-tables1-4", "defaults", "fsai-tables1-7", "fsai-tables1-7-cholesky",
            "fsai-tables1-7-settings", "growth", "sweeps-factor", "sweeps-figures2-5-residuals",
            "sweeps-figures2-5-solve", "sweeps-product", "sweeps-table2", "thesis-tables7.2-7.9-compare",
-           "thesis-tables7.2-7.9-parts", "thesis-tables7.2-7.9-size"]
+           "thesis-tables7.2-7.9-formats", "thesis-tables7.2-7.9-parts", "thesis-tables7.2-7.9-size"]
 FIGURES = ["breakdown-cavity-10", "cholesky", "convergence-cavity-10", "residuals-poisson5-8",
            "scaling-convdiff", "scaling-poisson5", "solve-poisson5-8", "speedup-cavity-10"]
 
