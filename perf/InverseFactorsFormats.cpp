@@ -81,23 +81,26 @@ private:
       if (!a)
         continue;
       if (ainv == nullptr) {
-        solve(format, *a, nullptr, drop, *a, {a_});
+        solve(format, *a, nullptr, drop, {a_});
         continue;
       }
       const Matrix &left = ainv->left().native(), &right = ainv->right().native();
       FactoredInverse<Device> m(makeOperator(format, left), makeOperator(format, right));
       m.initialize(exec_, a_);
       m.compute(exec_, a_);
-      solve(format, *a, &m, drop, m, {left, right});
+      solve(format, *a, &m, drop, {left, right});
     }
   }
 
-  /// Times `product`, whose matrices are given, and CG with A and the preconditioner.
+  /// Times CG and an application of the preconditioner or, where there is none, a product with A;
+  /// `matrices` are those of what is timed.
   void solve(const std::string& format, const LinearOperator<double, Device>& a,
-             const FactoredInverse<Device>* m, double drop,
-             const LinearOperator<double, Device>& product, const std::vector<Matrix>& matrices) {
+             const FactoredInverse<Device>* m, double drop, const std::vector<Matrix>& matrices) {
+    const LinearOperator<double, Device>* product = &a;
+    if (m != nullptr)
+      product = m;
     const double seconds = medianSeconds(exec_, options_.repeat, [&] {
-      product.apply(exec_, asColumn(Vector<const double, Device>(b_)), asColumn(y_));
+      product->apply(exec_, asColumn(Vector<const double, Device>(b_)), asColumn(y_));
     });
     Offset bytes = 0;
     Ordinal longest = 0;

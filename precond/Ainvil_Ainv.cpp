@@ -97,24 +97,24 @@ template <class Scalar, class Device>
 StoredMatrix<Scalar, Device> stored(const typename Device::execution_space& exec, Storage storage,
                                     const BsrMatrix<Scalar, Device>& a,
                                     StoredValues<Scalar, Device>& rounded) {
+  using Result = StoredMatrix<Scalar, Device>;
   detail::requireFinite<Scalar, Device>(exec, a.values, "an inverse factor");
-  if (storage == Storage::Native ||
-      (storage == Storage::Float && std::is_same<Scalar, float>::value))
-    return {exec, a.graph, 1, StoredValues<Scalar, Device>(std::in_place_index<0>, a.values)};
   if (rounded.index() != size_t(storage))
     rounded = noValues<Scalar, Device>(storage);
-  std::visit(
-      [&](auto& array) {
-        using Stored = typename std::decay_t<decltype(array)>::value_type;
-        if constexpr (!std::is_same<Stored, Scalar>::value) {
-          reserveSome(exec, "Ainvil::values", array, a.numEntries());
-          const auto values = firstOf(array, a.numEntries());
-          convert<Scalar, Stored, Device>(exec, a.values, values);
-          detail::checkStorage(exec, BsrMatrix<Stored, Device>(a.graph, values, 1), true);
-        }
-      },
-      rounded);
-  return {exec, a.graph, 1, rounded};
+  const auto round = [&](auto& array) {
+    using Stored = typename std::decay_t<decltype(array)>::value_type;
+    if constexpr (std::is_same<Stored, Scalar>::value) {
+      return Result(exec, a.graph, 1,
+                    StoredValues<Scalar, Device>(std::in_place_index<0>, a.values));
+    } else {
+      reserveSome(exec, "Ainvil::values", array, a.numEntries());
+      const auto values = firstOf(array, a.numEntries());
+      convert<Scalar, Stored, Device>(exec, a.values, values);
+      detail::checkStorage(exec, BsrMatrix<Stored, Device>(a.graph, values, 1), true);
+      return Result(exec, a.graph, 1, rounded);
+    }
+  };
+  return std::visit(round, rounded);
 }
 
 } // namespace

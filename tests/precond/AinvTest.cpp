@@ -305,18 +305,13 @@ TEST(Ainv, ManyColumnsEqualALoop) {
 }
 
 TEST(Ainv, StorageRoundsTheFactors) {
+  const HostBsr a = spdMatrixOn(symmetricPattern(120, 5, 254), 1, 254);
+  const auto check = [](const Method& rounded, const Method& in_double, double error) {
+    expectRoundedFactors(rounded, in_double, 2 * error);
+    expectNear(denseInverse(rounded, Trans::Yes), transposed(denseInverse(rounded), 120), 1e-14);
+  };
   for (const bool symmetric : {true, false})
-    for (const Rounding& rounding : roundings) {
-      const HostBsr a = spdMatrixOn(symmetricPattern(120, 5, 254), 1, 254);
-      AinvParameters parameters = ainv(0.01, Ordering::NestedDissection, true, symmetric);
-      Method in_double(parameters);
-      parameters.storage = rounding.storage;
-      Method rounded(parameters);
-      setUp(in_double, a);
-      setUp(rounded, a);
-      expectRoundedFactors(rounded, in_double, 2 * rounding.error);
-      expectNear(denseInverse(rounded, Trans::Yes), transposed(denseInverse(rounded), 120), 1e-14);
-    }
+    forEachRounding<Method>(ainv(0.01, Ordering::NestedDissection, true, symmetric), a, check);
 }
 
 TEST(Ainv, InSinglePrecision) {

@@ -246,15 +246,10 @@ TEST(Fsai, NeverMakesCgBreakDown) {
 TEST(Fsai, StorageRoundsTheFactor) {
   const HostBsr a = spdMatrixOn(symmetricPattern(50, 5, 111), 3, 111);
   for (const double filter : {0.0, 0.05})
-    for (const Rounding& rounding : roundings) {
-      FsaiParameters<Device> parameters = fsai(0, 2, filter);
-      Method in_double(parameters);
-      parameters.storage = rounding.storage;
-      Method rounded(parameters);
-      setUp(in_double, a);
-      setUp(rounded, a);
-      expectRoundedFactors(rounded, in_double, 2 * rounding.error);
-    }
+    forEachRounding<Method>(fsai(0, 2, filter), a,
+                            [](const Method& rounded, const Method& in_double, double error) {
+                              expectRoundedFactors(rounded, in_double, 2 * error);
+                            });
 }
 
 TEST(Fsai, IndefiniteMatricesMeetThePolicy) {

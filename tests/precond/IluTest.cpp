@@ -277,16 +277,12 @@ TEST(Ilu, TwoLargeLevelsEqualTwoSweeps) {
 
 TEST(Ilu, StorageRoundsTheFactors) {
   const HostBsr a = matrixOn(randomPattern(60, 5, 19), 3, 19);
-  IluParameters<Device> parameters = exactIlu();
-  Ilu<double, Device> in_double(parameters);
-  setUp(in_double, a);
-  for (const Rounding& rounding : roundings) {
-    parameters.storage = rounding.storage;
-    Ilu<double, Device> rounded(parameters);
-    setUp(rounded, a);
-    expectRoundedFactors(rounded, in_double, 5 * rounding.error);
-    EXPECT_LT(rounded.report().factor_bytes, 0.6 * in_double.report().factor_bytes);
-  }
+  using Method = Ilu<double, Device>;
+  forEachRounding<Method>(
+      exactIlu(), a, [](const Method& rounded, const Method& in_double, double error) {
+        expectRoundedFactors(rounded, in_double, 5 * error);
+        EXPECT_LT(rounded.report().factor_bytes, 0.6 * in_double.report().factor_bytes);
+      });
 }
 
 /// A dense first row: neither scratch nor time may grow with it for all rows.

@@ -260,18 +260,14 @@ TEST(Isai, AutomaticStepsReachTheThreshold) {
 
 TEST(Isai, StorageRoundsTheInverse) {
   const HostBsr a = matrixOn(randomPattern(70, 6, 42), 3, 42);
+  using Method = Ilu<double, Device>;
+  const auto check = [](const Method& rounded, const Method& in_double, double error) {
+    expectRoundedFactors(rounded, in_double, 5 * error);
+    EXPECT_LT(rounded.report().factor_bytes, 0.6 * in_double.report().factor_bytes);
+  };
   for (const IsaiSide side : {IsaiSide::Rows, IsaiSide::Columns})
     for (const int relax : {0, 2})
-      for (const Rounding& rounding : roundings) {
-        IluParameters<Device> parameters = isaiIlu(2, side, relax);
-        Ilu<double, Device> in_double(parameters);
-        parameters.storage = rounding.storage;
-        Ilu<double, Device> rounded(parameters);
-        setUp(in_double, a);
-        setUp(rounded, a);
-        expectRoundedFactors(rounded, in_double, 5 * rounding.error);
-        EXPECT_LT(rounded.report().factor_bytes, 0.6 * in_double.report().factor_bytes);
-      }
+      forEachRounding<Method>(isaiIlu(2, side, relax), a, check);
 }
 
 /// U = I + couplings of 1e200 is finite, the entry (0, 2) of its inverse is 1e400.

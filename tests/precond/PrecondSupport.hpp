@@ -60,6 +60,20 @@ void setUp(Method& method, const HostBsr& a) {
   method.compute(on_device);
 }
 
+/// check(rounded, in_double, error) for each of `roundings`: the method with factors in that
+/// precision, and in double.
+template <class Method, class Parameters, class Check>
+void forEachRounding(Parameters parameters, const HostBsr& a, const Check& check) {
+  Method in_double(parameters);
+  setUp(in_double, a);
+  for (const Rounding& rounding : roundings) {
+    parameters.storage = rounding.storage;
+    Method rounded(parameters);
+    setUp(rounded, a);
+    check(rounded, in_double, rounding.error);
+  }
+}
+
 IluParameters<Device> exactIlu(int level = 0);
 IluParameters<Device> isaiIlu(int power, IsaiSide side = IsaiSide::Rows, int relax = 0);
 

@@ -163,15 +163,11 @@ TEST(Sweeps, ReportTheirResidualAndObjectToDivergence) {
 
 TEST(Sweeps, StorageRoundsTheFactors) {
   const HostBsr a = matrixOn(randomPattern(40, 4, 97), 3, 97);
-  for (const Rounding& rounding : roundings) {
-    IluParameters<Device> parameters = sweepIlu(sweeps(3));
-    Ilu<double, Device> in_double(parameters);
-    parameters.storage = rounding.storage;
-    Ilu<double, Device> rounded(parameters);
-    setUp(in_double, a);
-    setUp(rounded, a);
-    expectRoundedFactors(rounded, in_double, 5 * rounding.error);
-  }
+  using Method = Ilu<double, Device>;
+  forEachRounding<Method>(sweepIlu(sweeps(3)), a,
+                          [](const Method& rounded, const Method& in_double, double error) {
+                            expectRoundedFactors(rounded, in_double, 5 * error);
+                          });
 }
 
 /// D^-1 S is of order 1 at any scale, D^-1 is not.
