@@ -44,7 +44,7 @@ SweepsOptions parseSweepsOptions(const std::vector<std::string>& arguments) {
   addNumber(residuals, "--runs", options.runs, "R", "runs of the asynchronous sweeps");
 
   studies.add("cost", "time of a sweep against exact solves and products, ours and others'");
-  studies.add("product", "time of a product with A, ours and cuSPARSE's, against a copy");
+  studies.add("product", "time of a product with A, ours and others', against a copy");
 
   CLI::App& solve = studies.add("solve", "FGMRES with ILU(0) against the number of sweeps");
   int solve_sweeps = 10;

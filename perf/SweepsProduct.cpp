@@ -2,6 +2,7 @@
 #include "Measure.hpp"
 #include "SweepsStudy.hpp"
 #include "peers/CusparsePeer.hpp"
+#include "peers/KokkosKernelsPeer.hpp"
 
 #include "Ainvil_Probes.hpp"
 #include "Ainvil_Spmv.hpp"
@@ -40,7 +41,7 @@ public:
     detail::fillProbes<double, Device>(exec_, asColumn(x_));
   }
 
-  /// Of values stored in double or float; vectors are double.
+  /// Of values stored in any of the precisions; vectors are double.
   template <class Stored>
   Product ours(const char* method) const {
     const BsrMatrix<Stored, Device> a = stored<Stored>();
@@ -51,10 +52,12 @@ public:
     return {method, bytes(a), seconds, difference(y)};
   }
 
-  Product cusparse() const {
+  /// Of another library's function of this matrix, a vector and their product.
+  template <class Function>
+  Product peer(const char* method, Function function) const {
     const auto y = vector();
-    const PeerTimes times = cusparseProduct(a_, x_, y, options_.repeat);
-    return {"cusparse", bytes(a_), times.seconds,
+    const PeerTimes times = function(a_, x_, y, options_.repeat);
+    return {method, bytes(a_), times.seconds,
             std::isnan(times.seconds) ? not_measured : difference(y)};
   }
 
@@ -106,14 +109,15 @@ template <class Device>
 void studyProduct(const SweepsOptions& options, const LinearSystem& system, Results& results) {
   const ProductStudy<Device> study(options, system);
   std::vector<Product> products = {copy<Device>(options), study.template ours<double>("spmv"),
-                                   study.template ours<float>("spmv-float")};
-  if constexpr (compat::IsGpu<typename Device::execution_space>::value) {
-    const Product peer = study.cusparse();
-    if (!std::isnan(peer.seconds))
-      products.push_back(peer);
-  }
+                                   study.template ours<float>("spmv-float"),
+                                   study.template ours<BFloat16>("spmv-bfloat16"),
+                                   study.peer("kokkos-kernels", kokkosKernelsProduct<Device>)};
+  if constexpr (compat::IsGpu<typename Device::execution_space>::value)
+    products.push_back(study.peer("cusparse", cusparseProduct));
   const double copy_rate = double(products[0].bytes) / products[0].seconds;
   for (const Product& product : products) {
+    if (std::isnan(product.seconds)) // of a library that is not there
+      continue;
     const double rate = double(product.bytes) / product.seconds;
     results.add({product.method, double(product.bytes), product.seconds, rate, rate / copy_rate,
                  product.difference});

@@ -23,7 +23,8 @@ template <class Device>
 void studyCost(const SweepsOptions& options, const LinearSystem& system, Results& results);
 std::vector<Column> costColumns();
 
-/// Seconds of a product with A, ours and cuSPARSE's, and of a copy, with the bytes they move.
+/// Seconds of a product with A, ours, Kokkos Kernels' and cuSPARSE's, and of a copy, with the bytes
+/// they move.
 template <class Device>
 void studyProduct(const SweepsOptions& options, const LinearSystem& system, Results& results);
 std::vector<Column> productColumns();

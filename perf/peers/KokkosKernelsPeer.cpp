@@ -4,10 +4,47 @@
 #include "Measure.hpp"
 
 #include <KokkosKernels_Handle.hpp>
+#include <KokkosSparse_CrsMatrix.hpp>
+#if __has_include(<KokkosSparse_BsrMatrix.hpp>)
+#include <KokkosSparse_BsrMatrix.hpp>
+#define AINVIL_KOKKOS_HAS_BSR
+#endif
+#include <KokkosSparse_spmv.hpp>
 #include <KokkosSparse_sptrsv.hpp>
 
 namespace ainvil {
 namespace perf {
+namespace {
+
+/// It has no set-up, so that of the times is 0.
+template <class Matrix, class Device>
+PeerTimes product(const Matrix& a, const Vector<double, Device>& x, const Vector<double, Device>& y,
+                  int repetitions) {
+  return {0, medianSeconds(typename Device::execution_space(), repetitions,
+                           [&] { KokkosSparse::spmv("N", 1.0, a, x, 0.0, y); })};
+}
+
+} // namespace
+
+template <class Device>
+PeerTimes kokkosKernelsProduct(const BsrMatrix<double, Device>& a, const Vector<double, Device>& x,
+                               const Vector<double, Device>& y, int repetitions) {
+  const Graph<Device>& graph = a.graph;
+  if (a.block_size == 1)
+    return product(KokkosSparse::CrsMatrix<const double, const Ordinal, Device, void, const Offset>(
+                       "a", graph.num_rows, graph.num_cols, a.numEntries(), a.values, graph.row_map,
+                       graph.entries),
+                   x, y, repetitions);
+#ifdef AINVIL_KOKKOS_HAS_BSR
+  return product(KokkosSparse::Experimental::BsrMatrix<const double, const Ordinal, Device, void,
+                                                       const Offset>(
+                     "a", graph.num_rows, graph.num_cols, a.numEntries(), a.values, graph.row_map,
+                     graph.entries, a.block_size),
+                 x, y, repetitions);
+#else
+  return {};
+#endif
+}
 
 template <class Device>
 PeerTimes kokkosKernelsSolve(const BsrMatrix<double, Device>& t, Uplo uplo,
@@ -34,6 +71,9 @@ PeerTimes kokkosKernelsSolve(const BsrMatrix<double, Device>& t, Uplo uplo,
 }
 
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \
+  template PeerTimes kokkosKernelsProduct<DEVICE>(                                                 \
+      const BsrMatrix<double, DEVICE>&, const Vector<double, DEVICE>&,                             \
+      const Vector<double, DEVICE>&, int);                                                         \
   template PeerTimes kokkosKernelsSolve<DEVICE>(const BsrMatrix<double, DEVICE>&, Uplo,            \
                                                 const Vector<double, DEVICE>&,                     \
                                                 const Vector<double, DEVICE>&, int);
