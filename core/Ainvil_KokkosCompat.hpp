@@ -75,6 +75,34 @@ KOKKOS_INLINE_FUNCTION void volatileStore(T* pointer, T value) {
 #endif
 }
 
+/// Reads a flag; what its writer wrote before storeRelease() is then visible to the caller, and, once
+/// lanes or threads have been joined, to these.
+KOKKOS_INLINE_FUNCTION unsigned loadAcquire(const unsigned* flag) {
+#if defined(__CUDA_ARCH__)
+  unsigned value;
+  asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(value) : "l"(flag) : "memory");
+  return value;
+#elif defined(__HIP_DEVICE_COMPILE__)
+  const unsigned value = volatileLoad(flag);
+  Kokkos::memory_fence();
+  return value;
+#else
+  return volatileLoad(flag);
+#endif
+}
+
+/// Raises a flag after everything that the caller has written, and that has been joined before.
+KOKKOS_INLINE_FUNCTION void storeRelease(unsigned* flag, unsigned value) {
+#if defined(__CUDA_ARCH__)
+  asm volatile("st.release.gpu.u32 [%0], %1;" ::"l"(flag), "r"(value) : "memory");
+#elif defined(__HIP_DEVICE_COMPILE__)
+  Kokkos::memory_fence();
+  volatileStore(flag, value);
+#else
+  volatileStore(flag, value);
+#endif
+}
+
 /// True where consecutive team ranks are dispatched in order and a waiting team does not starve the
 /// teams it waits for, so that a kernel may spin on results of lower ranks.
 template <class Exec>

@@ -18,13 +18,20 @@ struct RowGate {
   Kokkos::View<unsigned*, Device> done; ///< epoch in which a row was last finished
   unsigned epoch = 0;
 
-  /// Returns once row j is finished and its results are visible to the calling lane. Epochs wrap
-  /// around, hence the difference; the half of them that lies ahead counts as finished.
+  /// Epochs wrap around, hence the difference; the half of them that lies ahead counts as finished.
+  KOKKOS_INLINE_FUNCTION bool isAhead(unsigned finished) const {
+    return finished - epoch > UINT_MAX / 2;
+  }
+
+  /// Returns once row j is finished and its results are visible to the calling lane.
   KOKKOS_INLINE_FUNCTION void wait(Ordinal j) const {
     if (Spin) {
-      while (compat::volatileLoad(&done(j)) - epoch > UINT_MAX / 2) {
+      // Lanes that wait do not acquire all the time: that empties the cache of their neighbours.
+      if (isAhead(compat::loadAcquire(&done(j)))) {
+        while (isAhead(compat::volatileLoad(&done(j)))) {
+        }
+        compat::loadAcquire(&done(j));
       }
-      Kokkos::memory_fence();
     }
   }
 
@@ -32,12 +39,9 @@ struct RowGate {
   template <class Member>
   KOKKOS_INLINE_FUNCTION void announce(const Member& member, Ordinal row) const {
     if (Spin) {
-      // Joins the lanes: what they wrote happens before the fence of the one that raises the flag.
+      // Joins the lanes: what they wrote happens before one of them raises the flag.
       Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, 1), [](int) {});
-      Kokkos::single(Kokkos::PerThread(member), [&]() {
-        Kokkos::memory_fence();
-        compat::volatileStore(&done(row), epoch);
-      });
+      Kokkos::single(Kokkos::PerThread(member), [&]() { compat::storeRelease(&done(row), epoch); });
     }
   }
 };
