@@ -65,6 +65,33 @@ void launchStreamedSpmv(const typename Device::execution_space& exec,
       Kernel{a.graph.row_map, a.graph.entries, a.values, x, epilogue, a.numRows(), column});
 }
 
+/// Where rows of blocks are read in more sectors than they have: not in whole ones, and values of
+/// lower precision leave too little to gain.
+template <int BS, class MatrixScalar, class Device>
+constexpr bool hasColumnSpmv = compat::IsGpu<typename Device::execution_space>::value &&
+                               (BS == 2 || BS == 3) && sizeof(MatrixScalar) == 8;
+
+/// What comes out of a cache comes faster to a thread a point row.
+template <class MatrixScalar, class Device>
+bool isBeyondCaches(const BsrMatrix<MatrixScalar, Device>& a) {
+  constexpr Offset most = Offset(1) << 27;
+  return a.bytes() > most;
+}
+
+template <int BS, class MatrixScalar, class Scalar, class Device>
+void launchColumnSpmv(const typename Device::execution_space& exec,
+                      const BsrMatrix<MatrixScalar, Device>& a,
+                      const MultiVectorArg<const Scalar, Device>& x,
+                      const Epilogue<Scalar, Device>& epilogue, Offset column, Offset longest) {
+  using Kernel = detail::ColumnSpmvKernel<BS, MatrixScalar, Scalar, Device>;
+  const Ordinal teams = a.numRows() / Kernel::team_rows + (a.numRows() % Kernel::team_rows > 0);
+  Kokkos::TeamPolicy<typename Device::execution_space> policy(exec, teams, Kernel::team_size);
+  policy.set_scratch_size(0, Kokkos::PerTeam(Kernel::scratchBytes() + 16));
+  Kokkos::parallel_for("Ainvil::spmv[columns]", policy,
+                       Kernel{a.graph.row_map, a.graph.entries, a.values, x, epilogue, a.numRows(),
+                              column, longest});
+}
+
 /// A warp a segment.
 template <class Exec>
 detail::RowTeams segmentTeams() {
@@ -109,7 +136,13 @@ void product(const typename Device::execution_space& exec, const BsrMatrix<Matri
     }
   for (; j < columns; ++j)
     detail::dispatchBlockSize(a.block_size, [&](auto bs) {
-      launchSpmv<decltype(bs)::value, 1>(exec, a, x, epilogue, j, long_rows.limit());
+      constexpr int BS = decltype(bs)::value;
+      if constexpr (hasColumnSpmv<BS, MatrixScalar, Device>)
+        if (isBeyondCaches(a)) {
+          launchColumnSpmv<BS>(exec, a, x, epilogue, j, long_rows.limit());
+          return;
+        }
+      launchSpmv<BS, 1>(exec, a, x, epilogue, j, long_rows.limit());
     });
   launchLongRows<false>(exec, a, x, epilogue, long_rows, columns);
 }

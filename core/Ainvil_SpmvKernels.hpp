@@ -99,6 +99,57 @@ struct SpmvKernel {
   }
 };
 
+/// The same sums of blocks on GPUs, a thread a column of the blocks of a row: neighbouring threads
+/// read neighbouring scalars, each of them one number of x a block. What the threads of a row have
+/// is added in scratch memory, by a thread a point row.
+template <int BS, class MatrixScalar, class Scalar, class Device>
+struct ColumnSpmvKernel {
+  Kokkos::View<const Offset*, Device> row_map;
+  Kokkos::View<const Ordinal*, Device> entries;
+  Kokkos::View<const MatrixScalar*, Device> values;
+  MultiVectorArg<const Scalar, Device> x;
+  Epilogue<Scalar, Device> epilogue;
+  Ordinal num_rows;
+  Offset column;
+  Offset longest; ///< rows with more blocks are left to LongRowKernel
+
+  static constexpr int team_rows = 32;
+  static constexpr int team_size = team_rows * BS;
+  static size_t scratchBytes() { return team_size * BS * sizeof(Scalar); }
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(const Member& member) const {
+    Scalar* sums =
+        static_cast<Scalar*>(member.team_scratch(0).get_shmem(team_size * BS * sizeof(Scalar)));
+    const int rank = member.team_rank();
+    const int local_row = rank / BS, c = rank - local_row * BS;
+    const Offset row = Offset(member.league_rank()) * team_rows + local_row;
+    const Offset begin = row < num_rows ? row_map(row) : 0;
+    const Offset end = row < num_rows ? row_map(row + 1) : 0;
+    const bool mine = row < num_rows && end - begin <= longest;
+    Scalar sum[BS] = {};
+    if (mine)
+      for (Offset k = begin; k < end; ++k) {
+        const Scalar x_c = x(Offset(entries(k)) * BS + c, column);
+        const MatrixScalar* block = &values(k * BS * BS + c);
+        AINVIL_UNROLL
+        for (int r = 0; r < BS; ++r)
+          sum[r] += Scalar(block[r * BS]) * x_c;
+      }
+    AINVIL_UNROLL
+    for (int r = 0; r < BS; ++r)
+      sums[(local_row * BS + r) * BS + c] = sum[r];
+    member.team_barrier();
+    if (!mine)
+      return;
+    Scalar total = 0;
+    AINVIL_UNROLL
+    for (int m = 0; m < BS; ++m)
+      total += sums[rank * BS + m];
+    epilogue.store(row * BS + c, column, total);
+  }
+};
+
 /// The same sums of a scalar matrix on GPUs, a team a range of rows: its threads multiply the
 /// entries of the range in the order in which they are stored, then each adds the products of one
 /// row, in that order. All accesses to the matrix are contiguous and no thread loads a row much

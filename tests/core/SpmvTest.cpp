@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "Ainvil_Probes.hpp"
 #include "Ainvil_Spmv.hpp"
 #include "KokkosObservers.hpp"
 #include "TestSupport.hpp"
@@ -116,6 +117,41 @@ TEST(Spmv, MatchesTheDenseProductForLongRows) {
     checkSpmv<double, double>(randomMatrix(n, n, 1, long_rows), message(n, " rows"), {1, 7});
   checkSpmv<double, double>(randomMatrix(14, 310, 3, long_rows, withoutDiagonal(3)), "block size 3",
                             {1, 5});
+}
+
+/// A matrix that no cache holds, a long row in it, has kernels of its own on GPUs: against the
+/// product with four columns, which is the same for all sizes.
+TEST(Spmv, OfALargeMatrixIsThatOfItsColumns) {
+  for (const int bs : {2, 3}) {
+    SCOPED_TRACE(message("block size ", bs));
+    const Ordinal n = (Ordinal(1) << 27) / (6 * bs * bs * 8) + 5;
+    Rows rows(n);
+    for (Ordinal i = 0; i < n; ++i) {
+      for (Ordinal k = 0; k < (i == 1000 ? 700 : 6); ++k)
+        rows[i].push_back((i + 97 * k) % n);
+      std::sort(rows[i].begin(), rows[i].end());
+    }
+    const auto a = copyTo<Device>(randomMatrix(rows, n, bs));
+    const LongRows<Device> known(Exec(), a.graph, bs);
+    EXPECT_EQ(known.numRows(), 1);
+    const size_t points = size_t(n) * bs;
+    Random random(11);
+    Doubles x = random.vector<double>(points), y0 = random.vector<double>(points);
+    for (Doubles* v : {&x, &y0})
+      for (int j = 1; j < 4; ++j)
+        v->insert(v->end(), v->begin(), v->begin() + points);
+    const auto x_device = toDevice(x, points, 4, points);
+    const auto y = toDevice(y0, points, 4, points), one = toDevice(y0, points, 4, points);
+    spmv<double, double, Device>(Exec(), Trans::No, 2.0, a, x_device, -0.5, y, known);
+    const MultiVectorArg<const double, Device> x_0(x_device.data(), points, 1);
+    const MultiVectorArg<double, Device> y_0(one.data(), points, 1);
+    spmv<double, double, Device>(Exec(), Trans::No, 2.0, a, x_0, -0.5, y_0, known);
+    axpby<double, Device>(Exec(), -1.0, MultiVectorArg<const double, Device>(y.data(), points, 1),
+                          1.0, y_0);
+    const double difference = detail::norm<double, Device>(Exec(), y_0);
+    const double size = detail::norm<double, Device>(Exec(), y);
+    EXPECT_LT(difference, 1e-14 * size);
+  }
 }
 
 /// Long rows at the ends of what a team takes, beside each other, and among empty ones; and rows of
