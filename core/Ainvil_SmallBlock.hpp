@@ -10,12 +10,23 @@
 namespace ainvil {
 namespace detail {
 
+/// Exchanges `count` numbers at a, a + step, ... and b, b + step, ...
+template <class Scalar>
+KOKKOS_INLINE_FUNCTION void exchange(Scalar* a, Scalar* b, int step, int count) {
+  for (int j = 0; j < count; ++j) {
+    const Scalar held = a[j * step];
+    a[j * step] = b[j * step];
+    b[j * step] = held;
+  }
+}
+
 /// a <- a^-1 for an n x n row-major block, by Gauss-Jordan elimination with row pivoting, 2 n^3
 /// operations. `pivots` is room for n integers, `scales` for 2 n scalars. Returns false and leaves
 /// `a` undefined if the block is singular to rounding, or it or its inverse is not finite. Pivots
 /// are chosen and judged relative to the largest entry that their row, and then their column, began
 /// with: one that is at most 10 n eps counts as zero. So no scaling of rows and columns changes the
-/// verdict, as long as their largest entries are normal numbers.
+/// verdict, as long as their largest entries are normal numbers. Which rows are exchanged is
+/// compared for, not indexed with: a small block of known size then stays in registers of a GPU.
 template <class Scalar>
 KOKKOS_INLINE_FUNCTION bool invertBlock(Scalar* a, int* pivots, Scalar* scales, const int n) {
   Scalar* row_scale = scales; // 1 / largest entry
@@ -50,13 +61,11 @@ KOKKOS_INLINE_FUNCTION bool invertBlock(Scalar* a, int* pivots, Scalar* scales, 
     if (!(largest > Scalar(10 * n) * epsilon * column_size[k]) ||
         !(largest * Scalar(0) == Scalar(0)))
       return false;
-    row_scale[pivot] = row_scale[k];
     pivots[k] = pivot;
-    if (pivot != k)
-      for (int j = 0; j < n; ++j) {
-        const Scalar swapped = a[k * n + j];
-        a[k * n + j] = a[pivot * n + j];
-        a[pivot * n + j] = swapped;
+    for (int i = k + 1; i < n; ++i)
+      if (i == pivot) {
+        row_scale[i] = row_scale[k];
+        exchange(a + k * n, a + i * n, 1, n);
       }
     const Scalar inverse = Scalar(1) / a[k * n + k];
     a[k * n + k] = Scalar(1);
@@ -73,12 +82,9 @@ KOKKOS_INLINE_FUNCTION bool invertBlock(Scalar* a, int* pivots, Scalar* scales, 
   }
   // Row exchanges of A are column exchanges of A^-1, undone in reverse.
   for (int k = n - 1; k >= 0; --k)
-    if (pivots[k] != k)
-      for (int i = 0; i < n; ++i) {
-        const Scalar swapped = a[i * n + k];
-        a[i * n + k] = a[i * n + pivots[k]];
-        a[i * n + pivots[k]] = swapped;
-      }
+    for (int j = k + 1; j < n; ++j)
+      if (j == pivots[k])
+        exchange(a + k, a + j, n, n);
   bool finite = true;
   for (int e = 0; e < n * n; ++e)
     finite = finite && a[e] * Scalar(0) == Scalar(0);

@@ -2,9 +2,10 @@
 #include "Ainvil_BlockIlu.hpp"
 
 #include "Ainvil_BlockArrays.hpp"
+#include "Ainvil_BlockIluRow.hpp"
 #include "Ainvil_GraphAlgebra.hpp"
+#include "Ainvil_LongRows.hpp"
 #include "Ainvil_Probes.hpp"
-#include "Ainvil_RowSearch.hpp"
 #include "Ainvil_Spmv.hpp"
 
 #include <limits>
@@ -14,125 +15,7 @@ namespace {
 
 using detail::findEntry;
 using detail::Range;
-using Kokkos::PerThread;
 using Kokkos::ThreadVectorRange;
-
-/// Row i of Crout's block ILU, all in place in row i of L (pivot block last) and of U:
-///   w_ij = A_ij - sum over k < min(i, j) of L_ik U_kj          for (i, j) in the pattern
-///   L_ij = w_ij (j <= i),   D_i = L_ii,   U_ij = D_i^-1 w_ij (j > i)
-/// The k of row i run in ascending order; for each, the lanes first look up where the entries of
-/// row k of U land in row i, then share the block products entry by entry of the targets. The U_kj
-/// are taken from `u_read`, which is `u_values` where rows wait for each other.
-template <int BS, class Scalar, class Device>
-struct IluRow {
-  Graph<Device> a_graph, l_graph, u_graph;
-  Kokkos::View<const Scalar*, Device> a_values;
-  Kokkos::View<Scalar*, Device> l_values, u_values, inverse;
-  Kokkos::View<const Scalar*, Device> u_read; ///< empty: all zero
-  detail::PivotInverter<Scalar, Device> pivot_inverter;
-  int block_size;
-
-  /// Entries of a row of U whose targets are looked up at a time.
-  static constexpr int chunk = 64;
-
-  /// Scratch: a block for copies, pivots of its inversion, target positions of a chunk.
-  static std::size_t scratchBytes(int bs) {
-    return std::size_t(bs) * bs * sizeof(Scalar) + (std::size_t(bs) + chunk) * sizeof(int);
-  }
-
-  /// Position of column j in row i: 0, 1, ... in L, then on in U; -1 if it is not in the pattern.
-  KOKKOS_INLINE_FUNCTION int locate(Ordinal i, Ordinal j) const {
-    const Offset l_begin = l_graph.row_map(i), l_end = l_graph.row_map(i + 1);
-    if (j <= i) {
-      const Offset at = findEntry(l_graph.entries, l_begin, l_end, j);
-      return at < 0 ? -1 : static_cast<int>(at - l_begin);
-    }
-    const Offset u_begin = u_graph.row_map(i);
-    const Offset at = findEntry(u_graph.entries, u_begin, u_graph.row_map(i + 1), j);
-    return at < 0 ? -1 : static_cast<int>(at - u_begin + (l_end - l_begin));
-  }
-
-  /// First scalar of the block at such a position.
-  KOKKOS_INLINE_FUNCTION Scalar* target(Ordinal i, int position, int bs2) const {
-    const Offset l_begin = l_graph.row_map(i);
-    const int l_length = static_cast<int>(l_graph.row_map(i + 1) - l_begin);
-    return position < l_length ? l_values.data() + (l_begin + position) * bs2
-                               : u_values.data() + (u_graph.row_map(i) + position - l_length) * bs2;
-  }
-
-  template <class Member, class Gate>
-  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal i, void* scratch,
-                                  const Gate& gate) const {
-    const int bs = BS > 0 ? BS : block_size;
-    const int bs2 = bs * bs;
-    Scalar* copy = static_cast<Scalar*>(scratch);
-    int* pivots = reinterpret_cast<int*>(copy + bs2);
-    int* positions = pivots + bs;
-    const Offset l_begin = l_graph.row_map(i), l_end = l_graph.row_map(i + 1);
-    const Offset u_begin = u_graph.row_map(i), u_end = u_graph.row_map(i + 1);
-
-    // Row i of A into the pattern, zeros elsewhere.
-    Kokkos::parallel_for(ThreadVectorRange(member, (l_end - l_begin) * bs2),
-                         [&](const Offset e) { l_values(l_begin * bs2 + e) = 0; });
-    Kokkos::parallel_for(ThreadVectorRange(member, (u_end - u_begin) * bs2),
-                         [&](const Offset e) { u_values(u_begin * bs2 + e) = 0; });
-    const Offset a_begin = a_graph.row_map(i);
-    Kokkos::parallel_for(
-        ThreadVectorRange(member, static_cast<int>(a_graph.row_map(i + 1) - a_begin)),
-        [&](const int t) {
-          Scalar* to = target(i, locate(i, a_graph.entries(a_begin + t)), bs2);
-          for (int e = 0; e < bs2; ++e)
-            to[e] = a_values((a_begin + t) * bs2 + e);
-        });
-
-    const bool eliminate = u_read.data() != nullptr;
-    for (Offset ik = l_begin; eliminate && ik + 1 < l_end; ++ik) {
-      const Ordinal k = l_graph.entries(ik);
-      gate.wait(k);
-      const Scalar* l_ik = l_values.data() + ik * bs2;
-      const Offset k_end = u_graph.row_map(k + 1);
-      for (Offset kj = u_graph.row_map(k); kj < k_end; kj += chunk) {
-        const int length = static_cast<int>(k_end - kj < chunk ? k_end - kj : chunk);
-        Kokkos::parallel_for(ThreadVectorRange(member, length), [&](const int t) {
-          positions[t] = locate(i, u_graph.entries(kj + t));
-        });
-        Kokkos::parallel_for(ThreadVectorRange(member, length * bs2), [&](const int item) {
-          const int t = item / bs2;
-          if (positions[t] < 0)
-            return;
-          const int e = item - t * bs2;
-          const int r = e / bs, c = e - r * bs;
-          const Scalar* u_kj = u_read.data() + (kj + t) * bs2;
-          Scalar sum = 0;
-          for (int m = 0; m < bs; ++m)
-            sum += l_ik[r * bs + m] * u_kj[m * bs + c];
-          target(i, positions[t], bs2)[e] -= sum;
-        });
-      }
-    }
-
-    Scalar* d_inverse = inverse.data() + Offset(i) * bs2;
-    // Large blocks borrow the copy, b^2 >= 2 b scalars, for the scales of the inversion.
-    Kokkos::single(PerThread(member), [&]() {
-      pivot_inverter.template invert<BS>(i, bs, l_values.data() + (l_end - 1) * bs2, d_inverse,
-                                         pivots, copy);
-    });
-    // Joins the lanes after the lane that inverted.
-    Kokkos::parallel_for(ThreadVectorRange(member, 1), [](int) {});
-    for (Offset ij = u_begin; ij < u_end; ++ij) {
-      Scalar* block = u_values.data() + ij * bs2;
-      Kokkos::parallel_for(ThreadVectorRange(member, bs2),
-                           [&](const int e) { copy[e] = block[e]; });
-      Kokkos::parallel_for(ThreadVectorRange(member, bs2), [&](const int e) {
-        const int r = e / bs, c = e - r * bs;
-        Scalar sum = 0;
-        for (int m = 0; m < bs; ++m)
-          sum += d_inverse[r * bs + m] * copy[m * bs + c];
-        block[e] = sum;
-      });
-    }
-  }
-};
 
 /// A row that waits for no other.
 template <class Row, class Device>
@@ -190,7 +73,7 @@ struct ResidualRow {
           partial += value * value;
         },
         sum);
-    Kokkos::single(PerThread(member), [&]() { norms(i) = compat::math::sqrt(sum); });
+    Kokkos::single(Kokkos::PerThread(member), [&]() { norms(i) = compat::math::sqrt(sum); });
   }
 };
 
@@ -250,6 +133,7 @@ void BlockIlu<Scalar, Device>::initialize(const execution_space& exec, const Mat
     upper_.matrix = Matrix(upper, values(upper, "Ainvil::upper"), bs);
     upper_.uplo = Uplo::Upper;
     upper_.unit = true;
+    longest_row_ = detail::longestRow(exec, pattern);
     pivot_inverter_ =
         detail::PivotInverter<Scalar, Device>(exec, parameters_.breakdown, parameters_.shift);
     if (parameters_.sweeps > 0) {
@@ -273,12 +157,13 @@ void BlockIlu<Scalar, Device>::compute(const execution_space& exec, const Matrix
       sweep(exec, a);
     else
       detail::dispatchBlockSize(a.block_size, [&](auto bs) {
-        using Row = IluRow<decltype(bs)::value, Scalar, Device>;
+        using Row = detail::BlockIluRow<decltype(bs)::value, Scalar, Device>;
+        const int capacity = Row::capacityFor(longest_row_, a.block_size);
         order_.run(exec, "Ainvil::BlockIlu[numeric]",
                    Row{a.graph, lower_.matrix.graph, upper_.matrix.graph, a.values,
                        lower_.matrix.values, upper_.matrix.values, lower_.diagonal_inverse,
-                       upper_.matrix.values, pivot_inverter_, a.block_size},
-                   Row::scratchBytes(a.block_size));
+                       upper_.matrix.values, pivot_inverter_, a.block_size, capacity},
+                   Row::scratchBytes(a.block_size, capacity));
       });
     pivot_inverter_.check(exec, report);
     if (parameters_.sweeps > 0)
@@ -308,7 +193,8 @@ void BlockIlu<Scalar, Device>::sweep(const execution_space& exec, const Matrix& 
     if (s == parameters_.sweeps)
       pivot_inverter_.reset(exec);
     detail::dispatchBlockSize(a.block_size, [&](auto bs) {
-      using Row = IluRow<decltype(bs)::value, Scalar, Device>;
+      using Row = detail::BlockIluRow<decltype(bs)::value, Scalar, Device>;
+      const int capacity = Row::capacityFor(longest_row_, a.block_size);
       const Row row{a.graph,
                     lower_.matrix.graph,
                     upper_.matrix.graph,
@@ -318,9 +204,11 @@ void BlockIlu<Scalar, Device>::sweep(const execution_space& exec, const Matrix& 
                     lower_.diagonal_inverse,
                     read,
                     pivot_inverter_,
-                    a.block_size};
+                    a.block_size,
+                    capacity};
       detail::forEachRow(exec, "Ainvil::BlockIlu[sweep]", a.numRows(), shape,
-                         IndependentRow<Row, Device>{row}, Row::scratchBytes(a.block_size));
+                         IndependentRow<Row, Device>{row},
+                         Row::scratchBytes(a.block_size, capacity));
     });
     read = write;
   }

@@ -80,6 +80,7 @@ private:
   BlockIluParameters parameters_;
   TriangularFactor<Scalar, Device> lower_;
   TriangularFactor<Scalar, Device> upper_;
+  Ordinal longest_row_ = 0;   ///< of L and U together
   OrderedRows<Device> order_; ///< without sweeps
   // With sweeps: U of every other sweep, and residual norms by rows.
   Kokkos::View<Scalar*, Device> other_upper_;
