@@ -75,8 +75,8 @@ KOKKOS_INLINE_FUNCTION void volatileStore(T* pointer, T value) {
 #endif
 }
 
-/// Reads a flag; what its writer wrote before storeRelease() is then visible to the caller, and, once
-/// lanes or threads have been joined, to these.
+/// Reads a flag; what its writer wrote before storeRelease() is then visible to the caller, and,
+/// once lanes or threads have been joined, to these.
 KOKKOS_INLINE_FUNCTION unsigned loadAcquire(const unsigned* flag) {
 #if defined(__CUDA_ARCH__)
   unsigned value;

@@ -71,9 +71,9 @@ PeerTimes kokkosKernelsSolve(const BsrMatrix<double, Device>& t, Uplo uplo,
 }
 
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  template PeerTimes kokkosKernelsProduct<DEVICE>(                                                 \
-      const BsrMatrix<double, DEVICE>&, const Vector<double, DEVICE>&,                             \
-      const Vector<double, DEVICE>&, int);                                                         \
+  template PeerTimes kokkosKernelsProduct<DEVICE>(const BsrMatrix<double, DEVICE>&,                \
+                                                  const Vector<double, DEVICE>&,                   \
+                                                  const Vector<double, DEVICE>&, int);             \
   template PeerTimes kokkosKernelsSolve<DEVICE>(const BsrMatrix<double, DEVICE>&, Uplo,            \
                                                 const Vector<double, DEVICE>&,                     \
                                                 const Vector<double, DEVICE>&, int);

@@ -10,8 +10,8 @@
 namespace ainvil {
 namespace perf {
 
-/// y = A x by its spmv, of a CrsMatrix or, for blocks, a BsrMatrix, on the default instance, which is
-/// waited for. NaN for blocks where its BsrMatrix is not there, before 3.6.
+/// y = A x by its spmv, of a CrsMatrix or, for blocks, a BsrMatrix, on the default instance, which
+/// is waited for. NaN for blocks where its BsrMatrix is not there, before 3.6.
 template <class Device>
 PeerTimes kokkosKernelsProduct(const BsrMatrix<double, Device>& a, const Vector<double, Device>& x,
                                const Vector<double, Device>& y, int repetitions);
