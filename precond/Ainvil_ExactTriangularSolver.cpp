@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Ainvil_ExactTriangularSolver.hpp"
 
+#include "Ainvil_LongRows.hpp"
+
 namespace ainvil {
 namespace {
 
@@ -12,10 +14,11 @@ constexpr Offset long_row = 64;
 /// Columns solved for in one launch; bounds the scratch of a row.
 constexpr int column_tile = 8;
 
-/// y_i = D_i^-1 (x_i - sum over k != i in row i of T_ik y_k), D_i = I for a unit factor. A lane
-/// takes one row of the block in one column; in long rows all lanes share each of these sums. A
-/// host thread, its own only lane, takes one column after the other and keeps the sums of a block
-/// row in registers.
+/// y_i = D_i^-1 (x_i - sum over k != i in row i of T_ik y_k), D_i = I for a unit factor. On a GPU
+/// the row and D_i^-1 are brought into scratch memory before anything is waited for, and a lane
+/// takes one row of one block; rows that do not fit are read where they are, a lane a row of the
+/// block, or all lanes for each of these sums where the row is long. A host thread, its own only
+/// lane, takes one column after the other and keeps the sums of a block row in registers.
 template <int BS, class Storage, class Scalar, class Device>
 struct SolveRow {
   TriangularFactor<Storage, Device> factor;
@@ -23,6 +26,26 @@ struct SolveRow {
   MultiVectorArg<Scalar, Device> y;
   Offset first_column;
   int columns;
+  int capacity; ///< blocks of a row in scratch memory
+
+  /// What a row may take of scratch memory, in bytes.
+  static constexpr std::size_t most_scratch = 4096;
+
+  static int capacityFor(int bs, int columns, Ordinal longest_row) {
+    if (!compat::IsGpu<typename Device::execution_space>::value)
+      return 0;
+    int capacity = 0;
+    while (capacity < longest_row && scratchBytes(bs, columns, capacity + 1) <= most_scratch)
+      ++capacity;
+    return capacity;
+  }
+  /// For x, and with room for blocks for their products, columns and values, and D_i^-1.
+  static std::size_t scratchBytes(int bs, int columns, int capacity) {
+    const std::size_t vectors = std::size_t(bs) * columns * sizeof(Scalar) * (capacity + 1);
+    return capacity == 0 ? vectors
+                         : vectors + (capacity + 1) * sizeof(int) +
+                               (capacity + 1) * std::size_t(bs) * bs * sizeof(Storage);
+  }
 
   template <class Member, class Gate>
   KOKKOS_FUNCTION void operator()(const Member& member, Ordinal row, void* scratch,
@@ -30,15 +53,21 @@ struct SolveRow {
     const int bs = BS > 0 ? BS : factor.matrix.block_size;
     const auto& graph = factor.matrix.graph;
     const Offset begin = factor.offDiagonal(row).first, end = factor.offDiagonal(row).second;
-    Kokkos::parallel_for(ThreadVectorRange(member, static_cast<int>(end - begin)),
-                         [&](const int k) { gate.wait(graph.entries(begin + k)); });
     Scalar* sums = static_cast<Scalar*>(scratch);
     if constexpr (!compat::IsGpu<typename Device::execution_space>::value) {
+      Kokkos::parallel_for(ThreadVectorRange(member, static_cast<int>(end - begin)),
+                           [&](const int k) { gate.wait(graph.entries(begin + k)); });
       Scalar registers[BS > 0 ? BS : 1];
       for (int j = 0; j < columns; ++j)
         solveColumn(row, first_column + j, bs, BS > 0 ? registers : sums);
       return;
     }
+    if (end - begin <= capacity && capacity > 0) {
+      solveFromScratch(member, row, sums, gate);
+      return;
+    }
+    Kokkos::parallel_for(ThreadVectorRange(member, static_cast<int>(end - begin)),
+                         [&](const int k) { gate.wait(graph.entries(begin + k)); });
     const auto product = [&](Offset k, int r, int j) {
       const Storage* block = factor.matrix.values.data() + (k * bs + r) * bs;
       const Offset y_row = Offset(graph.entries(k)) * bs;
@@ -84,6 +113,62 @@ struct SolveRow {
         sum += Scalar(inverse[c]) * sums[j * bs + c];
       y(Offset(row) * bs + r, first_column + j) = sum;
     });
+  }
+
+  template <class Member, class Gate>
+  KOKKOS_INLINE_FUNCTION void solveFromScratch(const Member& member, Ordinal row, Scalar* sums,
+                                               const Gate& gate) const {
+    const int bs = BS > 0 ? BS : factor.matrix.block_size;
+    const int bs2 = bs * bs;
+    const Offset begin = factor.offDiagonal(row).first;
+    const int length = static_cast<int>(factor.offDiagonal(row).second - begin);
+    Scalar* products = sums + bs * columns;
+    int* block_columns = reinterpret_cast<int*>(products + capacity * bs * columns);
+    Storage* blocks = reinterpret_cast<Storage*>(block_columns + (capacity + 1) / 2 * 2);
+    Storage* inverse = blocks + capacity * bs2;
+    const auto& matrix = factor.matrix;
+    Kokkos::parallel_for(ThreadVectorRange(member, length),
+                         [&](const int k) { block_columns[k] = matrix.graph.entries(begin + k); });
+    Kokkos::parallel_for(ThreadVectorRange(member, length * bs2),
+                         [&](const int e) { blocks[e] = matrix.values(begin * bs2 + e); });
+    if (!factor.unit)
+      Kokkos::parallel_for(ThreadVectorRange(member, bs2), [&](const int e) {
+        inverse[e] = factor.diagonal_inverse(Offset(row) * bs2 + e);
+      });
+    Kokkos::parallel_for(ThreadVectorRange(member, bs * columns), [&](const int item) {
+      const int j = item / bs, r = item - j * bs;
+      sums[item] = x(Offset(row) * bs + r, first_column + j);
+    });
+
+    Kokkos::parallel_for(ThreadVectorRange(member, length),
+                         [&](const int k) { gate.wait(block_columns[k]); });
+    for (int j = 0; j < columns; ++j)
+      Kokkos::parallel_for(ThreadVectorRange(member, length * bs), [&](const int item) {
+        const int k = item / bs;
+        const Offset y_row = Offset(block_columns[k]) * bs;
+        Scalar sum = 0;
+        for (int c = 0; c < bs; ++c)
+          sum += Scalar(blocks[item * bs + c]) * y(y_row + c, first_column + j);
+        products[j * length * bs + item] = sum;
+      });
+    Kokkos::parallel_for(ThreadVectorRange(member, bs * columns), [&](const int item) {
+      const int j = item / bs, r = item - j * bs;
+      Scalar sum = sums[item];
+      for (int k = 0; k < length; ++k)
+        sum -= products[(j * length + k) * bs + r];
+      if (factor.unit)
+        y(Offset(row) * bs + r, first_column + j) = sum;
+      else
+        sums[item] = sum;
+    });
+    if (!factor.unit)
+      Kokkos::parallel_for(ThreadVectorRange(member, bs * columns), [&](const int item) {
+        const int j = item / bs, r = item - j * bs;
+        Scalar sum = 0;
+        for (int c = 0; c < bs; ++c)
+          sum += Scalar(inverse[r * bs + c]) * sums[j * bs + c];
+        y(Offset(row) * bs + r, first_column + j) = sum;
+      });
   }
 
   /// Entries far from the diagonal come first: what the rows before have just computed is waited
@@ -173,6 +258,7 @@ void ExactTriangularSolver<Storage, Scalar, Device>::initialize(const execution_
     factor_.initialize(exec, factor);
     const double bs = factor.matrix.block_size;
     order_ = OrderedRows<Device>(exec, factor.matrix.graph, factor.uplo, 0.7 * bs * bs);
+    longest_row_ = detail::longestRow(exec, factor.matrix.graph);
   });
 }
 
@@ -198,17 +284,17 @@ void ExactTriangularSolver<Storage, Scalar, Device>::apply(const execution_space
     axpby<Scalar, Device>(exec, Scalar(1), x, Scalar(0), y);
   for (Offset j = 0; j < Offset(x.extent(1)); j += column_tile) {
     const int columns = static_cast<int>(std::min<Offset>(column_tile, x.extent(1) - j));
-    const std::size_t scratch = std::size_t(bs) * columns * sizeof(Scalar);
     if (trans == Trans::Yes)
       order_.runReversed(exec, "Ainvil::ExactTriangularSolver[transposed]",
                          SolveRowTransposed<Storage, Scalar, Device>{*factor_, y, j, columns},
-                         scratch);
+                         std::size_t(bs) * columns * sizeof(Scalar));
     else
       detail::dispatchBlockSize(bs, [&](auto size) {
-        order_.run(
-            exec, "Ainvil::ExactTriangularSolver[solve]",
-            SolveRow<decltype(size)::value, Storage, Scalar, Device>{*factor_, x, y, j, columns},
-            scratch);
+        using Row = SolveRow<decltype(size)::value, Storage, Scalar, Device>;
+        const int capacity = Row::capacityFor(bs, columns, longest_row_);
+        order_.run(exec, "Ainvil::ExactTriangularSolver[solve]",
+                   Row{*factor_, x, y, j, columns, capacity},
+                   Row::scratchBytes(bs, columns, capacity));
       });
   }
 }

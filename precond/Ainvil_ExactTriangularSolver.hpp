@@ -41,6 +41,7 @@ public:
 private:
   detail::StoredFactor<Storage, Scalar, Device> factor_;
   OrderedRows<Device> order_;
+  Ordinal longest_row_ = 0;
 };
 
 } // namespace ainvil
