@@ -229,6 +229,8 @@ ExitCode run(const Arguments& arguments) {
     command.preconds = {"jacobi"}; // refuses zeros on the diagonal
     command.rhs = RhsKind::ScaledRowSum;
     command.scale = "norm";
+    if (options.study == "formats")
+      command.block_size = 1; // the only one that all of them have
     return makeNamedSystem(command);
   };
   runStudy(options, options.study == "formats" ? formatColumns() : columns(), make,

@@ -27,6 +27,12 @@ class Failed(Exception):
     pass
 
 
+def on_host(command):
+    """The same systems on the host, set up only."""
+    at = command.index("--max-iters") if "--max-iters" in command else len(command)
+    return [*command[:at], *command[at + 2:], "--exec", "host", "--max-iters", "0"]
+
+
 class Run:
     """Where the programs are, where results go, and the size."""
 
@@ -65,7 +71,7 @@ class Run:
                 file = files.setdefault(call.part, [])
                 file += results[call.key]
                 if call.host and results[call.key][0]["exec_space"] not in HOSTS:
-                    again = call._replace(command=[*call.command, "--exec", "host", "--max-iters", "0"])
+                    again = call._replace(command=on_host(call.command))
                     results[call.key, "host"] = self.records(again, log)
                     file += results[call.key, "host"]
                 # A study that is cut short leaves what it has.

@@ -141,6 +141,14 @@ class InverseFactorsTest(unittest.TestCase):
             self.assertGreater(float(row["product_seconds"]), 0)
         self.assertEqual([int(row["longest_row"]) for row in ours][0], 5)
 
+    def test_formats_take_blocks_apart(self):
+        result = self.run_program("formats", "--problem", "shell:6", "--drop", "0.1", "--repeat", "1",
+                                  "--csv", "-")
+        self.assertEqual(result.returncode, 0, result)
+        rows = list(csv.DictReader(io.StringIO(result.stdout)))
+        self.assertEqual({row["block_size"] for row in rows}, {"1"})
+        self.assertEqual({row["status"] for row in rows}, {"converged"})
+
     # ---- the rest
 
     def test_breakdown_is_a_row(self):

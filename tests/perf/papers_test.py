@@ -27,9 +27,10 @@ TOY = """%%MatrixMarket matrix coordinate real symmetric
 4 4 6
 1 1 4\n2 1 -1\n2 2 4\n3 3 4\n4 3 -1\n4 4 4
 """
-# Says on which space it ran, and that the host is slower.
+# Says on which space it ran, and that the host is slower; takes an option once, as our programs do.
 STAND_IN = """#!/usr/bin/env python3
 import json, sys
+assert sys.argv.count("--max-iters") == 1
 space, seconds = ("OpenMP", 6.0) if "host" in sys.argv else ("Cuda", 0.5)
 with open(sys.argv[sys.argv.index("--json") + 1], "w") as file:
     file.write(json.dumps({"exec_space": space, "setup_seconds": {"columns": seconds}}))
@@ -139,7 +140,7 @@ class PapersTest(unittest.TestCase):
             name = "made/up"
 
             def calls(self, at):
-                yield paper_studies.Call("case", [program], host=True)
+                yield paper_studies.Call("case", [program, "--max-iters", "9", "--quiet"], host=True)
 
         results = papers.Run(BUILD, self.folder, "smoke").measure(Gpu())
         self.assertEqual([r["exec_space"] for r in self.records("made-up")], ["Cuda", "OpenMP"])
