@@ -220,6 +220,30 @@ TEST(Ilu, BlocksOfMultiplesOfTheIdentityEqualTheScalarFactors) {
   }
 }
 
+/// Rows with more entries than a kernel lists at a time, and with more of them in L; of all of
+/// these columns, of few, and of every third.
+TEST(Ilu, MoreProductsThanAListTakes) {
+  constexpr Ordinal n = 290;
+  Pattern arrow(n), comb(n);
+  for (Ordinal i = 0; i < n; ++i)
+    for (Ordinal j = 0; j < n; ++j) {
+      if (i == j || i == 0 || j == 0 || i == n - 1)
+        arrow[i].insert(j);
+      if (i == j || i < 3 || j % 3 == i % 3)
+        comb[i].insert(j);
+    }
+  for (const auto& pattern : {fullPattern(150), arrow, comb})
+    for (const int bs : {1, 2}) {
+      SCOPED_TRACE(message(pattern.size(), " rows in blocks of ", bs));
+      const HostBsr a = matrixOn(pattern, bs, 17);
+      Report report;
+      BlockIlu<double, Device> factors{BlockIluParameters()};
+      factors.initialize(Exec(), copyTo<Device>(a), report);
+      factors.compute(Exec(), copyTo<Device>(a), report);
+      EXPECT_LT(denseResidual(factors, a), 1e-14);
+    }
+}
+
 TEST(Ilu, LongRowsAndAChainOfManyLevels) {
   const HostBsr a = matrixOn(longRowsPattern(615), 1, 17);
   Ilu<double, Device> ilu(exactIlu());
