@@ -31,15 +31,23 @@ void launchSpmv(const typename Device::execution_space& exec,
                 const MultiVectorArg<const Scalar, Device>& x,
                 const Epilogue<Scalar, Device>& epilogue, Offset first_column, Offset longest) {
   using Exec = typename Device::execution_space;
-  constexpr int rows = BS > 0 && !compat::IsGpu<Exec>::value ? BS : 1;
-  using Kernel = detail::SpmvKernel<BS, rows, Columns, MatrixScalar, Scalar, Device>;
-  bool aligned = false;
-  if constexpr (Kernel::has_packets)
-    aligned = detail::Packet<MatrixScalar, BS>::isAligned(a.values.data()) &&
-              detail::Packet<Scalar, BS>::isAligned(x.data() + first_column * Offset(x.stride(1)));
-  Kokkos::parallel_for("Ainvil::spmv", Range<Exec>(exec, 0, a.numPointRows() / rows),
-                       Kernel{a.graph.row_map, a.graph.entries, a.values, x, epilogue, a.block_size,
-                              first_column, longest, aligned});
+  if constexpr (BS > 0 && Columns == 1 && !compat::IsGpu<Exec>::value) {
+    using Kernel = detail::RowRunSpmvKernel<BS, MatrixScalar, Scalar, Device>;
+    const Offset items = (Offset(a.numRows()) + Kernel::run - 1) / Kernel::run;
+    Kokkos::parallel_for("Ainvil::spmv", Range<Exec>(exec, 0, items),
+                         Kernel{a.graph.row_map, a.graph.entries, a.values, x, epilogue,
+                                a.numRows(), first_column, longest});
+  } else {
+    using Kernel = detail::SpmvKernel<BS, Columns, MatrixScalar, Scalar, Device>;
+    bool aligned = false;
+    if constexpr (Kernel::has_packets)
+      aligned =
+          detail::Packet<MatrixScalar, BS>::isAligned(a.values.data()) &&
+          detail::Packet<Scalar, BS>::isAligned(x.data() + first_column * Offset(x.stride(1)));
+    Kokkos::parallel_for("Ainvil::spmv", Range<Exec>(exec, 0, a.numPointRows()),
+                         Kernel{a.graph.row_map, a.graph.entries, a.values, x, epilogue,
+                                a.block_size, first_column, longest, aligned});
+  }
 }
 
 /// True for rows that a thread each would take its time over on a GPU, none of them longer than a
@@ -206,7 +214,8 @@ void blockDiagonalProduct(const typename Device::execution_space& exec, Trans tr
   checkShapes("a block diagonal", n, n, x.extent(0), y.extent(0), x.extent(1), y.extent(1));
   detail::dispatchBlockSize(block_size, [&](auto bs) {
     using Kernel = detail::BlockDiagonalKernel<decltype(bs)::value, MatrixScalar, Scalar, Device>;
-    Kokkos::parallel_for("Ainvil::blockDiagonalProduct", Range<Exec>(exec, 0, n),
+    const Offset items = (n + Kernel::run - 1) / Kernel::run;
+    Kokkos::parallel_for("Ainvil::blockDiagonalProduct", Range<Exec>(exec, 0, items),
                          Kernel{trans, alpha, beta, blocks, x, y, block_size});
   });
 }

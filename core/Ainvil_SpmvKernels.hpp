@@ -44,12 +44,11 @@ struct alignas(N * sizeof(T) < 16 ? N * sizeof(T) : 16) Packet {
   }
 };
 
-/// s(i, r) = sum over blocks k of row i, c < bs of A_k(r, c) x(col_k * bs + c), for Rows
-/// consecutive r of a block row and Columns right-hand sides. On a GPU one thread takes one point
-/// row: neighbouring threads read neighbouring rows of a block, so that a warp uses every sector it
-/// fetches; no reduction, no lane idles on short rows. On a host one iteration takes the whole
-/// block row. BS = 0: block size known at run time.
-template <int BS, int Rows, int Columns, class MatrixScalar, class Scalar, class Device>
+/// s(i, r) = sum over blocks k of row i, c < bs of A_k(r, c) x(col_k * bs + c), for Columns
+/// right-hand sides, one point row a thread: on a GPU neighbouring threads read neighbouring rows
+/// of a block, so that a warp uses every sector it fetches; no reduction, no lane idles on short
+/// rows. BS = 0: block size known at run time.
+template <int BS, int Columns, class MatrixScalar, class Scalar, class Device>
 struct SpmvKernel {
   Kokkos::View<const Offset*, Device> row_map;
   Kokkos::View<const Ordinal*, Device> entries;
@@ -63,15 +62,14 @@ struct SpmvKernel {
 
   /// Values of 16 bits in blocks whose rows are as long as a power of two; longer ones gain
   /// nothing.
-  static constexpr bool has_packets = sizeof(MatrixScalar) == 2 && Rows == 1 && Columns == 1 &&
-                                      BS > 1 && (BS & (BS - 1)) == 0;
+  static constexpr bool has_packets =
+      sizeof(MatrixScalar) == 2 && Columns == 1 && BS > 1 && (BS & (BS - 1)) == 0;
 
-  KOKKOS_FUNCTION void operator()(const Offset item) const {
+  KOKKOS_FUNCTION void operator()(const Offset point_row) const {
     const int bs = BS > 0 ? BS : block_size;
-    const Offset point_row = item * Rows;
     const Offset row = point_row / bs;
     const int r = static_cast<int>(point_row - row * bs);
-    Scalar sum[Rows][Columns] = {};
+    Scalar sum[Columns] = {};
     const Offset begin = row_map(row), end = row_map(row + 1);
     if (end - begin > longest)
       return;
@@ -83,19 +81,82 @@ struct SpmvKernel {
           const auto a_k = Packet<MatrixScalar, BS>::load(block);
           const auto x_k = Packet<Scalar, BS>::load(&x(x_row, first_column));
           for (int c = 0; c < BS; ++c)
-            sum[0][0] += Scalar(a_k.values[c]) * x_k.values[c];
+            sum[0] += Scalar(a_k.values[c]) * x_k.values[c];
           continue;
         }
       for (int c = 0; c < bs; ++c)
-        for (int j = 0; j < Columns; ++j) {
-          const Scalar x_c = x(x_row + c, first_column + j);
-          for (int q = 0; q < Rows; ++q)
-            sum[q][j] += Scalar(block[q * bs + c]) * x_c;
-        }
+        for (int j = 0; j < Columns; ++j)
+          sum[j] += Scalar(block[c]) * x(x_row + c, first_column + j);
     }
-    for (int q = 0; q < Rows; ++q)
-      for (int j = 0; j < Columns; ++j)
-        epilogue.store(point_row + q, first_column + j, sum[q][j]);
+    for (int j = 0; j < Columns; ++j)
+      epilogue.store(point_row, first_column + j, sum[j]);
+  }
+};
+
+/// The same sums on hosts for one right-hand side, a run of block rows at once: what the rows have
+/// in common stays in registers.
+template <int BS, class MatrixScalar, class Scalar, class Device>
+struct RowRunSpmvKernel {
+  Kokkos::View<const Offset*, Device> row_map;
+  Kokkos::View<const Ordinal*, Device> entries;
+  Kokkos::View<const MatrixScalar*, Device> values;
+  MultiVectorArg<const Scalar, Device> x;
+  Epilogue<Scalar, Device> epilogue;
+  Ordinal num_rows;
+  Offset column;
+  Offset longest; ///< rows with more blocks are left to LongRowKernel
+
+  static constexpr Offset run = 32;
+  /// Sums of a row of scalars that are kept apart, so that an addition does not wait for the last
+  /// one. Values of 16 bits are converted by more than that gains.
+  static constexpr int strands = BS == 1 && sizeof(MatrixScalar) > 2 ? 4 : 1;
+
+  KOKKOS_FUNCTION void operator()(const Offset item) const {
+    if (epilogue.beta == Scalar(0) && epilogue.gamma == Scalar(0)) {
+      const Scalar alpha = epilogue.alpha;
+      Scalar* y = epilogue.y.data() + column * Offset(epilogue.y.stride(1));
+      rows(item * run, [=](Offset point_row, Scalar sum) { y[point_row] = alpha * sum; });
+    } else {
+      rows(item * run, [this](Offset point_row, Scalar sum) {
+        epilogue.store(point_row, column, sum);
+      });
+    }
+  }
+
+  template <class Store>
+  KOKKOS_FUNCTION void rows(Offset first, const Store& store) const {
+    const Offset last = first + run < num_rows ? first + run : num_rows;
+    const Offset* ends = row_map.data() + 1;
+    const Ordinal* columns = entries.data();
+    const MatrixScalar* blocks = values.data();
+    const Scalar* x_j = x.data() + column * Offset(x.stride(1));
+    const Offset most = longest;
+    Offset k = ends[first - 1];
+    for (Offset row = first; row < last; ++row) {
+      const Offset end = ends[row];
+      if (end - k > most) {
+        k = end;
+        continue;
+      }
+      Scalar sum[BS] = {};
+      if constexpr (strands > 1) {
+        Scalar apart[strands] = {};
+        for (; k + strands <= end; k += strands)
+          for (int s = 0; s < strands; ++s)
+            apart[s] += Scalar(blocks[k + s]) * x_j[columns[k + s]];
+        for (int s = 0; s < strands; ++s)
+          sum[0] += apart[s];
+      }
+      for (; k < end; ++k) {
+        const Scalar* x_k = x_j + Offset(columns[k]) * BS;
+        const MatrixScalar* block = blocks + k * (BS * BS);
+        for (int c = 0; c < BS; ++c)
+          for (int r = 0; r < BS; ++r)
+            sum[r] += Scalar(block[r * BS + c]) * x_k[c];
+      }
+      for (int r = 0; r < BS; ++r)
+        store(row * BS + r, sum[r]);
+    }
   }
 };
 
@@ -347,8 +408,8 @@ struct TransposedSpmvKernel {
   }
 };
 
-/// y_i = alpha op(D_i) x_i + beta y_i, one point row a thread. BS = 0: block size known at run
-/// time.
+/// y_i = alpha op(D_i) x_i + beta y_i, one point row a thread on GPUs, a run of them on hosts. BS =
+/// 0: block size known at run time.
 template <int BS, class MatrixScalar, class Scalar, class Device>
 struct BlockDiagonalKernel {
   Trans trans;
@@ -358,17 +419,36 @@ struct BlockDiagonalKernel {
   MultiVectorArg<Scalar, Device> y;
   int block_size;
 
-  KOKKOS_FUNCTION void operator()(const Offset point_row) const {
-    const int bs = BS > 0 ? BS : block_size;
-    const Offset row = point_row / bs;
-    const int r = static_cast<int>(point_row - row * bs);
-    const Offset stride = trans == Trans::No ? 1 : bs;
-    const Offset first = row * bs * bs + (trans == Trans::No ? r * bs : r);
+  static constexpr Offset run = compat::IsGpu<typename Device::execution_space>::value ? 1 : 256;
+
+  KOKKOS_FUNCTION void operator()(const Offset item) const {
+    const Offset n = x.extent(0), first = item * run, last = first + run < n ? first + run : n;
     for (Offset j = 0; j < Offset(x.extent(1)); ++j) {
+      const Scalar* x_j = x.data() + j * Offset(x.stride(1));
+      Scalar* y_j = y.data() + j * Offset(y.stride(1));
+      if (beta == Scalar(0))
+        rows(first, last, x_j, [=](Offset i, Scalar product) { y_j[i] = product; });
+      else
+        rows(first, last, x_j,
+             [=, b = beta](Offset i, Scalar product) { y_j[i] = product + b * y_j[i]; });
+    }
+  }
+
+  template <class Store>
+  KOKKOS_INLINE_FUNCTION void rows(Offset first, Offset last, const Scalar* x_j,
+                                   const Store& store) const {
+    const int bs = BS > 0 ? BS : block_size;
+    const int down = trans == Trans::No ? bs : 1, right = trans == Trans::No ? 1 : bs;
+    const MatrixScalar* d = blocks.data();
+    const Scalar a = alpha;
+    for (Offset i = first; i < last; ++i) {
+      const Offset row = i / bs;
+      const MatrixScalar* d_i = d + row * bs * bs + (i - row * bs) * down;
+      const Scalar* x_i = x_j + row * bs;
       Scalar sum = 0;
       for (int c = 0; c < bs; ++c)
-        sum += Scalar(blocks(first + c * stride)) * x(row * bs + c, j);
-      y(point_row, j) = alpha * sum + (beta != Scalar(0) ? beta * y(point_row, j) : Scalar(0));
+        sum += Scalar(d_i[c * right]) * x_i[c];
+      store(i, a * sum);
     }
   }
 };
