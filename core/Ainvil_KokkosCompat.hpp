@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <type_traits>
 
@@ -229,6 +230,24 @@ inline std::string deviceName(const Kokkos::Cuda& exec) {
   return exec.cuda_device_prop().name;
 }
 #endif
+
+/// Bytes that a host fetches together.
+constexpr std::ptrdiff_t cache_line = 64;
+/// How many bytes ahead of what it works on a host thread asks for what it reads in order: a page,
+/// because hardware by itself stops at the end of one.
+constexpr std::ptrdiff_t prefetch_distance = 4096;
+
+/// Asks a host's caches for `bytes` bytes from `ahead` bytes beyond `data` on, but no more than
+/// prefetch_distance of them. There may be nothing. GPUs do nothing.
+KOKKOS_INLINE_FUNCTION void prefetch([[maybe_unused]] const void* data,
+                                     [[maybe_unused]] std::ptrdiff_t ahead,
+                                     [[maybe_unused]] std::ptrdiff_t bytes) {
+#if defined(__GNUC__) && !defined(__CUDA_ARCH__) && !defined(__HIP_DEVICE_COMPILE__)
+  const std::uintptr_t first = reinterpret_cast<std::uintptr_t>(data) + ahead;
+  for (std::ptrdiff_t b = 0; b < bytes && b < prefetch_distance; b += cache_line)
+    __builtin_prefetch(reinterpret_cast<const void*>(first + b));
+#endif
+}
 
 /// Version of the Kokkos this was compiled with, as "4.6.1".
 inline std::string kokkosVersion() {

@@ -20,6 +20,23 @@ KOKKOS_INLINE_FUNCTION void exchange(Scalar* a, Scalar* b, int step, int count) 
   }
 }
 
+/// sum over c < n of a_c x_c. With N > 0, which is n, it is added pairwise: fewer additions wait for
+/// each other.
+template <int N, class Stored, class Scalar>
+KOKKOS_INLINE_FUNCTION Scalar dot(const Stored* a, const Scalar* x, [[maybe_unused]] int n) {
+  if constexpr (N == 1) {
+    return Scalar(a[0]) * x[0];
+  } else if constexpr (N > 1) {
+    constexpr int half = N / 2;
+    return dot<half>(a, x, half) + dot<N - half>(a + half, x + half, N - half);
+  } else {
+    Scalar sum = 0;
+    for (int c = 0; c < n; ++c)
+      sum += Scalar(a[c]) * x[c];
+    return sum;
+  }
+}
+
 /// a <- a^-1 for an n x n row-major block, by Gauss-Jordan elimination with row pivoting, 2 n^3
 /// operations. `pivots` is room for n integers, `scales` for 2 n scalars. Returns false and leaves
 /// `a` undefined if the block is singular to rounding, or it or its inverse is not finite. Pivots

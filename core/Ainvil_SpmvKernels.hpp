@@ -138,6 +138,9 @@ struct RowRunSpmvKernel {
         k = end;
         continue;
       }
+      const Offset row_bytes = (end - k) * Offset(BS * BS * sizeof(MatrixScalar));
+      if (row_bytes > compat::cache_line)
+        compat::prefetch(blocks + k * (BS * BS), compat::prefetch_distance, row_bytes);
       Scalar sum[BS] = {};
       if constexpr (strands > 1) {
         Scalar apart[strands] = {};

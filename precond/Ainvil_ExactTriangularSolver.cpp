@@ -2,6 +2,7 @@
 #include "Ainvil_ExactTriangularSolver.hpp"
 
 #include "Ainvil_LongRows.hpp"
+#include "Ainvil_SmallBlock.hpp"
 
 namespace ainvil {
 namespace {
@@ -179,18 +180,23 @@ struct SolveRow {
     const Storage* values = factor.matrix.values.data();
     const Offset first = Offset(row) * bs;
     Scalar* y_j = &y(0, j);
+    if constexpr (BS != 1) {
+      const Offset ahead =
+          factor.uplo == Uplo::Lower ? compat::prefetch_distance : -compat::prefetch_distance;
+      const Offset block_bytes = Offset(bs) * bs * Offset(sizeof(Storage));
+      compat::prefetch(values + range.first * bs * bs, ahead,
+                       (range.second - range.first) * block_bytes);
+      if (!factor.unit)
+        compat::prefetch(factor.diagonal_inverse.data() + first * bs, ahead, block_bytes);
+    }
     for (int r = 0; r < bs; ++r)
       sums[r] = x(first + r, j);
     for (Offset e = range.first; e < range.second; ++e) {
       const Offset k = factor.uplo == Uplo::Lower ? e : range.first + range.second - 1 - e;
       const Storage* block = values + k * bs * bs;
       const Scalar* y_k = y_j + Offset(entries[k]) * bs;
-      for (int r = 0; r < bs; ++r) {
-        Scalar product = Scalar(block[r * bs]) * y_k[0];
-        for (int c = 1; c < bs; ++c)
-          product += Scalar(block[r * bs + c]) * y_k[c];
-        sums[r] -= product;
-      }
+      for (int r = 0; r < bs; ++r)
+        sums[r] -= detail::dot<BS>(block + r * bs, y_k, bs);
     }
     if (factor.unit) {
       for (int r = 0; r < bs; ++r)
@@ -198,12 +204,8 @@ struct SolveRow {
       return;
     }
     const Storage* inverse = factor.diagonal_inverse.data() + first * bs;
-    for (int r = 0; r < bs; ++r) {
-      Scalar sum = 0;
-      for (int c = 0; c < bs; ++c)
-        sum += Scalar(inverse[r * bs + c]) * sums[c];
-      y_j[first + r] = sum;
-    }
+    for (int r = 0; r < bs; ++r)
+      y_j[first + r] = detail::dot<BS>(inverse + r * bs, sums, bs);
   }
 };
 
