@@ -20,8 +20,8 @@ KOKKOS_INLINE_FUNCTION void exchange(Scalar* a, Scalar* b, int step, int count) 
   }
 }
 
-/// sum over c < n of a_c x_c. With N > 0, which is n, it is added pairwise: fewer additions wait for
-/// each other.
+/// sum over c < n of a_c x_c. With N > 0, which is n, it is added pairwise: fewer additions wait
+/// for each other.
 template <int N, class Stored, class Scalar>
 KOKKOS_INLINE_FUNCTION Scalar dot(const Stored* a, const Scalar* x, [[maybe_unused]] int n) {
   if constexpr (N == 1) {

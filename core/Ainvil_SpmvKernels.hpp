@@ -62,8 +62,8 @@ struct SpmvKernel {
 
   /// Values of 16 bits in blocks whose rows are as long as a power of two; longer ones gain
   /// nothing.
-  static constexpr bool has_packets =
-      sizeof(MatrixScalar) == 2 && Columns == 1 && BS > 1 && (BS & (BS - 1)) == 0;
+  static constexpr bool has_packets = sizeof(MatrixScalar) == 2 && Columns == 1 && BS > 1 &&
+                                      (BS & (BS - 1)) == 0;
 
   KOKKOS_FUNCTION void operator()(const Offset point_row) const {
     const int bs = BS > 0 ? BS : block_size;
@@ -117,9 +117,8 @@ struct RowRunSpmvKernel {
       Scalar* y = epilogue.y.data() + column * Offset(epilogue.y.stride(1));
       rows(item * run, [=](Offset point_row, Scalar sum) { y[point_row] = alpha * sum; });
     } else {
-      rows(item * run, [this](Offset point_row, Scalar sum) {
-        epilogue.store(point_row, column, sum);
-      });
+      rows(item * run,
+           [this](Offset point_row, Scalar sum) { epilogue.store(point_row, column, sum); });
     }
   }
 
