@@ -31,8 +31,8 @@ void launchSpmv(const typename Device::execution_space& exec,
                 const MultiVectorArg<const Scalar, Device>& x,
                 const Epilogue<Scalar, Device>& epilogue, Offset first_column, Offset longest) {
   using Exec = typename Device::execution_space;
-  if constexpr (BS > 0 && Columns == 1 && !compat::IsGpu<Exec>::value) {
-    using Kernel = detail::RowRunSpmvKernel<BS, MatrixScalar, Scalar, Device>;
+  if constexpr (BS > 0 && !compat::IsGpu<Exec>::value) {
+    using Kernel = detail::RowRunSpmvKernel<BS, Columns, MatrixScalar, Scalar, Device>;
     const Offset items = (Offset(a.numRows()) + Kernel::run - 1) / Kernel::run;
     Kokkos::parallel_for("Ainvil::spmv", Range<Exec>(exec, 0, items),
                          Kernel{a.graph.row_map, a.graph.entries, a.values, x, epilogue,
@@ -131,11 +131,17 @@ void product(const typename Device::execution_space& exec, const BsrMatrix<Matri
               x.extent(1), epilogue.y.extent(1));
   // Four columns at a time share one pass over the matrix; what remains goes one by one.
   constexpr int tile = 4;
+  constexpr bool on_gpu = compat::IsGpu<typename Device::execution_space>::value;
   const Offset columns = x.extent(1);
   Offset j = 0;
   for (; j + tile <= columns; j += tile)
-    launchSpmv<0, tile>(exec, a, x, epilogue, j, long_rows.limit());
-  if constexpr (compat::IsGpu<typename Device::execution_space>::value)
+    if constexpr (on_gpu)
+      launchSpmv<0, tile>(exec, a, x, epilogue, j, long_rows.limit());
+    else
+      detail::dispatchBlockSize(a.block_size, [&](auto bs) {
+        launchSpmv<decltype(bs)::value, tile>(exec, a, x, epilogue, j, long_rows.limit());
+      });
+  if constexpr (on_gpu)
     if (isWorthStreaming(a, long_rows)) {
       launchLongRows<false>(exec, a, x, epilogue, long_rows, j);
       for (; j < columns; ++j)

@@ -93,9 +93,9 @@ struct SpmvKernel {
   }
 };
 
-/// The same sums on hosts for one right-hand side, a run of block rows at once: what the rows have
-/// in common stays in registers.
-template <int BS, class MatrixScalar, class Scalar, class Device>
+/// The same sums on hosts, a run of block rows at once: what the rows have in common stays in
+/// registers, and a row in the cache for all right-hand sides.
+template <int BS, int Columns, class MatrixScalar, class Scalar, class Device>
 struct RowRunSpmvKernel {
   Kokkos::View<const Offset*, Device> row_map;
   Kokkos::View<const Ordinal*, Device> entries;
@@ -103,7 +103,7 @@ struct RowRunSpmvKernel {
   MultiVectorArg<const Scalar, Device> x;
   Epilogue<Scalar, Device> epilogue;
   Ordinal num_rows;
-  Offset column;
+  Offset first_column;
   Offset longest; ///< rows with more blocks are left to LongRowKernel
 
   static constexpr Offset run = 32;
@@ -114,11 +114,14 @@ struct RowRunSpmvKernel {
   KOKKOS_FUNCTION void operator()(const Offset item) const {
     if (epilogue.beta == Scalar(0) && epilogue.gamma == Scalar(0)) {
       const Scalar alpha = epilogue.alpha;
-      Scalar* y = epilogue.y.data() + column * Offset(epilogue.y.stride(1));
-      rows(item * run, [=](Offset point_row, Scalar sum) { y[point_row] = alpha * sum; });
-    } else {
+      const Offset stride = epilogue.y.stride(1);
+      Scalar* y = epilogue.y.data() + first_column * stride;
       rows(item * run,
-           [this](Offset point_row, Scalar sum) { epilogue.store(point_row, column, sum); });
+           [=](Offset point_row, int j, Scalar sum) { y[point_row + j * stride] = alpha * sum; });
+    } else {
+      rows(item * run, [this](Offset point_row, int j, Scalar sum) {
+        epilogue.store(point_row, first_column + j, sum);
+      });
     }
   }
 
@@ -128,36 +131,45 @@ struct RowRunSpmvKernel {
     const Offset* ends = row_map.data() + 1;
     const Ordinal* columns = entries.data();
     const MatrixScalar* blocks = values.data();
-    const Scalar* x_j = x.data() + column * Offset(x.stride(1));
+    const Offset stride = x.stride(1);
+    const Scalar* x_first = x.data() + first_column * stride;
     const Offset most = longest;
-    Offset k = ends[first - 1];
+    Offset begin = ends[first - 1];
     for (Offset row = first; row < last; ++row) {
       const Offset end = ends[row];
-      if (end - k > most) {
-        k = end;
-        continue;
-      }
-      const Offset row_bytes = (end - k) * Offset(BS * BS * sizeof(MatrixScalar));
-      if (row_bytes > compat::cache_line)
-        compat::prefetch(blocks + k * (BS * BS), compat::prefetch_distance, row_bytes);
-      Scalar sum[BS] = {};
-      if constexpr (strands > 1) {
-        Scalar apart[strands] = {};
-        for (; k + strands <= end; k += strands)
-          for (int s = 0; s < strands; ++s)
-            apart[s] += Scalar(blocks[k + s]) * x_j[columns[k + s]];
-        for (int s = 0; s < strands; ++s)
-          sum[0] += apart[s];
-      }
-      for (; k < end; ++k) {
-        const Scalar* x_k = x_j + Offset(columns[k]) * BS;
-        const MatrixScalar* block = blocks + k * (BS * BS);
-        for (int c = 0; c < BS; ++c)
+      if (end - begin <= most) {
+        const Offset row_bytes = (end - begin) * Offset(BS * BS * sizeof(MatrixScalar));
+        if (row_bytes > compat::cache_line)
+          compat::prefetch(blocks + begin * (BS * BS), compat::prefetch_distance, row_bytes);
+        for (int j = 0; j < Columns; ++j) {
+          Scalar sum[BS] = {};
+          addRow(columns, blocks, begin, end, x_first + j * stride, sum);
           for (int r = 0; r < BS; ++r)
-            sum[r] += Scalar(block[r * BS + c]) * x_k[c];
+            store(row * BS + r, j, sum[r]);
+        }
       }
-      for (int r = 0; r < BS; ++r)
-        store(row * BS + r, sum[r]);
+      begin = end;
+    }
+  }
+
+  KOKKOS_INLINE_FUNCTION static void addRow(const Ordinal* columns, const MatrixScalar* blocks,
+                                            Offset begin, Offset end, const Scalar* x_j,
+                                            Scalar* sum) {
+    Offset k = begin;
+    if constexpr (strands > 1) {
+      Scalar apart[strands] = {};
+      for (; k + strands <= end; k += strands)
+        for (int s = 0; s < strands; ++s)
+          apart[s] += Scalar(blocks[k + s]) * x_j[columns[k + s]];
+      for (int s = 0; s < strands; ++s)
+        sum[0] += apart[s];
+    }
+    for (; k < end; ++k) {
+      const Scalar* x_k = x_j + Offset(columns[k]) * BS;
+      const MatrixScalar* block = blocks + k * (BS * BS);
+      for (int c = 0; c < BS; ++c)
+        for (int r = 0; r < BS; ++r)
+          sum[r] += Scalar(block[r * BS + c]) * x_k[c];
     }
   }
 };

@@ -231,6 +231,34 @@ TEST(Spmv, OfAVectorEqualsThatOfOneColumn) {
   }
 }
 
+/// Bit by bit on hosts: what a solver does with a column does not depend on the others.
+TEST(Spmv, OfManyColumnsIsThatOfEachOnHosts) {
+  using Host = HostDevice;
+  const Host::execution_space exec;
+  constexpr size_t n = 70, columns = 6;
+  const std::vector<Ordinal> lengths = {1, 3, 0, 5, 19, 41};
+  for (const int bs : {1, 3, 4, 9}) {
+    const auto a = randomMatrix(n, n, bs, lengths, withoutDiagonal(bs));
+    const size_t rows = n * bs;
+    const Doubles numbers = Random(8).vector(rows * columns);
+    const Kokkos::View<double**, Kokkos::LayoutLeft, Host> x("x", rows, columns),
+        y("y", rows, columns), z("z", rows, columns);
+    std::copy(numbers.begin(), numbers.end(), x.data());
+    for (const double beta : {0.0, 0.5}) {
+      Kokkos::deep_copy(y, 1.0);
+      Kokkos::deep_copy(z, 1.0);
+      spmv<double, double, Host>(exec, Trans::No, 0.7, a, x, beta, y);
+      for (size_t j = 0; j < columns; ++j) {
+        const auto range = std::make_pair(j, j + 1);
+        spmv<double, double, Host>(exec, Trans::No, 0.7, a, Kokkos::subview(x, Kokkos::ALL, range),
+                                   beta, Kokkos::subview(z, Kokkos::ALL, range));
+      }
+      EXPECT_EQ(Doubles(y.data(), y.data() + y.size()), Doubles(z.data(), z.data() + z.size()))
+          << "block size " << bs << ", beta " << beta;
+    }
+  }
+}
+
 TEST(Spmv, TransposeIsTheAdjoint) {
   for (const int bs : {1, 2, 5, 11}) {
     const auto a = copyTo<Device>(randomMatrix(61, 53, bs, 0.1, withoutDiagonal(bs)));
