@@ -5,6 +5,8 @@
 /// References are plain serial code on the host, so that they have nothing in common with the
 /// kernels they judge.
 
+#include "SourceFolder.hpp"
+
 #include "Ainvil_BsrMatrix.hpp"
 
 #include <gtest/gtest.h>
@@ -381,9 +383,7 @@ inline std::string matrixPath(const std::string& name) {
   std::vector<std::string> folders;
   if (const char* folder = std::getenv("AINVIL_MATRIX_DIR"))
     folders.push_back(folder);
-#ifdef AINVIL_SOURCE_DIR
-  folders.push_back(AINVIL_SOURCE_DIR "/../shared/matrices");
-#endif
+  folders.push_back(sourceFolder() + "/../shared/matrices");
   for (const std::string& folder : folders)
     if (std::ifstream(folder + "/" + name).good())
       return folder + "/" + name;

@@ -4,6 +4,8 @@
 /// the table tests/core/bad_files.txt are "NAME KIND SENTENCE", where KIND is matrix or vector and
 /// FILE in the sentence stands for the path.
 
+#include "SourceFolder.hpp"
+
 #include "Ainvil_MatrixMarket.hpp"
 
 #include <gtest/gtest.h>
@@ -33,7 +35,7 @@ std::string withPath(std::string sentence, const std::string& path) {
 }
 
 TEST(BadFiles, AreRefusedWithTheExpectedSentence) {
-  const fs::path folder = AINVIL_SOURCE_DIR "/tests/core/bad_files";
+  const fs::path folder = ainvil::test::sourceFolder() + "/tests/core/bad_files";
   if (!fs::exists(folder))
     GTEST_SKIP() << "the sources are not on this machine";
   std::ifstream table(folder.string() + ".txt");

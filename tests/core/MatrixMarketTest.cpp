@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "SourceFolder.hpp"
+
 #include "Ainvil_MatrixMarket.hpp"
 
 #include <gtest/gtest.h>
@@ -291,7 +293,8 @@ TEST_F(MatrixMarketFiles, writesNothingThatCannotBeRead) {
 
 TEST(MatrixMarket, readsPublicMatrices) {
   const char* variable = std::getenv("AINVIL_MATRIX_DIR");
-  const fs::path folder = variable ? variable : AINVIL_SOURCE_DIR "/../shared/matrices";
+  const fs::path folder =
+      variable ? variable : ainvil::test::sourceFolder() + "/../shared/matrices";
   if (!fs::exists(folder / "1138_bus.mtx.gz"))
     GTEST_SKIP() << "set AINVIL_MATRIX_DIR to a folder with 1138_bus.mtx.gz and steam2.mtx.gz";
   const Matrix bus = ainvil::readMatrixMarket((folder / "1138_bus.mtx.gz").string());

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "SourceFolder.hpp"
 #include "TpetraSupport.hpp"
 
 #include "Ainvil_Factory.hpp"
@@ -87,7 +88,7 @@ TEST(TpetraParameters, DefaultsAreThoseOfTheLibrary) {
 /// default, by the heading above.
 std::map<std::string, std::map<std::string, std::string>> documentedParameters() {
   std::map<std::string, std::map<std::string, std::string>> documented;
-  std::ifstream file(AINVIL_SOURCE_DIR "/docs/parameters.md");
+  std::ifstream file(ainvil::test::sourceFolder() + "/docs/parameters.md");
   const std::regex heading("## (.*)"), row(R"(\|[^|]*\| `([^`]+)` \| (\w+) \| `([^`]+)`.*)");
   std::string line, method;
   for (std::smatch match; std::getline(file, line);)
