@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "KokkosProgram.hpp"
 
+#include "Interruption.hpp"
+
 #include "Ainvil_Error.hpp"
 
 #include <algorithm>
@@ -34,7 +36,7 @@ std::string oneLine(std::string text) {
 
 int runProgram(const std::string& program, int argc, char** argv,
                const std::function<ExitCode(const Arguments&)>& run) {
-  const auto fail = [&](const std::string& reason, ExitCode code) {
+  const auto fail = [&](const std::string& reason, int code) {
     std::cerr << program << ": " << oneLine(reason) << std::endl;
     return code;
   };
@@ -47,6 +49,8 @@ int runProgram(const std::string& program, int argc, char** argv,
     }
     const ExitCode code = run(arguments);
     std::cout.flush();
+    if (caughtSignal() != 0) // as shells have it
+      return 128 + caughtSignal();
     return std::cout ? code : fail("cannot write to standard output", other_error);
   } catch (const OutOfMemory& error) {
     return fail(error.what(), other_error);

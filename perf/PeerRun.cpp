@@ -2,6 +2,7 @@
 #include "PeerRun.hpp"
 
 #include "Measure.hpp"
+#include "SolveOutcome.hpp"
 
 #include "Ainvil_BuildInfo.hpp"
 #include "Ainvil_Solver.hpp"
@@ -141,12 +142,11 @@ RunRecord PeerRunner::run(const std::string& specification) const {
   record.iterations = result.iterations;
   record.message = result.message;
   record.solution = gathered(x);
-  record.rel_residual = relativeResidual(system_, record.solution);
-  // The same test for all, whatever a library believes; rounding is not held against it.
-  record.converged = result.converged && record.rel_residual <= 1.01 * command_.tolerance;
-  record.status = record.converged   ? toString(SolveStatus::Converged)
-                  : result.converged ? "inaccurate"
-                                     : toString(SolveStatus::MaxIterations);
+  record.converged = result.converged;
+  record.status = toString(result.converged ? SolveStatus::Converged : SolveStatus::MaxIterations);
+  judge(command_, system_, record);
+  if (result.converged && !record.converged)
+    record.status = "inaccurate";
   return record;
 }
 

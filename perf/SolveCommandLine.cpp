@@ -30,12 +30,6 @@ constexpr const char* peers_description =
 const std::vector<std::string> solvers = {"cg", "gmres", "fgmres", "bicgstab"};
 const std::vector<std::string> peer_solvers = {"cg", "gmres"};
 
-const char* nameOf(Program program) {
-  return program == Program::Solve      ? "ainvil-solve"
-         : program == Program::SolveMpi ? "ainvil-solve-mpi"
-                                        : "ainvil-peers";
-}
-
 constexpr size_t help_column = 33;
 
 /// Two columns, the second aligned.
@@ -148,13 +142,17 @@ std::string footer(Program program) {
   text += "\nColumns of the table, times in seconds of wall clock:\n"
           "  setup     initialize and compute of the preconditioner\n"
           "  apply30   30 applications of it, timed together after one more that is not\n"
-          "  residual  ||b - A x|| / ||b||, recomputed in double on the host\n"
+          "  residual  ||b - A x|| / ||b|| of the system as given, recomputed in double on the "
+          "host: a run\n"
+          "            has converged if it is within --tol; with --scale that of S A S beside it\n"
           "  total     setup + solve\n"
           "  MiB       most memory held during the run, system and solver included\n";
   if (mpi)
     text += "Times and memory are those of the slowest and largest rank.\n";
   text += "\nOptions --kokkos-... are passed on to Kokkos, --kokkos-help lists them.\n"
-          "Exit codes: 0 all runs converged, 3 some did not, 2 bad input, 1 anything else.\n";
+          "Exit codes: 0 all runs converged, 3 some did not, 2 bad input or an output that could "
+          "not be\n"
+          "written, 128 + n ended by signal n, 1 anything else.\n";
   return text;
 }
 
@@ -215,6 +213,12 @@ void check(const CommandLine& command, bool block_size_given) {
 
 } // namespace
 
+const char* nameOf(Program program) {
+  return program == Program::Solve      ? "ainvil-solve"
+         : program == Program::SolveMpi ? "ainvil-solve-mpi"
+                                        : "ainvil-peers";
+}
+
 CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program program) {
   const bool mpi = program == Program::SolveMpi, peers = program == Program::Peers;
   CommandLine command;
@@ -223,6 +227,7 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program 
   std::string rhs;
   std::string exec = "default", clock = "wall";
   std::string precision = "double", basis;
+  std::string residual = "original";
 
   CLI::App app(mpi ? mpi_description : peers ? peers_description : description, nameOf(program));
   app.get_formatter()->column_width(help_column);
@@ -248,6 +253,10 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program 
             "solve with S A S, S = diag(d_i^-1/2), d_i = |a_ii| or the norm of\n"
             "column i; the solution is scaled back; default none",
             {"none", "diagonal", "norm"});
+  addChoice(app, "--residual", residual,
+            "with --scale: of which system the residual is to meet the tolerance,\n"
+            "A x = b as given or S A S; default original",
+            {"original", "scaled"});
   addChoice(app, "--reorder", command.reorder,
             "order of the block rows and columns: reverse Cuthill-McKee or\n"
             "nested dissection; rows in files and messages of bad input keep\n"
@@ -262,7 +271,8 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program 
                  "run cg and gmres even with a preconditioner that varies between\n"
                  "applications");
   addNumber(app, "--restart", command.restart, "M", "restart length of gmres and fgmres");
-  addNumber(app, "--tol", command.tolerance, "T", "stop at ||b - A x|| <= T ||b||");
+  addNumber(app, "--tol", command.tolerance, "T",
+            "stop at ||b - A x|| <= T ||b|| of the system as given");
   addNumber(app, "--max-iters", command.max_iterations, "N", "most iterations of a solve");
   addRepeatable(app, "--precond", command.preconds, "SPEC",
                 "preconditioner, see below; repeatable");
@@ -332,6 +342,9 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program 
   command.float_basis = command.single_precision || basis == "float";
   if (command.single_precision && basis == "double")
     throw InvalidArgument("--basis double is more than --precision float");
+  command.decides_scaled = residual == "scaled";
+  if (command.decides_scaled && command.scale == "none")
+    throw InvalidArgument("--residual scaled needs --scale");
   command.by_metis = partition == "metis";
   command.in_blocks = format == "blocks";
   check(command, block_size->count() > 0);

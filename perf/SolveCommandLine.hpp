@@ -11,6 +11,9 @@ namespace ainvil {
 namespace perf {
 
 enum class Program { Solve, SolveMpi, Peers };
+/// "ainvil-solve", ...
+const char* nameOf(Program program);
+
 enum class RhsKind { Default, Ones, RowSum, ScaledRowSum, Random, File };
 
 /// What the user asked for. Words that name a choice have been checked.
@@ -25,6 +28,7 @@ struct CommandLine {
   std::uint64_t rhs_seed = 1; ///< for RhsKind::Random
   int block_size = 0;         ///< 0: that of the problem
   std::string scale = "none";
+  bool decides_scaled = false; ///< the residual of the scaled system, not of the one given
   std::string reorder = "none";
 
   std::string solver = "gmres";

@@ -3,6 +3,8 @@
 /// \file
 /// What ainvil-solve measures.
 
+#include "SolveCommandLine.hpp"
+
 #include "Ainvil_Profiling.hpp"
 #include "Ainvil_Types.hpp"
 
@@ -24,8 +26,7 @@ struct Environment {
 constexpr double not_measured = std::numeric_limits<double>::quiet_NaN();
 
 /// One preconditioner, one solver, one system. Times are wall-clock seconds, fenced at both ends;
-/// of several repetitions the minimum. A run that broke down in its setup has measured nothing
-/// else.
+/// of several repetitions the minimum. A run that ended in its setup has measured nothing else.
 struct RunRecord {
   std::string precond;
   std::string library = "Ainvil";              ///< with its version where it is another one
@@ -47,9 +48,16 @@ struct RunRecord {
   std::string status;
   std::string message; ///< why it did not converge; empty if it did
   int iterations = 0;
-  double rel_residual = not_measured;  ///< recomputed on the host from b - A x
+  /// ||b - A x|| / ||b|| of the system as the user gave it, recomputed in double on the host.
+  double rel_residual = not_measured;
+  double scaled_rel_residual = not_measured; ///< of S A S, if the system is scaled
   std::vector<double> history;         ///< relative residual after each iteration, from the 0th
   Vector<double, HostDevice> solution; ///< of the system as the solver sees it
+
+  /// The residual that --residual lets decide.
+  double decisiveResidual(const CommandLine& command) const {
+    return command.decides_scaled ? scaled_rel_residual : rel_residual;
+  }
 };
 
 /// The run a user would choose: converged before not, then the fastest or the smallest residual.

@@ -190,6 +190,8 @@ std::string toJson(const RunRecord& record, const CommandLine& command, const Li
   run["message"] = record.message;
   run["notes"] = record.notes;
   run["rel_residual"] = record.rel_residual;
+  run["scaled_rel_residual"] = record.scaled_rel_residual;
+  run["decisive_residual"] = command.decides_scaled ? "scaled" : "original";
   if (command.json_history)
     run["history"] = record.history;
   run["solve_seconds"] = record.solve_seconds;

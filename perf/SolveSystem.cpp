@@ -56,33 +56,35 @@ void checkRows(const CommandLine& command, const Matrix& a) {
     refuse("is singular: row ", empty + 1, " (counted from 1) has no nonzero entry");
 }
 
-/// A method that divides by pivots, with the policy to give up at a zero one.
-bool needsDiagonal(const std::string& precond) {
-  return precond != "none" && precond.find("breakdown=shift") == std::string::npos &&
-         precond.find("breakdown=replace") == std::string::npos;
-}
+/// ||v|| = largest * root, without squares that over- or underflow.
+struct ScaledNorm {
+  double largest = 1; ///< largest |v_i|; NaN or Inf if one is
+  double root = 1;    ///< (sum of (v_i / largest)^2)^(1/2)
 
-void checkDiagonal(const CommandLine& command, const Matrix& a) {
-  const auto precond =
-      std::find_if(command.preconds.begin(), command.preconds.end(), needsDiagonal);
-  if (precond == command.preconds.end())
-    return;
-  const Offset bs2 = Offset(a.block_size) * a.block_size;
-  const Offset bad = findFirst(a.numRows(), [&](Offset row) {
-    for (Offset e = a.graph.row_map(row); e < a.graph.row_map(row + 1); ++e)
-      if (a.graph.entries(e) == row)
-        return std::all_of(a.values.data() + e * bs2, a.values.data() + (e + 1) * bs2,
-                           [](double value) { return value == 0; });
-    return true;
-  });
-  if (bad < a.numRows())
-    throw InvalidArgument(
-        message("the matrix of '", command.problemName(), "' has a zero diagonal ",
-                a.block_size > 1 ? "block in block row " : "entry in row ", bad + 1,
-                " (counted from 1), which --precond ", *precond,
-                " with its breakdown policy 'fail' cannot divide by: exchange rows, or add "
-                "breakdown=shift or breakdown=replace"));
-}
+  ScaledNorm() = default; ///< of a unit vector
+  explicit ScaledNorm(const HostVector& v) : largest(0), root(0) {
+    for (size_t i = 0; i < v.extent(0); ++i) {
+      const double size = std::fabs(v(i));
+      if (!std::isfinite(size)) {
+        largest = size;
+        root = 1;
+        return;
+      }
+      largest = std::max(largest, size);
+    }
+    if (largest == 0)
+      return;
+    double sum = 0;
+    for (size_t i = 0; i < v.extent(0); ++i)
+      sum += (v(i) / largest) * (v(i) / largest);
+    root = std::sqrt(sum);
+  }
+
+  /// The ratio of two norms.
+  double over(const ScaledNorm& other) const {
+    return (largest / other.largest) * (root / other.root);
+  }
+};
 
 HostVector newVector(Offset n) {
   return allocateView<HostVector>(Exec(), "Ainvil::vector", size_t(n));
@@ -120,7 +122,7 @@ HostVector readRhs(const std::string& path, Offset n) {
   return b;
 }
 
-/// The right-hand side of the unscaled system; empty for the row sums of the scaled one.
+/// The right-hand side of the system as given; empty for the row sums of the scaled one.
 HostVector makeRhs(const CommandLine& command, const Matrix& a, const HostVector& own) {
   const Offset n = a.numPointRows();
   switch (command.rhs) {
@@ -138,6 +140,24 @@ HostVector makeRhs(const CommandLine& command, const Matrix& a, const HostVector
     return readRhs(command.rhs_file, n);
   }
   return {};
+}
+
+/// A becomes S A S, b becomes S b, or S A S times ones where there is no b yet.
+void scaleSystem(ScalingRule rule, LinearSystem& system) {
+  const Exec exec;
+  system.scaling = scalingFactors(exec, system.matrix, rule);
+  system.matrix = scaled(exec, system.scaling, system.matrix);
+  if (system.rhs.extent(0) == 0) {
+    system.rhs = rowSums(system.matrix);
+    system.original_rhs = newVector(system.rhs.extent(0));
+    for (size_t i = 0; i < system.rhs.extent(0); ++i)
+      system.original_rhs(i) = system.rhs(i) / system.scaling(i);
+  } else {
+    system.rhs = newVector(system.original_rhs.extent(0));
+    Kokkos::deep_copy(exec, system.rhs, system.original_rhs);
+    scale(exec, system.scaling, system.rhs);
+  }
+  compat::fence(exec, "Ainvil::solve[scale]");
 }
 
 /// Scaling and reordering commute. Being last, the latter leaves the row numbers of all checks as
@@ -172,42 +192,33 @@ LinearSystem makeSystem(const CommandLine& command) {
   if (command.block_size > 0)
     system.matrix = toBlocks(exec, system.matrix, command.block_size);
   system.rhs = makeRhs(command, system.matrix, own_rhs);
-
-  if (command.scale != "none") {
-    system.scaling =
-        scalingFactors(exec, system.matrix,
-                       command.scale == "norm" ? ScalingRule::ColumnNorm : ScalingRule::Diagonal);
-    system.matrix = scaled(exec, system.scaling, system.matrix);
-    if (system.rhs.extent(0) > 0)
-      scale(exec, system.scaling, system.rhs);
-    compat::fence(exec, "Ainvil::solve[scale]");
-  }
-  checkDiagonal(command, system.matrix);
-  if (system.rhs.extent(0) == 0)
-    system.rhs = rowSums(system.matrix);
+  system.original_matrix = system.matrix;
+  system.original_rhs = system.rhs;
+  if (command.scale != "none")
+    scaleSystem(command.scale == "norm" ? ScalingRule::ColumnNorm : ScalingRule::Diagonal, system);
+  else if (system.rhs.extent(0) == 0)
+    system.original_rhs = system.rhs = rowSums(system.matrix);
   if (command.reorder != "none")
     reorder(command.reorder == "rcm" ? Ordering::Rcm : Ordering::NestedDissection, system);
   return system;
 }
 
-double relativeResidual(const LinearSystem& system, const Vector<double, HostDevice>& x) {
-  // Independent of the kernels that the solver used.
-  const Matrix& a = system.matrix;
+double relativeResidual(const Matrix& a, const HostVector& b, const HostVector& x) {
   const int bs = a.block_size;
-  double r_squared = 0, b_squared = 0;
-  Kokkos::parallel_reduce(
-      "Ainvil::solve[residual]", Range(0, a.numPointRows()),
-      [&](const Offset point_row, double& r_sum, double& b_sum) {
-        const Offset row = point_row / bs, r = point_row % bs;
-        double residual = system.rhs(point_row);
+  const HostVector r = newVector(a.numPointRows());
+  Kokkos::parallel_for(
+      "Ainvil::solve[residual]", Range(0, a.numPointRows()), [&](const Offset point_row) {
+        const Offset row = point_row / bs, i = point_row % bs;
+        double sum = b(point_row);
         for (Offset e = a.graph.row_map(row); e < a.graph.row_map(row + 1); ++e)
           for (int c = 0; c < bs; ++c)
-            residual -= a.values((e * bs + r) * bs + c) * x(Offset(a.graph.entries(e)) * bs + c);
-        r_sum += residual * residual;
-        b_sum += system.rhs(point_row) * system.rhs(point_row);
-      },
-      r_squared, b_squared);
-  return std::sqrt(b_squared > 0 ? r_squared / b_squared : r_squared);
+            sum -= a.values((e * bs + i) * bs + c) * x(Offset(a.graph.entries(e)) * bs + c);
+        r(point_row) = sum;
+      });
+  const ScaledNorm r_norm(r), b_norm(b), x_norm(x);
+  if (!std::isfinite(x_norm.largest)) // be it where A has no entries
+    return x_norm.largest;
+  return b_norm.largest > 0 ? r_norm.over(b_norm) : r_norm.over({});
 }
 
 Vector<double, HostDevice> originalSolution(const LinearSystem& system,

@@ -2,15 +2,15 @@
 /// \file
 /// Reads or builds a linear system and solves it with one preconditioner after the other.
 
+#include "Interruption.hpp"
 #include "KokkosProgram.hpp"
+#include "SolveOutputs.hpp"
 #include "SolveReport.hpp"
 #include "SolveRun.hpp"
 #include "peers/PeerPreconditioners.hpp"
 
 #include "Ainvil_Files.hpp"
-#include "Ainvil_MatrixMarket.hpp"
 
-#include <algorithm>
 #include <iostream>
 
 namespace {
@@ -18,32 +18,12 @@ namespace {
 using namespace ainvil;
 using namespace ainvil::perf;
 
-void writeResults(const CommandLine& command, const LinearSystem& system,
-                  const std::vector<RunRecord>& records, const std::string& json) {
-  if (!command.json.empty() && command.json != "-")
-    writeFile(command.json, json);
-  if (!command.history.empty())
-    writeFile(command.history, historyToCsv(records));
-  if (command.solution.empty())
-    return;
-  const size_t best = bestRun(records);
-  if (best == records.size()) {
-    std::cerr << "ainvil-solve: no solution is written because no run has a finite residual\n";
-    return;
-  }
-  const RunRecord& record = records[best];
-  writeMatrixMarket(command.solution, originalSolution(system, record.solution),
-                    message("solution of ", command.problemName(), "\nby ", command.solver,
-                            " with ", record.precond, ": ", record.status, ", relative residual ",
-                            record.rel_residual));
-}
-
 template <class Scalar, class Device>
 ExitCode solveAll(const CommandLine& command) {
   // Before anything that takes time, so that a misspelt key is told at once, or a preconditioner
   // that the solver refuses.
   std::vector<PreconditionerPtr<Scalar, Device>> preconds;
-  const auto solver = makeSolver<Scalar, Device>(command);
+  const auto solver = makeSolver<Scalar, Device>(command, solverOptions(command));
   for (const std::string& specification : command.preconds) {
     preconds.push_back(createOursOrPeer<Scalar, Device>(specification));
     solver->checkPreconditioner(*preconds.back());
@@ -53,33 +33,25 @@ ExitCode solveAll(const CommandLine& command) {
   progress.show("preparing " + command.problemName());
   const LinearSystem system = makeSystem(command);
   const Environment environment = describe(typename Device::execution_space());
-  const bool json_on_stdout = command.json == "-";
-  Table table(json_on_stdout ? std::cerr : std::cout, command);
+  Table table(command.json == "-" ? std::cerr : std::cout, command);
   MemoryMeter memory(Device::memory_space::name());
   Runner<Scalar, Device> runner(command, system, progress, memory);
   progress.clear();
   table.printHeader(system, environment);
 
-  std::vector<RunRecord> records;
-  std::string json;
-  for (size_t i = 0; i < preconds.size(); ++i) {
+  SolveOutputs outputs(command, system);
+  for (size_t i = 0; i < preconds.size() && caughtSignal() == 0 && std::cout; ++i) {
     RunRecord record = runner.run(command.preconds[i], *preconds[i]);
     preconds[i].reset(); // room for the next one
     progress.clear();
     table.printRow(record);
-    const std::string line = toJson(record, command, system, environment);
-    json += line;
-    if (json_on_stdout)
-      std::cout << line << std::flush;
-    if (command.solution.empty())
-      record.solution = {};
-    records.push_back(std::move(record));
+    const std::string json = toJson(record, command, system, environment);
+    outputs.add(std::move(record), json);
   }
-  table.printFooter(records);
-  writeResults(command, system, records, json);
-  const bool converged = std::all_of(records.begin(), records.end(),
-                                     [](const RunRecord& record) { return record.converged; });
-  return converged ? success : not_converged;
+  table.printFooter(outputs.records());
+  if (!command.solution.empty() && bestRun(outputs.records()) == outputs.records().size())
+    std::cerr << "ainvil-solve: no solution is written because no run has a finite residual\n";
+  return outputs.failed() ? bad_input : outputs.allConverged() ? success : not_converged;
 }
 
 template <class Device>
@@ -99,6 +71,7 @@ ExitCode run(const Arguments& arguments) {
     if (!path.empty())
       checkWritable(path);
   const KokkosScope scope(arguments);
+  catchSignals();
   return command.on_host ? solveOn<HostDevice>(command) : solveOn<DefaultDevice>(command);
 }
 

@@ -8,6 +8,7 @@ usage: solve_cli_test.py PATH/TO/ainvil-solve [unittest options]
 import csv
 import gzip
 import json
+import math
 import os
 import pty
 import resource
@@ -15,6 +16,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 EXECUTABLE = ""
@@ -231,9 +233,10 @@ class CommandLineTest(unittest.TestCase):
             self.assertLessEqual(abs(theirs["iterations"] - ours["iterations"]), 1, problem)
             self.assertLess(theirs["rel_residual"], 1.01e-8)
         peer = ["--precond", "kokkos-kernels-ilu"]
-        result = self.run_solve("--problem", "cavity:6", *peer)
-        self.assertEqual(result.returncode, 2)
-        self.assertIn("needs block size 1, but that of the matrix is 3", result.stderr)
+        run = json.loads(self.succeed("--problem", "cavity:6", *peer, "--json", "-", "--quiet",
+                                      code=3))
+        self.assertEqual(run["status"], "refused")
+        self.assertIn("needs block size 1, but that of the matrix is 3", run["message"])
         self.refuse_input(["double"], "--problem", "laplace7:5", *peer, "--precision", "float")
 
     def test_reordering_changes_the_way_not_the_solution(self):
@@ -370,6 +373,178 @@ class CommandLineTest(unittest.TestCase):
         self.assertIn(process.returncode, (0, 3))
         self.assertIn(b"preparing cavity:40", shown)
         self.assertTrue(shown.endswith(b"\r\x1b[K"), shown[-80:])
+
+    # ---- what converged means
+
+    def judged(self, entries, b, *arguments, code=None):
+        """Runs on the matrix with these (row, column): value and checks every line of JSON against
+        the residual of the solution, computed here. Returns the runs."""
+        n = len(b)
+        text = GENERAL + f"{n} {n} {len(entries)}\n"
+        text += "".join(f"{i + 1} {j + 1} {value!r}\n" for (i, j), value in entries.items())
+        matrix = self.write("a.mtx", text)
+        rhs = self.write("b.mtx", ARRAY + f"{n} 1\n" + "".join(f"{value!r}\n" for value in b))
+        runs = []
+        for precond in ("none", "jacobi", "ilu"):
+            result = self.run_solve("--matrix", matrix, "--rhs", rhs, *arguments, "--precond", precond,
+                                    "--json", "-", "--solution", "x.mtx", "--quiet")
+            run = json.loads(result.stdout)
+            self.assertEqual(result.returncode, 0 if run["status"] == "converged" else 3, result)
+            if code is not None:
+                self.assertEqual(result.returncode, code, run)
+            runs.append(run)
+            if not os.path.exists(self.path("x.mtx")):
+                self.assertIsNone(run["rel_residual"])
+                continue
+            lines = [line for line in self.read("x.mtx").splitlines() if not line.startswith("%")]
+            x = [float(line) for line in lines[1:]]
+            os.remove(self.path("x.mtx"))
+            r = list(b)
+            for (i, j), value in entries.items():
+                r[i] -= value * x[j]
+            scale = max(map(abs, b))
+            norm = math.hypot(*(value / scale for value in r))
+            norm /= math.hypot(*(value / scale for value in b))
+            self.assertAlmostEqual(run["rel_residual"], norm, delta=1e-3 * norm + 1e-15)
+            if run["decisive_residual"] == "original":
+                self.assertEqual(run["status"] == "converged",
+                                 run["rel_residual"] <= run["tolerance"], run)
+            if run["status"] != "converged":
+                self.assertNotEqual(run["message"], "")
+        return runs
+
+    def badly_scaled(self, n, decades):
+        """Rows and columns of a tridiagonal matrix scaled by powers of ten."""
+        size = [10.0 ** ((7 * k) % (2 * decades + 1) - decades) for k in range(n)]
+        return {(i, j): size[i] * size[j] * (4.0 if i == j else -1.0)
+                for i in range(n) for j in (i - 1, i, i + 1) if 0 <= j < n}
+
+    def test_scaled_runs_are_judged_by_the_system_as_given(self):
+        entries = self.badly_scaled(60, 4)
+        b = [1.0 + k % 3 for k in range(60)]
+        for scale in ("diagonal", "norm"):
+            for solver in ("gmres", "cg", "bicgstab"):
+                with self.subTest(scale=scale, solver=solver):
+                    runs = self.judged(entries, b, "--scale", scale, "--solver", solver)
+                    for run in runs:
+                        self.assertIsNotNone(run["scaled_rel_residual"])
+                    self.assertIn("converged", [run["status"] for run in runs])
+                    scaled = self.judged(entries, b, "--scale", scale, "--solver", solver,
+                                         "--residual", "scaled")
+                    for run in scaled:
+                        self.assertEqual(run["status"] == "converged",
+                                         run["scaled_rel_residual"] <= 1e-8, run)
+                        self.assertEqual(run["decisive_residual"], "scaled")
+        self.assertIsNone(self.judged(entries, b)[0]["scaled_rel_residual"])
+        self.refuse_input(["--residual scaled", "--scale"], "--problem", "poisson5:4", "--residual",
+                          "scaled")
+
+    def test_float_is_judged_by_the_system_in_double(self):
+        # In float the second row is the first.
+        entries = {(0, 0): 1.0, (0, 1): 1.0, (1, 0): 1.0, (1, 1): 1.0 + 1e-9}
+        self.judged(entries, [1.0, 2.0], "--precision", "float", "--tol", "1e-5", code=3)
+        # A tolerance that float does not reach.
+        entries = {(i, j): 1.0 / (1.0 + i + j) + (i == j) for i in range(20) for j in range(20)}
+        b = [1.0 / 3.0 + k for k in range(20)]
+        for solver in ("gmres", "cg", "bicgstab"):
+            self.judged(entries, b, "--precision", "float", "--tol", "1e-10", "--solver", solver,
+                        code=3)
+            self.judged(entries, b, "--precision", "float", "--tol", "1e-4", "--solver", solver,
+                        code=0)
+
+    def test_right_hand_sides_of_any_size_have_a_residual(self):
+        entries = {(i, i): 2.0 for i in range(4)}
+        for size in (1e-300, 1e-200, 1e-165, 1e-100, 1e100, 1e200, 1e300):
+            with self.subTest(size=size):
+                for run in self.judged(entries, [size, 0.0, -2 * size, size]):
+                    self.assertTrue(run["status"] == "converged" or run["rel_residual"] == 1 or
+                                    run["rel_residual"] is None, run)
+
+    def test_singular_matrices_do_not_converge(self):
+        entries = {(i, j): 4.0 if i == j else -1.0
+                   for i in range(8) for j in (i - 1, i, i + 1) if 0 <= j < 8 and j != 5}
+        for solver in ("gmres", "fgmres", "bicgstab", "cg"):
+            self.judged(entries, [float(k % 4 + 1) for k in range(8)], "--solver", solver, code=3)
+
+    # ---- nothing is lost
+
+    def test_a_refused_run_is_a_row(self):
+        text = self.succeed("--problem", "cavity:8", "--solver", "bicgstab", "--tol", "1e-6",
+                            "--precond", "ilu", "--precond", "fsai", "--precond", "jacobi",
+                            "--precond", "ainv", "--json", "a.json", "--history", "h.csv",
+                            "--solution", "x.mtx", code=3)
+        runs = [json.loads(line) for line in self.read("a.json").splitlines()]
+        self.assertEqual([run["precond"] for run in runs], ["ilu", "fsai", "jacobi", "ainv"])
+        self.assertEqual([run["status"] for run in runs],
+                         ["converged", "refused", "converged", "refused"])
+        self.assertIn("symmetric", runs[1]["message"])
+        self.assertIn("fsai: " + runs[1]["message"], text)
+        self.assertIsNone(runs[1]["solve_seconds"])
+        self.assertTrue(os.path.exists(self.path("x.mtx")))
+        self.assertIn("Fastest in total", text)
+
+    def start(self, *arguments, **options):
+        return subprocess.Popen([EXECUTABLE, *arguments], cwd=self.folder, text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+
+    def wait_for_lines(self, process, name, count):
+        """Until the file has so many lines, or the process has ended."""
+        while process.poll() is None:
+            if os.path.exists(self.path(name)) and self.read(name).count("\n") >= count:
+                return
+            time.sleep(0.02)
+        self.fail(process.communicate())
+
+    def test_signals_keep_what_is_done(self):
+        # GMRES(30) with jacobi stays where it is.
+        endless = ["--problem", "circuit:3000", "--precond", "ilu", "--precond", "jacobi", "--precond",
+                   "none", "--max-iters", "2000000000", "--tol", "1e-5", "--json", "a.json",
+                   "--history", "h.csv", "--solution", "x.mtx"]
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            with self.subTest(signal=number):
+                with self.start(*endless) as process:
+                    self.wait_for_lines(process, "a.json", 1)
+                    process.send_signal(number)
+                    out, err = process.communicate(timeout=280)
+                self.assertEqual(process.returncode, 128 + number, err)
+                runs = [json.loads(line) for line in self.read("a.json").splitlines()]
+                self.assertEqual(runs[0]["status"], "converged")
+                for run in runs[1:]:  # none if the signal came between two runs
+                    self.assertEqual(run["status"], "interrupted")
+                    self.assertIn(signal.strsignal(number), run["message"])
+                self.assertLess(len(runs), 3)
+                self.assertIn("interrupted", err)
+                self.assertIn("ilu", out)
+                self.assertIn('"ilu",0,', self.read("h.csv"))
+                self.assertIn("with ilu: converged", self.read("x.mtx"))
+                self.assertEqual(sorted(os.listdir(self.folder)), ["a.json", "h.csv", "x.mtx"])
+                for name in ("a.json", "h.csv", "x.mtx"):
+                    os.remove(self.path(name))
+
+    def test_a_closed_pipe_ends_the_program_with_its_results_kept(self):
+        with self.start("--problem", "cavity:10", "--json", "a.json") as process:
+            self.assertIn("cavity:10", process.stdout.readline())
+            process.stdout.close()
+            err = process.stderr.read()
+        self.assertEqual(process.returncode, 1, err)
+        self.assertEqual(err, "ainvil-solve: cannot write to standard output\n")
+        runs = [json.loads(line) for line in self.read("a.json").splitlines()]
+        self.assertEqual({run["status"] for run in runs}, {"converged"})
+
+    def test_a_failed_output_does_not_stop_the_others(self):
+        os.mkdir(self.path("gone"))
+        problem = ["--problem", "circuit:3000", "--precond", "ilu", "--precond", "jacobi", "--max-iters",
+                   "20000", "--tol", "1e-5"]
+        with self.start(*problem, "--json", "gone/a.json", "--history", "h.csv", "--solution",
+                        "x.mtx") as process:
+            self.wait_for_lines(process, "gone/a.json", 1)
+            os.remove(self.path("gone/a.json"))
+            os.rmdir(self.path("gone"))
+            _, err = process.communicate(timeout=280)
+        self.assertEqual(process.returncode, 2, err)
+        self.assertIn("cannot write 'gone/a.json'", err)
+        self.assertIn('"jacobi",', self.read("h.csv"))
+        self.assertTrue(os.path.exists(self.path("x.mtx")))
 
     # ---- runs that do not converge
 
@@ -519,30 +694,33 @@ class CommandLineTest(unittest.TestCase):
         self.refuse_input(["block size 7", "does not divide"], "--problem", "cavity:10",
                     "--block-size", "7")
 
-    def test_refuses_zero_diagonals_unless_told_how_to_go_on(self):
+    def test_zero_diagonals_are_judged_by_the_methods(self):
+        """Nothing is refused for a zero on the diagonal, but for a method that divides by it."""
         missing = GENERAL + "3 3 4\n1 1 2\n2 3 1\n3 2 1\n3 3 1\n"
         stored = GENERAL + "3 3 5\n1 1 2\n2 2 0\n2 3 1\n3 2 1\n3 3 1\n"
+        preconds = ["none", "jacobi", "jacobi:breakdown=replace", "ilu", "ilu:breakdown=shift"]
         for text in (missing, stored):
-            for arguments in ([], ["--precond", "jacobi"], ["--precond", "ilu"],
-                              ["--precond", "none", "--precond", "ilu:solve=isai"]):
-                self.refuse_matrix(["zero diagonal", "row 2 (counted from 1)", "breakdown", "'fail'",
-                                    "shift", "replace"], text, *arguments)
-            self.refuse_matrix(["diagonal entry of row 2 ", "scale"], text, "--scale", "diagonal")
             matrix = self.write("a.mtx", text)
-            for precond in ("none", "jacobi:breakdown=replace", "ilu:breakdown=shift"):
-                self.succeed("--matrix", matrix, "--precond", precond, "--quiet")
-        # Rows keep their numbers: reordered, row 5 of this is another.
+            for order in ("none", "rcm"):
+                arguments = ["--matrix", matrix, "--reorder", order, "--json", "-", "--quiet"]
+                for precond in preconds:
+                    arguments += ["--precond", precond]
+                lines = self.succeed(*arguments, code=3).splitlines()
+                runs = {run["precond"]: run for run in map(json.loads, lines)}
+                for precond in preconds:
+                    gives_up = precond in ("jacobi", "ilu")
+                    self.assertEqual(runs[precond]["status"] == "converged", not gives_up, precond)
+                    if gives_up:
+                        self.assertIn("breakdown policy", runs[precond]["message"])
+            self.refuse_matrix(["diagonal entry of row 2 ", "scale"], text, "--scale", "diagonal")
+        # Rows of bad input keep their numbers: reordered, row 5 of this is another.
         lines = tridiagonal(8).replace("5 5 4.0", "5 5 0")
         for order in ("rcm", "nd"):
-            reordered = ["--reorder", order]
-            self.refuse_matrix(["zero diagonal", "row 5 (counted from 1)"], lines, *reordered)
-            self.refuse_matrix(["diagonal entry of row 5 "], lines, *reordered, "--scale", "diagonal")
+            self.refuse_matrix(["diagonal entry of row 5 "], lines, "--reorder", order, "--scale",
+                               "diagonal")
         # In a block that is not zero it does no harm.
         swap = GENERAL + "4 4 4\n1 2 1\n2 1 1\n3 4 1\n4 3 1\n"
-        self.refuse_matrix(["row 1 (counted from 1)"], swap)
         self.succeed("--matrix", self.write("a.mtx", swap), "--block-size", "2", "--quiet")
-        self.refuse_matrix(["zero diagonal block", "block row 1 "],
-                           GENERAL + "4 4 4\n1 3 1\n2 4 1\n3 1 1\n4 2 1\n", "--block-size", "2")
 
     def test_refuses_bad_right_hand_sides(self):
         matrix = self.write("a.mtx", tridiagonal(3))
@@ -552,7 +730,18 @@ class CommandLineTest(unittest.TestCase):
             self.refuse_input(["b.mtx", *words], "--matrix", matrix, "--rhs", self.write("b.mtx", text))
 
     def test_refuses_values_beyond_float(self):
-        self.refuse_matrix(["float", "1e+60"], GENERAL + "1 1 1\n1 1 1e60\n", "--precision", "float")
+        one_row = GENERAL + "1 1 1\n1 1 "
+        for value, words in (("1e60", ["matrix", "1e+60", "large"]),
+                             ("1e-60", ["matrix", "1e-60", "small"])):
+            self.refuse_matrix(["float", *words], one_row + value + "\n", "--precision", "float")
+        matrix = self.write("a.mtx", tridiagonal(3))
+        rhs = self.write("b.mtx", ARRAY + "3 1\n1e-50\n0\n0\n")
+        self.refuse_input(["float", "right-hand side", "1e-50", "small"], "--matrix", matrix, "--rhs",
+                          rhs, "--precision", "float")
+        # Beside 1 such a value is nothing.
+        self.write("b.mtx", ARRAY + "3 1\n1e-50\n0\n1\n")
+        self.succeed("--matrix", matrix, "--rhs", rhs, "--precision", "float", "--tol", "1e-5",
+                     "--precond", "jacobi", "--quiet")
 
     def test_refuses_outputs_that_cannot_be_written(self):
         # A problem this large would take its time: the refusal comes first.
@@ -576,8 +765,8 @@ class CommandLineTest(unittest.TestCase):
             for action, code in ((signal.SIG_IGN, 2), (signal.SIG_DFL, -signal.SIGXFSZ)):
 
                 def limit_files(action=action):
-                    """A write beyond 1 KiB fails as on a full disk, or ends the program."""
-                    resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))
+                    """A write beyond 512 bytes fails as on a full disk, or ends the program."""
+                    resource.setrlimit(resource.RLIMIT_FSIZE, (512, 512))
                     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
                     signal.signal(signal.SIGXFSZ, action)
 

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// Programs that end in good order when the user or the system asks them to.
+
+#include <stdexcept>
+
+namespace ainvil {
+namespace perf {
+
+/// Thrown where a run notices that the program is to end.
+class Interrupted : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// From now on the first SIGINT, SIGTERM or SIGHUP is remembered and announced on stderr; a second
+/// one ends the program at once. A closed pipe (SIGPIPE) no longer ends it: the stream tells.
+void catchSignals();
+
+/// The signal that came, or 0.
+int caughtSignal();
+
+/// \throws Interrupted if a signal came.
+void throwIfInterrupted();
+
+} // namespace perf
+} // namespace ainvil
