@@ -9,6 +9,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <iostream>
+#include <limits>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 namespace ainvil {
 namespace perf {
@@ -37,12 +41,45 @@ std::string residual(double r) {
   return std::isnan(r) ? "-" : formatted("%.2e", r);
 }
 
+/// A column behind that of the preconditioners, with the cell of a record.
 struct Column {
   const char* title;
   size_t width;
+  int importance; ///< where a terminal is narrow, the least important go first
+  std::string (*cell)(const RunRecord&);
 };
-constexpr Column columns[] = {{"setup s", 7},  {"apply30 s", 9}, {"iters", 6},   {"status", 14},
-                              {"residual", 8}, {"solve s", 7},   {"total s", 7}, {"MiB", 7}};
+
+/// The order in the table.
+std::vector<Column> allColumns(bool is_scaled) {
+  std::vector<Column> columns = {
+      {"setup s", 7, 3, [](const RunRecord& r) { return seconds(r.setup_seconds); }},
+      {"apply30 s", 9, 1, [](const RunRecord& r) { return seconds(r.apply30_seconds); }},
+      {"iters", 6, 6,
+       [](const RunRecord& r) {
+         return std::isnan(r.solve_seconds) ? "-" : std::to_string(r.iterations);
+       }},
+      {"status", 14, 6, [](const RunRecord& r) { return r.status; }},
+      {"residual", 8, 6, [](const RunRecord& r) { return residual(r.rel_residual); }},
+      {"solve s", 7, 4, [](const RunRecord& r) { return seconds(r.solve_seconds); }},
+      {"total s", 7, 5, [](const RunRecord& r) { return seconds(r.totalSeconds()); }},
+      {"MiB", 7, 0, [](const RunRecord& r) { return mebibytes(r.peak_bytes); }}};
+  if (is_scaled)
+    columns.insert(columns.begin() + 5, {"of S A S", 8, 2, [](const RunRecord& r) {
+                                           return residual(r.scaled_rel_residual);
+                                         }});
+  return columns;
+}
+
+constexpr size_t gap = 2; ///< between two columns
+
+/// Columns of the terminal that a stream shows on; as many as can be if it is none.
+size_t widthOf(const std::ostream& out) {
+  const int descriptor = &out == &std::cerr ? STDERR_FILENO : STDOUT_FILENO;
+  struct winsize size = {};
+  if (isatty(descriptor) == 1 && ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+    return size.ws_col;
+  return std::numeric_limits<size_t>::max();
+}
 
 } // namespace
 
@@ -79,21 +116,50 @@ void addSetting(nlohmann::ordered_json& run, const CommandLine& command,
   run["git"] = build_info::git;
 }
 
-Table::Table(std::ostream& out, const CommandLine& command)
-    : out_(out), command_(command), precond_width_(7) {
-  for (const std::string& precond : command.preconds)
-    precond_width_ = std::max(precond_width_, precond.size());
-}
+struct Table::Layout {
+  size_t precond_width = 7;
+  std::vector<Column> columns;
 
-void Table::printLine(const std::string& precond, const std::vector<std::string>& cells) {
-  std::string line = precond;
-  line.resize(precond_width_, ' ');
-  for (size_t k = 0; k < cells.size(); ++k) {
-    const size_t width = columns[k].width;
-    line += "  " + std::string(width - std::min(width, cells[k].size()), ' ') + cells[k];
+  Layout(const CommandLine& command, size_t width) : columns(allColumns(command.scale != "none")) {
+    for (const std::string& precond : command.preconds)
+      precond_width = std::max(precond_width, precond.size());
+    // Longer names get a line of their own before columns are left out.
+    constexpr size_t longest_of_all = 26;
+    if (needed() > width)
+      precond_width = std::min(precond_width, longest_of_all);
+    for (int importance = 0; needed() > width && importance < 6; ++importance)
+      columns.erase(
+          std::remove_if(columns.begin(), columns.end(),
+                         [&](const Column& column) { return column.importance == importance; }),
+          columns.end());
   }
-  out_ << line << "\n" << std::flush;
-}
+
+  size_t needed() const {
+    size_t sum = precond_width;
+    for (const Column& column : columns)
+      sum += gap + column.width;
+    return sum;
+  }
+
+  template <class CellOf>
+  std::string line(const std::string& precond, const CellOf& cellOf) const {
+    std::string text = precond;
+    if (text.size() > precond_width)
+      text += "\n" + std::string(precond_width, ' ');
+    else
+      text.resize(precond_width, ' ');
+    for (const Column& column : columns) {
+      const std::string cell = cellOf(column);
+      text += std::string(gap + column.width - std::min(column.width, cell.size()), ' ') + cell;
+    }
+    return text + "\n";
+  }
+};
+
+Table::Table(std::ostream& out, const CommandLine& command)
+    : out_(out), command_(command), layout_(std::make_unique<Layout>(command, widthOf(out))) {}
+
+Table::~Table() = default;
 
 void Table::printHeader(const LinearSystem& system, const Environment& environment) {
   if (command_.quiet)
@@ -115,20 +181,13 @@ void Table::printHeader(const LinearSystem& system, const Environment& environme
   if (command_.cpu_clock)
     out_ << ", times of the processor";
   out_ << "\n\n";
-  std::vector<std::string> titles;
-  for (const Column& column : columns)
-    titles.push_back(column.title);
-  printLine("precond", titles);
+  out_ << layout_->line("precond", [](const Column& column) { return column.title; }) << std::flush;
 }
 
 void Table::printRow(const RunRecord& record) {
-  if (command_.quiet)
-    return;
-  const bool solved = !std::isnan(record.solve_seconds);
-  printLine(record.precond, {seconds(record.setup_seconds), seconds(record.apply30_seconds),
-                             solved ? std::to_string(record.iterations) : "-", record.status,
-                             residual(record.rel_residual), seconds(record.solve_seconds),
-                             seconds(record.totalSeconds()), mebibytes(record.peak_bytes)});
+  if (!command_.quiet)
+    out_ << layout_->line(record.precond, [&](const Column& column) { return column.cell(record); })
+         << std::flush;
 }
 
 void Table::printFooter(const std::vector<RunRecord>& records) {

@@ -6,17 +6,20 @@
 #include "SolveRecord.hpp"
 #include "SolveSystem.hpp"
 
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <ostream>
 
 namespace ainvil {
 namespace perf {
 
-/// A table that grows a row a run.
+/// A table that grows a row a run. On a terminal it is no wider than that: the least important
+/// columns are left out.
 class Table {
 public:
   /// Writes nothing if the command line says --quiet.
   Table(std::ostream& out, const CommandLine& command);
+  ~Table();
 
   void printHeader(const LinearSystem& system, const Environment& environment);
   void printRow(const RunRecord& record);
@@ -24,11 +27,11 @@ public:
   void printFooter(const std::vector<RunRecord>& records);
 
 private:
-  void printLine(const std::string& precond, const std::vector<std::string>& cells);
+  struct Layout;
 
   std::ostream& out_;
   const CommandLine& command_;
-  size_t precond_width_;
+  std::unique_ptr<const Layout> layout_;
 };
 
 /// "OpenMP on <processor>, 16 host threads, Kokkos 4.6", with the ranks if there are several.

@@ -6,6 +6,7 @@ usage: solve_cli_test.py PATH/TO/ainvil-solve [unittest options]
 """
 
 import csv
+import fcntl
 import gzip
 import json
 import math
@@ -13,9 +14,11 @@ import os
 import pty
 import resource
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 import unittest
 
@@ -545,6 +548,34 @@ class CommandLineTest(unittest.TestCase):
         self.assertIn("cannot write 'gone/a.json'", err)
         self.assertIn('"jacobi",', self.read("h.csv"))
         self.assertTrue(os.path.exists(self.path("x.mtx")))
+
+    def test_the_table_fits_the_terminal(self):
+        arguments = [EXECUTABLE, "--problem", "cavity:8", "--tol", "1e-6", "--scale", "norm"]
+        for width in (70, 80, 100, 200):
+            try:
+                ours, theirs = pty.openpty()
+            except OSError as error:
+                self.skipTest(f"no terminal to be had: {error}")
+            fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
+            with subprocess.Popen(arguments, stdout=theirs, stderr=subprocess.DEVNULL) as process:
+                os.close(theirs)
+                shown = b""
+                while True:
+                    try:
+                        chunk = os.read(ours, 4096)
+                    except OSError:
+                        break
+                    if not chunk:
+                        break
+                    shown += chunk
+            os.close(ours)
+            self.assertEqual(process.returncode, 0)
+            text = shown.decode().replace("\r", "")
+            table = text[text.index("\nprecond "):].split("\n\n")[0]
+            self.assertLessEqual(max(map(len, table.splitlines())), width)
+            for word in ("iters", "status", "residual", "total s", *DEFAULT_PRECONDS):
+                self.assertIn(word, table)
+            self.assertEqual("MiB" in table, width == 200)
 
     # ---- runs that do not converge
 
