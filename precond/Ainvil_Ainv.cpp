@@ -220,8 +220,8 @@ void Ainv<Scalar, Device>::doCompute(const execution_space& exec, const Matrix& 
            parameters_.max_column, parameters_.breakdown, parameters_.shift},
           graph_.num_rows);
     try {
-      factors_.compute(exec, ordered, transposed);
-    } catch (...) { // for lack of memory: half of the columns have moved to new places
+      factors_.compute(exec, ordered, transposed, this->progressOf("columns", graph_.num_rows));
+    } catch (...) { // out of memory, say: half of the columns may have moved to new places
       factors_ = {};
       throw;
     }

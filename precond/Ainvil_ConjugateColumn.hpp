@@ -46,8 +46,9 @@ struct ConjugateColumns {
 
   Kokkos::View<const Ordinal*, Device> members; ///< the columns to compute, ascending in a chunk
   Ordinal first_member, end_member;
-  Ordinal per_chunk; ///< members a thread works through
-  Ordinal max_room;  ///< of hash tables: a power of two
+  Ordinal per_chunk;         ///< members a thread works through
+  Ordinal first_step, steps; ///< of a chunk: those of this launch
+  Ordinal max_room;          ///< of hash tables: a power of two
 
   Side sides[2]; ///< only the first if symmetric
   FactorState<Scalar, Device> state;
@@ -71,11 +72,15 @@ struct ConjugateColumns {
   KOKKOS_FUNCTION void operator()(const Member& member, Ordinal chunk, void* scratch) const {
     const Ordinal begin = first_member + chunk * per_chunk;
     const Ordinal end = end_member - begin < per_chunk ? end_member : begin + per_chunk;
-    for (Ordinal m = begin; m < end; ++m) {
+    const Ordinal first = begin + first_step;
+    // The columns after one that cannot be computed yet would only start from an old one.
+    if (first >= end || (first > begin && state.base(members(first - 1)) < 0))
+      return;
+    const Ordinal last = end - first < steps ? end : first + steps;
+    for (Ordinal m = first; m < last; ++m) {
       const Column column{members(m), members(begin)};
       if (stop.data() != nullptr && compat::volatileLoad(&stop(0)) != 0)
         return;
-      // The columns after one that cannot be computed yet would only start from an old one.
       if (!compute(member, column, scratch))
         return;
       const bool stays = begin == 0 && column.j - column.chunk == m;

@@ -17,6 +17,7 @@ constexpr Ordinal smallest_room = 32;       // of hash tables
 constexpr Ordinal first_column_place = 4;   // entries
 constexpr Ordinal first_touched_place = 8;  // rows
 constexpr Offset scratch_limit = 1ll << 30; // bytes of scratch memory in one launch
+constexpr Ordinal fewest_steps = 64;        // columns of a chunk between reports of progress
 
 /// So many columns are computed at the same time, on GPUs a warp each, that it does not pay to put
 /// any off. Where some need large rooms a round takes as long as the longest of them, and many more
@@ -130,7 +131,7 @@ InverseFactors<Scalar, Device>::InverseFactors(const execution_space& exec,
 
 template <class Scalar, class Device>
 void InverseFactors<Scalar, Device>::compute(const execution_space& exec, const Matrix& a,
-                                             const Matrix& transposed) {
+                                             const Matrix& transposed, const Progress& progress) {
   if (n_ == 0)
     return;
   if (rounds_ == 0) // the columns are still those of the identity
@@ -145,16 +146,17 @@ void InverseFactors<Scalar, Device>::compute(const execution_space& exec, const 
   Kokkos::deep_copy(exec, agenda_.num_left, 0);
   makePlace(exec, true);
   if (by_events_)
-    computeByEvents(exec, a, transposed);
+    computeByEvents(exec, a, transposed, progress);
   else
-    computeInChunks(exec, a, transposed);
+    computeInChunks(exec, a, transposed, progress);
   breakdowns_ = countRows(exec, "Ainvil::InverseFactors[broken]", n_,
                           IsBroken<Device>{state_.broken}, first_breakdown_);
 }
 
 template <class Scalar, class Device>
 void InverseFactors<Scalar, Device>::computeByEvents(const execution_space& exec, const Matrix& a,
-                                                     const Matrix& transposed) {
+                                                     const Matrix& transposed,
+                                                     const Progress& progress) {
   Kokkos::deep_copy(exec, agenda_.is_proposed, 0);
   proposeDirty(exec);
   while (true) {
@@ -170,7 +172,7 @@ void InverseFactors<Scalar, Device>::computeByEvents(const execution_space& exec
     Ordinal begin = 0;
     for (int log = 0; log < Agenda<Device>::num_rooms; ++log) {
       const Ordinal end = begin + static_cast<Ordinal>(read_(of_room + log));
-      computeColumns(exec, a, transposed, begin, end, 1, Ordinal(1) << log);
+      computeColumns(exec, a, transposed, begin, end, 1, Ordinal(1) << log, {});
       begin = end;
     }
     const bool passes = wake(exec, a, transposed, count);
@@ -180,12 +182,14 @@ void InverseFactors<Scalar, Device>::computeByEvents(const execution_space& exec
       proposeDirty(exec);
     num_members_ += count;
     ++rounds_;
+    tell(exec, progress);
   }
 }
 
 template <class Scalar, class Device>
 void InverseFactors<Scalar, Device>::computeInChunks(const execution_space& exec, const Matrix& a,
-                                                     const Matrix& transposed) {
+                                                     const Matrix& transposed,
+                                                     const Progress& progress) {
   while (true) {
     // Where columns are computed again and again, because chains of them are long, the rest is
     // computed in order, once.
@@ -205,7 +209,8 @@ void InverseFactors<Scalar, Device>::computeInChunks(const execution_space& exec
     const Offset chunks =
         in_order ? 1 : std::min<Offset>(exec.concurrency(), Offset(count) / 256 + 1);
     computeColumns(exec, a, transposed, 0, count,
-                   static_cast<Ordinal>((count + chunks - 1) / chunks), static_cast<Ordinal>(room));
+                   static_cast<Ordinal>((count + chunks - 1) / chunks), static_cast<Ordinal>(room),
+                   progress);
     if (!in_order)
       wake(exec, a, transposed, count);
     endRound(exec, count, false);
@@ -221,6 +226,15 @@ void InverseFactors<Scalar, Device>::computeInChunks(const execution_space& exec
 template <class Scalar, class Device>
 Offset InverseFactors<Scalar, Device>::columnsComputed() const {
   return n_ == 0 ? 0 : num_members_ - read_(num_left);
+}
+
+template <class Scalar, class Device>
+void InverseFactors<Scalar, Device>::tell(const execution_space& exec,
+                                          const Progress& progress) const {
+  Ordinal first;
+  if (progress)
+    progress(n_ - countRows(exec, "Ainvil::InverseFactors[dirty]", n_,
+                            IsDirty<Device>{state_.dirty}, first));
 }
 
 /// Whether to go over all columns rather than to wake single ones, if so many are to do so: they
@@ -348,11 +362,13 @@ void InverseFactors<Scalar, Device>::makePlace(const execution_space& exec, bool
   }
 }
 
-/// Members begin, ..., end - 1, `per_chunk` of them by a thread, in rooms up to this one.
+/// Members begin, ..., end - 1, `per_chunk` of them by a thread, in rooms up to this one. If the
+/// progress is to be told, in launches of about a hundredth of each chunk.
 template <class Scalar, class Device>
 void InverseFactors<Scalar, Device>::computeColumns(const execution_space& exec, const Matrix& a,
                                                     const Matrix& transposed, Ordinal begin,
-                                                    Ordinal end, Ordinal per_chunk, Ordinal room) {
+                                                    Ordinal end, Ordinal per_chunk, Ordinal room,
+                                                    const Progress& progress) {
   using Kernel = ConjugateColumns<Scalar, Device>;
   Kernel kernel;
   kernel.members = agenda_.members;
@@ -371,16 +387,20 @@ void InverseFactors<Scalar, Device>::computeColumns(const execution_space& exec,
   kernel.stop = stop_;
   kernel.max_room = room;
   kernel.per_chunk = per_chunk;
+  kernel.steps = progress ? std::max(fewest_steps, per_chunk / 100) : per_chunk;
   const std::size_t bytes = Kernel::Work::bytes(room);
   const Offset at_a_time = std::max<Offset>(1, scratch_limit / Offset(bytes)) * per_chunk;
   for (Offset first = begin; first < end; first += at_a_time) {
     kernel.first_member = static_cast<Ordinal>(first);
     kernel.end_member = static_cast<Ordinal>(std::min<Offset>(end, first + at_a_time));
     const Ordinal chunks = (kernel.end_member - kernel.first_member + per_chunk - 1) / per_chunk;
-    // A whole warp a column: with fewer lanes the columns of a warp wait for each other, and the
-    // same takes 1.2 to 2 times as long, although more columns are under way.
-    forEachRow(exec, "Ainvil::InverseFactors[columns]", chunks,
-               RowTeams::forWork<execution_space>(32), kernel, bytes);
+    for (kernel.first_step = 0; kernel.first_step < per_chunk; kernel.first_step += kernel.steps) {
+      // A whole warp a column: with fewer lanes the columns of a warp wait for each other, and the
+      // same takes 1.2 to 2 times as long, although more columns are under way.
+      forEachRow(exec, "Ainvil::InverseFactors[columns]", chunks,
+                 RowTeams::forWork<execution_space>(32), kernel, bytes);
+      tell(exec, progress);
+    }
   }
 }
 

@@ -6,6 +6,8 @@
 #include "Ainvil_FactorRounds.hpp"
 #include "Ainvil_Preconditioner.hpp"
 
+#include <functional>
+
 namespace ainvil {
 
 /// What an entry z_kj is compared with when it is dropped.
@@ -80,8 +82,10 @@ public:
                  Ordinal n);
 
   /// For a matrix with sorted rows and its transpose, or itself twice if symmetric. Starts from
-  /// the columns it has.
-  void compute(const execution_space& exec, const Matrix& a, const Matrix& transposed);
+  /// the columns it has. `progress`, if there is one, is called with the number of columns that are
+  /// not to be computed, by all that is known so far.
+  void compute(const execution_space& exec, const Matrix& a, const Matrix& transposed,
+               const std::function<void(Offset)>& progress = {});
 
   Ordinal numColumns() const { return n_; }
   /// The columns of Z; those of W, which are Z's if symmetric.
@@ -102,8 +106,12 @@ private:
 
   int numSides() const { return parameters_.symmetric ? 1 : 2; }
   const Side& other(int side) const { return sides_[parameters_.symmetric ? 0 : 1 - side]; }
-  void computeByEvents(const execution_space& exec, const Matrix& a, const Matrix& transposed);
-  void computeInChunks(const execution_space& exec, const Matrix& a, const Matrix& transposed);
+  using Progress = std::function<void(Offset)>;
+  void computeByEvents(const execution_space& exec, const Matrix& a, const Matrix& transposed,
+                       const Progress& progress);
+  void computeInChunks(const execution_space& exec, const Matrix& a, const Matrix& transposed,
+                       const Progress& progress);
+  void tell(const execution_space& exec, const Progress& progress) const;
   bool passesPay(const Matrix& a, Offset count) const;
   Offset read(const Counter<Device>& counter) const;
   ReachedRows<Scalar, Device> reachedRows(const Matrix& a, const Matrix& transposed,
@@ -115,7 +123,8 @@ private:
   void sortMembers(const execution_space& exec, Ordinal count);
   void makePlace(const execution_space& exec, bool list_all);
   void computeColumns(const execution_space& exec, const Matrix& a, const Matrix& transposed,
-                      Ordinal begin, Ordinal end, Ordinal per_chunk, Ordinal room);
+                      Ordinal begin, Ordinal end, Ordinal per_chunk, Ordinal room,
+                      const Progress& progress);
   bool wake(const execution_space& exec, const Matrix& a, const Matrix& transposed, Ordinal count);
   void endRound(const execution_space& exec, Ordinal count, bool propose);
 

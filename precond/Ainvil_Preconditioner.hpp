@@ -6,8 +6,10 @@
 #include "Ainvil_LinearOperator.hpp"
 #include "Ainvil_Profiling.hpp"
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace ainvil {
 
@@ -31,6 +33,10 @@ struct Report {
   /// Appends to the notes.
   void note(const std::string& text) { notes += (notes.empty() ? "" : ", ") + text; }
 };
+
+/// Is told how far a phase of a set-up has come: its name as in Report::phases, how many steps are
+/// done, columns for example, and how many there are.
+using SetupProgress = std::function<void(const char* phase, Offset done, Offset total)>;
 
 /// A preconditioner: apply() is a product with M^-1, an approximation of A^-1.
 ///
@@ -82,6 +88,13 @@ public:
     apply(exec, asColumn(x), asColumn(y), trans, alpha, beta);
   }
 
+  /// From now on initialize() and compute() call `progress` in the phases that may take long, at
+  /// least once and about a hundred times or more in those that do: from the thread that called
+  /// them, between two launches. `done` may fall where steps have to be done again. What `progress`
+  /// throws ends the set-up, as any error does. Each call takes a pass over the steps and a wait;
+  /// an empty function, the default, takes nothing.
+  void setProgress(SetupProgress progress) { progress_ = std::move(progress); }
+
   bool isInitialized() const { return initialized_; } ///< there is a pattern
   bool isComputed() const { return computed_; }       ///< apply() may be called
   Offset numRows() const final { return Offset(num_rows_) * block_size_; }
@@ -98,11 +111,19 @@ protected:
   virtual void doApply(const execution_space& exec, MultiVectorArg<const Scalar, Device> x,
                        MultiVectorArg<Scalar, Device> y, Trans trans) const = 0;
 
+  /// For the steps of a phase to call with how many are done; empty if nobody wants to know.
+  std::function<void(Offset)> progressOf(const char* phase, Offset total) const {
+    if (!progress_)
+      return {};
+    return [this, phase, total](Offset done) { progress_(phase, done, total); };
+  }
+
   Report report_; ///< for the methods to write
 
 private:
   Matrix sorted(const execution_space& exec, const Matrix& a);
 
+  SetupProgress progress_;
   bool initialized_ = false;
   bool computed_ = false;
   Ordinal num_rows_ = 0;

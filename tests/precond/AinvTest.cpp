@@ -9,8 +9,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 
 namespace ainvil {
 namespace {
@@ -365,6 +367,46 @@ TEST(Ainv, TheSameValuesAgainChangeNothing) {
   method.compute(a);
   EXPECT_EQ(zOf(method), before);
   EXPECT_EQ(method.factors().columnsComputed(), a.numRows());
+}
+
+/// With steps of a hundredth of a chunk the factors are those of one launch, bit by bit; they end
+/// complete.
+TEST(Ainv, TellsItsProgressAndComputesTheSame) {
+  const HostBsr a = scaledByNorm(matrixNamed("poisson5:60x57"));
+  for (const bool symmetric : {true, false}) {
+    const AinvParameters parameters = ainv(0.02, Ordering::Natural, true, symmetric);
+    Method plain(parameters), told(parameters);
+    setUp(plain, a);
+    std::vector<Offset> columns;
+    told.setProgress([&](const char* phase, Offset done, Offset total) {
+      EXPECT_STREQ(phase, "columns");
+      EXPECT_EQ(total, a.numRows());
+      columns.push_back(done);
+    });
+    setUp(told, a);
+    EXPECT_EQ(zOf(told), zOf(plain));
+    EXPECT_EQ(wOf(told), wOf(plain));
+    EXPECT_EQ(pivotsOf(told), pivotsOf(plain));
+    ASSERT_GE(columns.size(), 10u);
+    EXPECT_EQ(columns.back(), a.numRows());
+    EXPECT_LE(*std::max_element(columns.begin(), columns.end()), a.numRows());
+    EXPECT_GE(*std::min_element(columns.begin(), columns.end()), 1);
+  }
+}
+
+TEST(Ainv, EndsWithWhatItsProgressThrows) {
+  const DeviceBsr a = copyTo<Device>(scaledByNorm(matrixNamed("poisson5:24x21")));
+  const AinvParameters parameters = ainv(0.05);
+  Method method(parameters), fresh(parameters);
+  fresh.initialize(a);
+  fresh.compute(a);
+  method.initialize(a);
+  method.setProgress([](const char*, Offset, Offset) { throw std::runtime_error("enough"); });
+  EXPECT_THROW(method.compute(a), std::runtime_error);
+  EXPECT_FALSE(method.isComputed());
+  method.setProgress({});
+  method.compute(a);
+  EXPECT_EQ(zOf(method), zOf(fresh));
 }
 
 TEST(Ainv, KernelsAndArraysCarryLabels) {
