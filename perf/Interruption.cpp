@@ -16,8 +16,9 @@ volatile std::sig_atomic_t caught = 0;
 // Only what POSIX allows in a handler.
 extern "C" void remember(int signal) {
   caught = signal;
-  constexpr char text[] = "\ninterrupted: ends after this step; again: at once. Results of finished "
-                          "runs are kept.\n";
+  constexpr char text[] =
+      "\ninterrupted: ends after this step; again: at once. Results of finished "
+      "runs are kept.\n";
   const int saved = errno;
   if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0) { // nobody is there to read it
   }

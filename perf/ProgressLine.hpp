@@ -17,6 +17,7 @@ public:
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
+  bool isActive() const { return active_; } ///< it would show what it is told
   /// True at most ten times a second: for callers who would show something at every iteration.
   bool isDue() const;
   void show(const std::string& text);

@@ -30,10 +30,9 @@ const char* remedy(const CommandLine& command) {
 void judge(const CommandLine& command, const LinearSystem& system, RunRecord& record) {
   record.rel_residual = relativeResidual(system.original_matrix, system.original_rhs,
                                          originalSolution(system, record.solution));
-  record.scaled_rel_residual =
-      command.scale == "none"
-          ? not_measured
-          : relativeResidual(system.matrix, system.rhs, record.solution);
+  record.scaled_rel_residual = command.scale == "none"
+                                   ? not_measured
+                                   : relativeResidual(system.matrix, system.rhs, record.solution);
   const double residual = record.decisiveResidual(command);
   const bool claimed = record.converged;
   record.converged = residual <= command.tolerance;
@@ -41,10 +40,11 @@ void judge(const CommandLine& command, const LinearSystem& system, RunRecord& re
     record.status = toString(SolveStatus::Converged);
     record.message.clear();
   } else if (claimed) {
-    record.status = toString(std::isfinite(residual) ? SolveStatus::Stagnated
-                                                     : SolveStatus::Diverged);
-    record.message = message("the solver ended within its tolerance, but the recomputed residual is ",
-                             residual, remedy(command));
+    record.status =
+        toString(std::isfinite(residual) ? SolveStatus::Stagnated : SolveStatus::Diverged);
+    record.message =
+        message("the solver ended within its tolerance, but the recomputed residual is ", residual,
+                remedy(command));
   }
 }
 

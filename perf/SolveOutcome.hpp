@@ -10,10 +10,10 @@
 namespace ainvil {
 namespace perf {
 
-/// Judges the solution of a run. Expects `solution`, and in `converged`, `status` and `message` what
-/// the solver says of it; sets both residuals and lets that of the command line's --residual decide:
-/// within the tolerance the run has converged; beyond it a run that believes to have converged has
-/// `stagnated`, or `diverged` if it is not finite, with a message.
+/// Judges the solution of a run. Expects `solution`, and in `converged`, `status` and `message`
+/// what the solver says of it; sets both residuals and lets that of the command line's --residual
+/// decide: within the tolerance the run has converged; beyond it a run that believes to have
+/// converged has `stagnated`, or `diverged` if it is not finite, with a message.
 void judge(const CommandLine& command, const LinearSystem& system, RunRecord& record);
 
 /// The run ended by this exception: status `breakdown`, `out_of_memory`, `refused` (another

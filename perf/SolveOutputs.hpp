@@ -20,8 +20,8 @@ public:
   SolveOutputs(const CommandLine& command, const LinearSystem& system)
       : command_(command), system_(system) {}
 
-  /// Takes the record of a run; `json` is its line. An output that fails is told on stderr, once, and
-  /// does not keep the others from being written.
+  /// Takes the record of a run; `json` is its line. An output that fails is told on stderr, once,
+  /// and does not keep the others from being written.
   void add(RunRecord record, const std::string& json);
 
   const std::vector<RunRecord>& records() const { return records_; } ///< solutions left out

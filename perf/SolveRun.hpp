@@ -85,6 +85,14 @@ private:
         progress_.show(message(record.precond, ": iteration ", iteration, ", relative residual ",
                                rel_residual));
     };
+    // Only where somebody sees it: for the numbers kernels are cut into pieces.
+    if (progress_.isActive())
+      precond.setProgress(
+          [this, name = record.precond](const char* phase, Offset done, Offset total) {
+            throwIfInterrupted();
+            if (progress_.isDue())
+              progress_.show(message(name, ": setup, ", done, " of ", total, " ", phase));
+          });
     const auto solver = makeSolver<Scalar, Device>(command_, options);
     for (int repetition = 0; repetition < command_.repeat; ++repetition) {
       setUp(precond, record);

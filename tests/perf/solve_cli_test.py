@@ -353,15 +353,17 @@ class CommandLineTest(unittest.TestCase):
                 run = json.loads(line)
                 self.assertEqual((run["rows"], run["status"]), (0, "converged"))
 
-    def test_progress_is_for_terminals_only(self):
-        arguments = [EXECUTABLE, "--problem", "cavity:40", "--precond", "none", "--tol", "1e-8"]
-        piped = subprocess.run(arguments, capture_output=True, timeout=300, check=False)
-        self.assertEqual(piped.stderr, b"")
+    def run_on_terminal(self, *arguments, width=None, only=None):
+        """Runs with stdout and stderr on a terminal, or one of them; exit code and what it shows."""
         try:
             ours, theirs = pty.openpty()
         except OSError as error:  # a container without /dev/pts
             self.skipTest(f"no terminal to be had: {error}")
-        with subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=theirs) as process:
+        if width is not None:
+            fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
+        streams = {name: theirs if only in (None, name) else subprocess.DEVNULL
+                   for name in ("stdout", "stderr")}
+        with subprocess.Popen([EXECUTABLE, *arguments], cwd=self.folder, **streams) as process:
             os.close(theirs)
             shown = b""
             while True:
@@ -373,9 +375,21 @@ class CommandLineTest(unittest.TestCase):
                     break
                 shown += chunk
         os.close(ours)
-        self.assertIn(process.returncode, (0, 3))
+        return process.returncode, shown
+
+    def test_progress_is_for_terminals_only(self):
+        arguments = ["--problem", "cavity:40", "--precond", "none", "--tol", "1e-8"]
+        self.assertEqual(self.run_solve(*arguments).stderr, "")
+        code, shown = self.run_on_terminal(*arguments, only="stderr")
+        self.assertIn(code, (0, 3))
         self.assertIn(b"preparing cavity:40", shown)
         self.assertTrue(shown.endswith(b"\r\x1b[K"), shown[-80:])
+
+    def test_long_setups_show_their_progress(self):
+        code, shown = self.run_on_terminal("--problem", "poisson5:120", "--precond",
+                                           "ainv:drop=0.02", "--solver", "cg", only="stderr")
+        self.assertEqual(code, 0)
+        self.assertRegex(shown.decode(), r"setup, [0-9]+ of 14400 columns")
 
     # ---- what converged means
 
@@ -550,26 +564,10 @@ class CommandLineTest(unittest.TestCase):
         self.assertTrue(os.path.exists(self.path("x.mtx")))
 
     def test_the_table_fits_the_terminal(self):
-        arguments = [EXECUTABLE, "--problem", "cavity:8", "--tol", "1e-6", "--scale", "norm"]
         for width in (70, 80, 100, 200):
-            try:
-                ours, theirs = pty.openpty()
-            except OSError as error:
-                self.skipTest(f"no terminal to be had: {error}")
-            fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
-            with subprocess.Popen(arguments, stdout=theirs, stderr=subprocess.DEVNULL) as process:
-                os.close(theirs)
-                shown = b""
-                while True:
-                    try:
-                        chunk = os.read(ours, 4096)
-                    except OSError:
-                        break
-                    if not chunk:
-                        break
-                    shown += chunk
-            os.close(ours)
-            self.assertEqual(process.returncode, 0)
+            code, shown = self.run_on_terminal("--problem", "cavity:8", "--tol", "1e-6", "--scale",
+                                               "norm", width=width, only="stdout")
+            self.assertEqual(code, 0)
             text = shown.decode().replace("\r", "")
             table = text[text.index("\nprecond "):].split("\n\n")[0]
             self.assertLessEqual(max(map(len, table.splitlines())), width)
