@@ -355,7 +355,7 @@ class Thesis(Study):
     def calls(self, at):
         for key, paper, case in self.cases(at.size):
             if case.source and (at.size != "smoke" or paper["matrix"] == "1138_bus"):
-                yield Call(key, [at.program(), *case.source, *"--scale norm --rhs scaled-rowsum --solver cg "
+                yield Call(key, [at.program(), *case.source, *"--scale norm --residual scaled --rhs scaled-rowsum --solver cg "
                                  "--tol 1e-5".split(), *repeats(at.size),
                                  "--precond", f"ainv:variant=sainv,drop={paper['drop']}"], "sainv", host=True)
         gallery = by_size(at.size, "poisson5:316 laplace7:46 jump:64 shell:80", "poisson5:80 laplace7:16",

@@ -23,7 +23,7 @@ mkdir -p "$out"
 all_cores
 block_systems "$size"
 
-sainv="--scale norm --rhs scaled-rowsum --solver cg --tol 1e-5"
+sainv="--scale norm --residual scaled --rhs scaled-rowsum --solver cg --tol 1e-5"
 fsai=fsai:tau=0.01,power=3,filter=0.05
 if [[ $size == smoke ]]; then
   repeat=1
