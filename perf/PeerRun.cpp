@@ -136,8 +136,9 @@ RunRecord PeerRunner::run(const std::string& specification) const {
       record.solve_seconds =
           std::fmin(record.solve_seconds, timed([&] { result = solver->solve(x.data()); }));
     }
-  } catch (const std::invalid_argument& error) {
-    throw InvalidArgument(message("preconditioner '", specification, "': ", error.what()));
+  } catch (const std::invalid_argument& error) { // on all ranks: what the library refuses
+    recordFailure(InvalidArgument(error.what()), record);
+    return record;
   }
   record.iterations = result.iterations;
   record.message = result.message;

@@ -5,13 +5,13 @@
 
 #include "KokkosProgram.hpp"
 #include "PeerRun.hpp"
+#include "SolveOutputs.hpp"
 #include "SolveReport.hpp"
 #include "SolveRun.hpp"
 
 #include "Ainvil_Factory.hpp"
 #include "Ainvil_Files.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <iostream>
@@ -93,34 +93,25 @@ ExitCode solve(const CommandLine& command, const Job& job) {
   const LinearSystem system = makeSystem(command); // the same on all ranks
   const Environment own = describe(HostDevice::execution_space());
   static std::ostream nowhere(nullptr);
-  const bool json_on_stdout = command.json == "-";
-  Table table(!job.isFirst() ? nowhere : json_on_stdout ? std::cerr : std::cout, command);
+  Table table(!job.isFirst() ? nowhere : command.json == "-" ? std::cerr : std::cout, command);
   table.printHeader(system, own);
   OwnRunner own_runner(command, system, job);
   const PeerRunner peer_runner(command, system, libraries, MPI_COMM_WORLD);
 
-  std::vector<RunRecord> records;
-  std::string json;
+  SolveOutputs outputs(command, system);
   for (const std::string& specification : command.preconds) {
     RunRecord record =
         isPeer(specification) ? peer_runner.run(specification) : own_runner.run(specification);
-    if (job.isFirst()) {
-      table.printRow(record);
-      json += toJson(record, command, system, environmentOf(record, own, job));
-    }
-    record.solution = {};
-    records.push_back(std::move(record));
+    if (!job.isFirst())
+      continue;
+    table.printRow(record);
+    const std::string json = toJson(record, command, system, environmentOf(record, own, job));
+    outputs.add(std::move(record), json);
   }
   if (!job.isFirst())
     return success; // what the first returns counts
-  table.printFooter(records);
-  if (json_on_stdout)
-    std::cout << json << std::flush;
-  else if (!command.json.empty())
-    writeFile(command.json, json);
-  const bool converged = std::all_of(records.begin(), records.end(),
-                                     [](const RunRecord& record) { return record.converged; });
-  return converged ? success : not_converged;
+  table.printFooter(outputs.records());
+  return outputs.failed() ? bad_input : outputs.allConverged() ? success : not_converged;
 }
 
 ExitCode run(const Arguments& arguments, const Job& job) {
