@@ -31,8 +31,9 @@ struct DiagonalKernel {
 };
 
 /// d_j = m (sum over i of (a_ij / m)^2)^1/2 with m = max over i of |a_ij|, which neither overflows
-/// nor loses small columns. Row j of the transposed graph lists the blocks of block column j, so
-/// that one thread adds up a point column, always in the same order.
+/// nor loses small columns. Where m is 0 or Inf so is d_j, and where an entry is NaN so is d_j,
+/// whichever entries come before and behind it. Row j of the transposed graph lists the blocks of
+/// block column j, so that one thread adds up a point column, always in the same order.
 template <class Scalar, class Device>
 struct ColumnNormKernel {
   Graph<Device> columns;
@@ -49,11 +50,15 @@ struct ColumnNormKernel {
     for (Offset e = begin; e < end; ++e)
       for (int r = 0; r < bs; ++r) {
         const Scalar value = compat::math::fabs(values((source(e) * bs + r) * bs + c));
-        if (!(value <= largest)) // so that a NaN stays
+        if (value > largest || value != value) // no number is larger than a NaN, so it stays
           largest = value;
       }
+    if (!(largest > Scalar(0)) || largest * Scalar(0) != Scalar(0)) {
+      d(point_column) = largest;
+      return;
+    }
     Scalar sum = 0;
-    for (Offset e = begin; e < end && largest > Scalar(0); ++e)
+    for (Offset e = begin; e < end; ++e)
       for (int r = 0; r < bs; ++r) {
         const Scalar ratio = values((source(e) * bs + r) * bs + c) / largest;
         sum += ratio * ratio;

@@ -199,6 +199,49 @@ TEST(Scaling, refusesWhatCannotBeScaledAndNamesTheRow) {
   }
 }
 
+TEST(Scaling, namesTheWorstEntryOfAColumnWhereverItStands) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double infinity = std::numeric_limits<double>::infinity();
+  const struct {
+    std::vector<double> column;
+    std::string norm;
+  } cases[] = {{{0, 0, 0}, "0"},
+               {{nan, 0, 0}, "nan"},
+               {{0, nan, 0}, "nan"},
+               {{0, 0, nan}, "nan"},
+               {{nan, 1, 2}, "nan"},
+               {{2, nan, 1}, "nan"},
+               {{1, 2, nan}, "nan"},
+               {{infinity, 0, 0}, "inf"},
+               {{1, -infinity, 2}, "inf"},
+               {{nan, infinity, 1}, "nan"},
+               {{infinity, nan, 1}, "nan"},
+               {{1, infinity, nan}, "nan"}};
+  const Exec exec;
+  for (const int block_size : {1, 3})
+    for (const auto& c : cases) {
+      const Ordinal rows = 3 / block_size;
+      const Kokkos::View<Offset*, HostDevice> map("Test::row_map", size_t(rows) + 1);
+      const Kokkos::View<Ordinal*, HostDevice> columns("Test::entries", size_t(rows) * rows);
+      const Kokkos::View<double*, HostDevice> values("Test::values", 9);
+      for (Ordinal i = 0; i < rows; ++i) {
+        map(i + 1) = Offset(i + 1) * rows;
+        for (Ordinal j = 0; j < rows; ++j)
+          columns(Offset(i) * rows + j) = j;
+      }
+      for (size_t i = 0; i < 3; ++i)
+        for (size_t j = 0; j < 3; ++j)
+          values(3 * i + j) = j == 1 ? c.column[i] : 1;
+      const BsrMatrix<double, HostDevice> a = {Graph<HostDevice>(rows, rows, map, columns), values,
+                                               block_size};
+      EXPECT_NE(refusal([&] {
+                  scalingFactors(exec, copyTo<Device>(a), ScalingRule::ColumnNorm);
+                }).find("the norm of column 2 (counted from 1) is " + c.norm + ","),
+                std::string::npos)
+          << testing::PrintToString(c.column) << " with block size " << block_size;
+    }
+}
+
 TEST(Scaling, refusesWrongShapes) {
   const Exec exec;
   const auto a = copyTo<Device>(randomMatrix<double>(10, 1));
