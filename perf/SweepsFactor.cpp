@@ -54,8 +54,11 @@ Pivots pivotsOf(const BsrMatrix<double, HostDevice>& a, const View& factors_in) 
 
 double largestDifference(const Pivots& a, const Pivots& b) {
   double largest = a.values.size() == b.values.size() ? 0 : not_measured;
-  for (size_t i = 0; i < a.values.size() && i < b.values.size(); ++i)
-    largest = std::fmax(largest, std::abs(a.values[i] - b.values[i]) / std::abs(b.values[i]));
+  for (size_t i = 0; i < a.values.size() && i < b.values.size(); ++i) {
+    const double difference = std::abs(a.values[i] - b.values[i]) / std::abs(b.values[i]);
+    if (difference > largest || std::isnan(difference)) // no number is larger than a NaN
+      largest = difference;
+  }
   return largest;
 }
 
