@@ -13,15 +13,21 @@ namespace ainvil {
 /// \throws FileError if the file cannot be read, or its gzip data is truncated or damaged
 std::string readFile(const std::string& path);
 
-/// Writes a file; compressed if `path` ends in `.gz`. A symbolic link of that name is replaced, not
-/// followed. One thread at a time may write a path.
+/// The file that writing to `path` makes or replaces: absolute, without `.` and `..`, and links
+/// followed, also where they lead to a file that is not there yet. Two paths lead to the same file
+/// if this is the same. Where links lead in circles, or may not be read, it is `path` itself.
+std::string resolvedPath(const std::string& path);
+
+/// Writes a file; compressed if `path` ends in `.gz`. A symbolic link of that name stays, and where
+/// it leads is written. One thread at a time may write a path.
 ///
-/// The bytes go to a temporary file beside `path`, `path` + ".part" + process number, which
-/// replaces `path` once it is complete. So whoever opens `path` finds what was there before or all
-/// of the new bytes, even if the disk is full or the program is killed half-way. After an error the
-/// temporary file is gone; only a killed program leaves it. Nothing is forced to the disk (no
-/// fsync): what a power failure leaves of a file just written is up to the file system. \throws
-/// FileError if the file cannot be written, or if `path` is something but a regular file
+/// The bytes go to a temporary file in the folder of the file, its name + ".part" + process number
+/// (with a number in place of a long name), which replaces the file once it is complete. So whoever
+/// opens `path` finds what was there before or all of the new bytes, even if the disk is full or
+/// the program is killed half-way. After an error the temporary file is gone; only a killed program
+/// leaves it. Nothing is forced to the disk (no fsync): what a power failure leaves of a file just
+/// written is up to the file system.
+/// \throws FileError if the file cannot be written, or if `path` is something but a regular file
 void writeFile(const std::string& path, const std::string& bytes);
 
 /// Finds out before a long run whether writeFile() will be able to write this file; leaves it

@@ -151,6 +151,12 @@ TEST_F(Files, SurviveAFullDisk) {
     writer.write(file);
     EXPECT_GT(fs::file_size(file), limit);
     fs::remove(file);
+    const auto write_long = [&] {
+      const FileSizeLimit full(SIG_IGN);
+      writer.write(path(std::string(250, 'a')));
+    };
+    EXPECT_NE(refusal(write_long).find("File too large"), std::string::npos);
+    EXPECT_EQ(names(), Names());
   }
 }
 
@@ -183,17 +189,88 @@ TEST_F(Files, TakeAwayWhatAKilledWriterOfTheSameNumberLeft) {
   EXPECT_EQ(names(), Names{"a"});
 }
 
-TEST_F(Files, FollowNoLinks) {
+TEST_F(Files, AreWrittenWhereLinksLead) {
+  fs::create_directories(path("there/deep"));
+  const struct {
+    const char* link;
+    std::string to;
+    const char* target;
+  } cases[] = {{"absolute", path("there/a"), "there/a"},
+               {"relative", "there/b", "there/b"},
+               {"upwards", "there/deep/../c", "there/c"},
+               {"chain", "relative", "there/b"},
+               {"there/deep/up", "../../d", "d"}};
+  for (const bool is_new : {true, false}) // dangling links first
+    for (const auto& c : cases) {
+      SCOPED_TRACE(message(c.link, is_new ? ", to a new file" : ", to a file"));
+      if (is_new)
+        fs::create_symlink(c.to, path(c.link));
+      checkWritable(path(c.link));
+      const std::string text = message("through ", c.link, is_new);
+      writeFile(path(c.link), text);
+      EXPECT_EQ(fs::read_symlink(path(c.link)), c.to);
+      EXPECT_FALSE(fs::is_symlink(path(c.target)));
+      EXPECT_EQ(slurp(path(c.target)), text);
+    }
+  EXPECT_EQ(names(), (Names{"absolute", "chain", "d", "relative", "there", "upwards"}));
+}
+
+TEST_F(Files, AreNotWrittenThroughAWrongLink) {
+  fs::create_symlink("circle", path("circle"));
+  fs::create_symlink("missing/a", path("nowhere"));
+  const struct {
+    const char* link;
+    const char* reason;
+  } cases[] = {{"circle", "Too many levels of symbolic links"},
+               {"nowhere", "No such file or directory"}};
+  for (const auto& c : cases) {
+    const std::string expected = "cannot write '" + path(c.link) + "': " + c.reason;
+    EXPECT_EQ(refusal([&] { checkWritable(path(c.link)); }), expected);
+    EXPECT_EQ(refusal([&] { writeFile(path(c.link), "new"); }), expected);
+    EXPECT_TRUE(fs::is_symlink(path(c.link)));
+  }
+  // Nor through one that stands where the temporary file is to be.
   const std::string target = put("target", "precious");
   fs::create_symlink(target, path("a") + ".part" + std::to_string(getpid()));
   writeFile(path("a"), "new");
-  fs::create_symlink(target, path("link"));
-  writeFile(path("link"), "new");
-  for (const char* name : {"a", "link"}) {
-    EXPECT_FALSE(fs::is_symlink(path(name)));
-    EXPECT_EQ(slurp(path(name)), "new");
-  }
+  EXPECT_EQ(slurp(path("a")), "new");
   EXPECT_EQ(slurp(target), "precious");
+}
+
+TEST_F(Files, MayHaveTheLongestNamesThatThereAre) {
+  for (const size_t length : {200u, 244u, 250u, 255u}) {
+    const std::string name(length, 'a'), other = name.substr(1) + "b";
+    checkWritable(path(name));
+    writeFile(path(name), "one");
+    writeFile(path(other), "two");
+    EXPECT_EQ(slurp(path(name)), "one");
+    EXPECT_EQ(slurp(path(other)), "two");
+    EXPECT_EQ(names(), (Names{name, other}));
+    fs::remove(path(name));
+    fs::remove(path(other));
+  }
+  const std::string longer = path(std::string(256, 'a'));
+  const std::string expected = "cannot write '" + longer + "': File name too long";
+  EXPECT_EQ(refusal([&] { checkWritable(longer); }), expected);
+  EXPECT_EQ(refusal([&] { writeFile(longer, ""); }), expected);
+}
+
+TEST_F(Files, HaveOneResolvedPath) {
+  fs::create_directory(path("folder"));
+  put("there", "");
+  fs::create_symlink("folder", path("link"));
+  fs::create_symlink("new", path("dangling"));
+  const std::string base = fs::canonical(folder_).string() + "/";
+  for (const char* name : {"new", "./new", "folder/../new", "link/../new", "dangling"})
+    EXPECT_EQ(resolvedPath(path(name)), base + "new") << name;
+  for (const char* name : {"there", "folder//..//there"})
+    EXPECT_EQ(resolvedPath(path(name)), base + "there") << name;
+  EXPECT_EQ(resolvedPath(path("link/new")), base + "folder/new");
+  const fs::path before = fs::current_path();
+  fs::current_path(folder_);
+  EXPECT_EQ(resolvedPath("new"), base + "new");
+  EXPECT_EQ(resolvedPath("./link/new"), base + "folder/new");
+  fs::current_path(before);
 }
 
 TEST_F(Files, AreNotWrittenWhereTheyCannotBe) {
