@@ -4,6 +4,7 @@
 /// What the command lines of the executables have in common.
 
 #include "Ainvil_Error.hpp"
+#include "Ainvil_Files.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -66,11 +67,14 @@ inline void requireTolerance(double tolerance) {
     throw InvalidArgument(message("--tol must be a finite number >= 0, but it is ", tolerance));
 }
 
-/// False for an output that is not wanted and for files that do not exist.
+/// Writing `output` would write to `other`, be they files already or not. False for an output that
+/// is not wanted; - stands for stdout, and is a file of no other name.
 inline bool sameFile(const std::string& output, const std::string& other) {
-  std::error_code ignored;
-  return !output.empty() &&
-         (output == other || std::filesystem::equivalent(output, other, ignored));
+  if (output.empty() || other.empty() || output == "-" || other == "-")
+    return !output.empty() && output == other;
+  std::error_code ignored; // of hard links to files that do not exist
+  return resolvedPath(output) == resolvedPath(other) ||
+         std::filesystem::equivalent(output, other, ignored);
 }
 
 } // namespace perf

@@ -6,6 +6,7 @@
 #include "Ainvil_Error.hpp"
 
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
@@ -40,6 +41,7 @@ int runProgram(const std::string& program, int argc, char** argv,
     std::cerr << program << ": " << oneLine(reason) << std::endl;
     return code;
   };
+  std::signal(SIGXFSZ, SIG_IGN); // a file that may not grow is a failed write, as on a full disk
   try {
     const Arguments arguments = sorted(argc, argv);
     const auto& kokkos = arguments.kokkos;

@@ -782,42 +782,46 @@ class CommandLineTest(unittest.TestCase):
                 self.refuse(words, *large, option, path)
         self.write("in.o", "old")
         self.refuse(["same file"], *large, "--json", "in.o", "--history", "./in.o")
-        self.refuse(["same file"], *large, "--json", "o", "--solution", "o")
+        os.symlink("link-to", self.path("link"))
+        os.link(self.path("in.o"), self.path("hard-link"))
+        for one, other in (("o", "o"), ("o", "./o"), ("o", self.path("o")), ("link", "link-to"),
+                           ("link", "./link"), ("in.o", "hard-link")):
+            self.refuse(["same file"], *large, "--json", one, "--solution", other)
+            self.refuse(["same file"], *large, "--json", other, "--history", one)
         matrix = self.write("in.mtx", tridiagonal(3))
         self.refuse(["overwrite"], "--matrix", matrix, "--solution", "./in.mtx")
         self.refuse(["overwrite"], *large, "--rhs", matrix, "--history", matrix)
+        os.symlink("in.mtx", self.path("link-to-in"))
+        self.refuse(["overwrite"], "--matrix", matrix, "--solution", "link-to-in")
+        # A file of the name - is not stdout.
+        self.write("-", tridiagonal(3))
+        self.succeed("--matrix", "./-", "--json", "-", "--quiet")
 
-    def test_outputs_survive_a_full_disk_and_a_kill(self):
+    def test_outputs_survive_a_full_disk(self):
         problem = ["--problem", "poisson5:40", "--precond", "jacobi", "--precond", "ilu", "--quiet"]
         for option, name in (("--json", "in.json"), ("--history", "in.csv"),
                              ("--solution", "in.mtx"), ("--solution", "in.mtx.gz")):
-            for action, code in ((signal.SIG_IGN, 2), (signal.SIG_DFL, -signal.SIGXFSZ)):
+            for action in (signal.SIG_IGN, signal.SIG_DFL):
 
                 def limit_files(action=action):
-                    """A write beyond 512 bytes fails as on a full disk, or ends the program."""
+                    """A write beyond 512 bytes fails as on a full disk, whatever is inherited."""
                     resource.setrlimit(resource.RLIMIT_FSIZE, (512, 512))
                     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
                     signal.signal(signal.SIGXFSZ, action)
 
-                with self.subTest(option=option, code=code):
+                with self.subTest(option=option, action=action):
                     self.write(name, "old")
                     result = subprocess.run([EXECUTABLE, *problem, option, name], cwd=self.folder,
                                             preexec_fn=limit_files, capture_output=True, text=True,
                                             timeout=300, check=False)
-                    self.assertEqual(result.returncode, code, result)
+                    self.assertEqual(result.returncode, 2, result)
                     self.assertEqual(self.read(name), "old")
-                    left = sorted(os.listdir(self.folder))
-                    if code == 2:
-                        # Counters of the preset coverage cannot be written either.
-                        told = [line for line in result.stderr.splitlines(keepends=True)
-                                if not line.startswith("libgcov profiling error:")]
-                        self.assertEqual("".join(told),
-                                         f"ainvil-solve: cannot write '{name}': File too large\n")
-                        self.assertEqual(left, [name])
-                    else:
-                        self.assertEqual(len(left), 2)
-                        self.assertTrue(left[1].startswith(name + ".part"), left)
-                        os.remove(self.path(left[1]))
+                    # Counters of the preset coverage cannot be written either.
+                    told = [line for line in result.stderr.splitlines(keepends=True)
+                            if not line.startswith("libgcov profiling error:")]
+                    self.assertEqual("".join(told),
+                                     f"ainvil-solve: cannot write '{name}': File too large\n")
+                    self.assertEqual(os.listdir(self.folder), [name])
                     os.remove(self.path(name))
 
     def test_results_that_get_lost_on_standard_output_are_an_error(self):
