@@ -3,8 +3,10 @@
 /// \file
 /// What the command lines of the executables have in common.
 
+#include "Ainvil_BuildInfo.hpp"
 #include "Ainvil_Error.hpp"
 #include "Ainvil_Files.hpp"
+#include "Ainvil_KokkosCompat.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -43,14 +45,37 @@ void addNumber(CLI::App& app, const char* option, T& value, const char* type, co
   app.add_option(option, value, message(meaning, "; default ", value))->type_name(type);
 }
 
-/// Parses the arguments behind the name of the program. Returns the help if they ask for it, else
-/// nothing. \throws InvalidArgument
-inline std::string parse(CLI::App& app, const std::vector<std::string>& arguments) {
+/// Has every option that takes a value refuse an empty one, which would count as 0.
+inline void requireValues(CLI::App& app) {
+  const auto empty = [](const std::string& value) {
+    return value.empty() ? std::string("needs a value") : std::string();
+  };
+  for (CLI::Option* option : app.get_options())
+    if (option->get_items_expected_max() > 0)
+      option->check(empty);
+  for (CLI::App* sub : app.get_subcommands({}))
+    requireValues(*sub);
+}
+
+/// Name, version and commit of the program, and the version of Kokkos.
+inline std::string versionOf(const CLI::App& app) {
+  return message(app.get_name(), ": Ainvil ", build_info::version, ", commit ", build_info::git,
+                 ", Kokkos ", compat::kokkosVersion(), "\n");
+}
+
+/// Parses the arguments behind the name of the program. Returns the help and this end of it, or the
+/// version, if they ask for that, else nothing. \throws InvalidArgument
+inline std::string parse(CLI::App& app, const std::vector<std::string>& arguments,
+                         const std::string& end_of_help = {}) {
+  requireValues(app);
+  app.set_version_flag("--version", versionOf(app), "versions of this program and of Kokkos");
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
   try {
     app.parse(reversed);
   } catch (const CLI::CallForHelp&) {
-    return app.help();
+    return app.help() + end_of_help;
+  } catch (const CLI::CallForVersion& version) {
+    return version.what();
   } catch (const CLI::ParseError& error) {
     throw InvalidArgument(message(error.what(), " (--help lists all options)"));
   }

@@ -6,17 +6,40 @@
 #include "Ainvil_Error.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <new>
+#include <thread>
 
 namespace ainvil {
 namespace perf {
 namespace {
 
 const std::string prefix = "--kokkos-";
+
+/// Kokkos' space OpenMP keeps its threads in an array of this length, whose end it does not check.
+constexpr int most_threads = 512;
+
+/// \throws InvalidArgument unless so many threads can be asked of Kokkos
+void checkThreads(const std::string& source, const std::string& text) {
+  int threads = 0;
+  const char* const end = text.data() + text.size();
+  const auto [next, error] = std::from_chars(text.data(), end, threads);
+  if (error != std::errc() || next != end || threads < 1 || threads > most_threads)
+    throw InvalidArgument(message(source, " must be a number of threads from 1 to ", most_threads,
+                                  ", but it is '", text, "'"));
+}
+
+/// The threads that OpenMP starts by itself.
+long long defaultThreads() {
+  // Of a list, one number a level of nesting, the first. OpenMP passes over what is none.
+  const char* const variable = std::getenv("OMP_NUM_THREADS");
+  const long long wanted = variable != nullptr ? std::strtoll(variable, nullptr, 10) : 0;
+  return wanted > 0 ? wanted : std::thread::hardware_concurrency();
+}
 
 } // namespace
 
@@ -65,7 +88,27 @@ int runProgram(const std::string& program, int argc, char** argv,
   }
 }
 
+void checkKokkosThreads(const Arguments& arguments) {
+  bool told = false;
+  for (const std::string& argument : arguments.kokkos)
+    for (const std::string option : {"--kokkos-threads", "--kokkos-num-threads"})
+      if (argument.compare(0, option.size() + 1, option + "=") == 0) {
+        checkThreads(option, argument.substr(option.size() + 1));
+        told = true;
+      }
+  if (const char* const value = std::getenv("KOKKOS_NUM_THREADS")) {
+    checkThreads("KOKKOS_NUM_THREADS", value);
+    told = true;
+  }
+  const bool by_openmp = std::string(Kokkos::DefaultHostExecutionSpace::name()) == "OpenMP";
+  if (!told && by_openmp && defaultThreads() > most_threads)
+    throw InvalidArgument(message("OpenMP would start ", defaultThreads(), " threads, but Kokkos ",
+                                  "takes ", most_threads,
+                                  " at most: set OMP_NUM_THREADS to the number of cores"));
+}
+
 KokkosScope::KokkosScope(const Arguments& arguments) {
+  checkKokkosThreads(arguments);
   std::vector<std::string> options{"ainvil"};
   options.insert(options.end(), arguments.kokkos.begin(), arguments.kokkos.end());
   std::vector<char*> argv;

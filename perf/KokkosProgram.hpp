@@ -31,6 +31,10 @@ std::string oneLine(std::string text);
 int runProgram(const std::string& program, int argc, char** argv,
                const std::function<ExitCode(const Arguments&)>& run);
 
+/// To be asked before Kokkos starts, which may crash with no thread, or with more than it has room
+/// for. \throws InvalidArgument, with the option or environment variable that asks for as many
+void checkKokkosThreads(const Arguments& arguments);
+
 /// Kokkos, from its options to the end of the scope.
 class KokkosScope {
 public:

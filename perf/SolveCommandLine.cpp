@@ -231,11 +231,9 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program 
 
   CLI::App app(mpi ? mpi_description : peers ? peers_description : description, nameOf(program));
   app.get_formatter()->column_width(help_column);
-  const CLI::Validator not_empty(
-      [](std::string& text) { return text.empty() ? "needs a value" : ""; }, "", "");
   const auto text = [&](const char* option, std::string& value, const char* type,
                         const char* meaning) {
-    return app.add_option(option, value, meaning)->check(not_empty)->type_name(type);
+    return app.add_option(option, value, meaning)->type_name(type);
   };
   text("--matrix", command.matrix, "FILE.mtx[.gz]", "Matrix Market file");
   text("--problem", command.problem, "SPEC", "problem of the gallery, as cavity:300; see below");
@@ -329,11 +327,9 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program 
          "of the one with the smallest residual");
   app.add_flag("--quiet", command.quiet, "no table, no progress line");
 
-  command.help = parse(app, arguments);
-  if (!command.help.empty()) {
-    command.help += footer(program);
+  command.help = parse(app, arguments, footer(program));
+  if (!command.help.empty())
     return command;
-  }
   if (!rhs.empty())
     readRhs(rhs, command);
   command.on_host = exec == "host";

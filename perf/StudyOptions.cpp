@@ -69,11 +69,9 @@ CLI::App& Studies::add(const char* name, const char* meaning) {
 void parseStudy(CLI::App& app, StudyOptions& options, const std::vector<std::string>& arguments,
                 const std::vector<std::string>& default_problems) {
   options.program = app.get_name();
-  options.help = parse(app, arguments);
-  if (!options.help.empty()) {
-    options.help += footer(default_problems);
+  options.help = parse(app, arguments, footer(default_problems));
+  if (!options.help.empty())
     return;
-  }
   if (options.study.empty())
     throw InvalidArgument(message("give one of the subcommands ", subcommands(app)));
   requireAtLeast("--repeat", options.repeat, 1);

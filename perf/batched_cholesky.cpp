@@ -301,6 +301,8 @@ Options parseOptions(const std::vector<std::string>& arguments) {
   app.add_option("--json", options.json, "results as JSON, one object a row, one line each")
       ->type_name("FILE");
   options.help = parse(app, arguments);
+  if (sameFile(options.csv, options.json))
+    throw InvalidArgument(message("--csv and --json name the same file '", options.csv, "'"));
   return options;
 }
 
