@@ -13,7 +13,7 @@ import re
 import subprocess
 import sys
 
-from records import head, iterations, row, write
+from records import fail, head, iterations, number, ratio, row, write
 
 SETTINGS = "0.01/1/0,0.01/2/0.05,0.01/3/0.05,0.01/3/0.03,0.01/3/0.01,0.05/3/0.05"
 
@@ -25,7 +25,7 @@ def solve(executable, source, preconds, options):
         command += ["--precond", precond]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode not in (0, 3):  # 3: a run did not converge, which the table tells
-        sys.exit(f"{' '.join(command)}: exit code {done.returncode}")
+        fail(f"exit code {done.returncode} of {' '.join(command)}")
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
@@ -40,7 +40,7 @@ def cell(run, jacobi):
         text += " to " + note(run, "filtered")
     text += ": " + iterations(run)
     if run["status"] == jacobi["status"] == "converged":
-        text += f" ({100 * run['iterations'] / max(jacobi['iterations'], 1):.0f} %)"
+        text += f" ({number(ratio(run['iterations'], jacobi['iterations']), '.0f', 0.01)} %)"
     return text
 
 

@@ -7,7 +7,7 @@ faster it is (below 1: slower) at each.
 """
 import sys
 
-from records import head, read, row
+from records import head, number, ratio, read, row
 
 
 def times(run):
@@ -33,14 +33,12 @@ def show(on_device, on_host):
               f"{on_device[0]['device']}\n")
         print(head(["phase", "pays from", *(f"{n} rows" for n in rows)]))
         for phase in sizes[-1][1]:
-            ratios = [host[phase] / device[phase] if device.get(phase) and host.get(phase) else None
-                      for _, device, host in sizes]
+            ratios = [ratio(host.get(phase), device.get(phase)) for _, device, host in sizes]
             first = len(ratios)
             while first > 0 and ratios[first - 1] is not None and ratios[first - 1] > 1:
                 first -= 1
             pays = rows[first] if first < len(rows) else "never here"
-            cells = ["" if ratio is None else f"{ratio:.2g}" for ratio in ratios]
-            print(row([phase, pays, *cells]))
+            print(row([phase, pays, *(number(value, ".2g") for value in ratios)]))
 
 
 def main():

@@ -7,7 +7,7 @@ import os
 
 import fsai_table
 import table
-from records import head, iterations, ms, phases, row
+from records import at_most, head, iterations, known, ms, number, phases, plus, ratio, row, times
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 with open(os.path.join(HERE, "papers.json"), encoding="utf-8") as numbers:
@@ -80,16 +80,16 @@ def ranges(study, rows):
 
 
 def span(values, unit, digits=2):
-    values = [value for value in values if value]
+    values = known(values)
     return f"{min(values):.{digits}g} to {max(values):.{digits}g} {unit}" if values else ""
 
 
 def host_over_device(results, seconds):
     """How many times longer the calls with `host` took there, and what to say where there is no GPU."""
-    ratios = [seconds(theirs) / seconds(ours)
+    ratios = [ratio(seconds(theirs), seconds(ours))
               for key, host in results.items() if isinstance(key, tuple) and key[-1:] == ("host",)
-              for ours, theirs in zip(results[key[0]], host) if seconds(ours)]
-    return span(ratios, "x") or "no GPU here"
+              for ours, theirs in zip(results[key[0]], host)]
+    return span(ratios, "x") if ratios else "no GPU here"
 
 
 class Study:
@@ -147,15 +147,15 @@ class IsaiTimes(IsaiIterations):
             runs = results[case.name]
             exact = table.exact_of(runs, runs[0]["problem"])
             print("\n" if k else "", end="")
-            print(f"{case.label}, {table.system(runs[0])}; ms\n")
+            print(f"{case.label}, {table.system(runs[0])}\n")
             print(head([*table.TITLES[:2], "paper", *table.TITLES[2:]]))
             for run in runs:
                 cells = table.cells(run, exact)
                 print(row([*cells[:2], self.paper(case, run), *cells[2:]]))
                 if run["precond"] in ISAI and run["status"] == "converged":
-                    speedups.append(exact["total_seconds"] / run["total_seconds"])
+                    speedups.append(ratio(exact["total_seconds"], run["total_seconds"]))
                     if case.name == "atmosmodd":
-                        shares.append(100 * phases(run, "isai") / run["total_seconds"])
+                        shares.append(ratio(100 * phases(run, "isai"), run["total_seconds"]))
         ranges(self, [("time to solution, our exact solves over ISAI", "speed-up", span(speedups, "x")),
                       ("pattern and solve of ISAI in the time to solution, atmosmodd", "setup share",
                        span(shares, "%"))])
@@ -194,9 +194,9 @@ class BlockJacobi(Study):
                 steps = run["steps"]
                 counts.add(len(steps))
                 print(row([key[1], run["precond"], run["ranks"], ", ".join(str(s["iterations"]) for s in steps),
-                           *(", ".join(f"{s[what]:.3g}" for s in steps)
+                           *(", ".join(number(s[what]) for s in steps)
                              for what in ("precond_seconds", "solve_seconds")),
-                           f"{sum(s['solve_seconds'] for s in steps):.3g}"]))
+                           number(plus(*(s["solve_seconds"] for s in steps)))]))
         ranges(self, [("Newton steps", "steps", ", ".join(str(count) for count in sorted(counts)))])
         remarks([Case("atmosmodd", at.size)])
 
@@ -221,11 +221,10 @@ class SweepsCost(Study):
         for problem, records in itertools.groupby(lower, key=lambda record: record["problem"]):
             records = list(records)
             seconds = {record["method"]: record["seconds"] for record in records}
-            exact = min((seconds[m] for m in ("exact", "kokkos-kernels", "cusparse") if seconds.get(m)),
-                        default=None)
-            print(row([problem, records[0]["levels"], records[0]["longest_row"],
-                       *(f"{1e6 * seconds[m]:.3g}" if seconds.get(m) else "" for m in self.methods),
-                       f"{exact / seconds['jacobi']:.3g}" if exact and seconds.get("jacobi") else ""]))
+            exact = min(known(map(seconds.get, ("exact", "kokkos-kernels", "cusparse"))), default=None)
+            print(row([problem, number(records[0]["levels"], "d"), records[0]["longest_row"],
+                       *(number(seconds[m], unit=1e-6) if m in seconds else "" for m in self.methods),
+                       number(ratio(exact, seconds["jacobi"]))]))
 
 
 class SweepsConvergence(Study):
@@ -251,9 +250,9 @@ class SweepsConvergence(Study):
         cells = {}
         for record in records:
             if record["factor"] == "lower" and record["sweep"] in (0, 1, 2, 4, 8, 16):
-                text = f"{record['residual_mean']:.2e}"
+                text = number(record["residual_mean"], ".2e")
                 if record["method"] != "jacobi":
-                    text += f" +- {record['residual_std']:.0e}"
+                    text += f" +- {number(record['residual_std'], '.0e')}"
                 cells.setdefault((record["problem"], record["sweep"]), {})[record["method"]] = text
         for (problem, sweep), found in cells.items():
             print(row([problem, sweep, *(found.get(m, "") for m in ("jacobi", "async", "async-against"))]))
@@ -266,12 +265,12 @@ class SweepsConvergence(Study):
         print(f"\n{exact['problem']}{order}; set-up and solve in ms, against sweeps of a triangular solve\n")
         print(head(["", "exact", *sweeps]))
         for method, (what, text) in itertools.product(("jacobi", "async"), (
-                ("iterations", lambda r: f"{r['iterations']:g}"), ("ms", lambda r: ms(r["total_seconds"])))):
+                ("iterations", lambda r: number(r["iterations"], "g")), ("ms", lambda r: ms(r["total_seconds"])))):
             found = {r["sweeps"]: r for r in records if r["method"] == method}
             print(row([f"{method}, {what}", *(text(r) if r and r["status"] == "converged" else ""
                                               for r in (exact, *map(found.get, sweeps)))]))
-        return any(r["status"] == "converged" and r["iterations"] <= 1.2 * exact["iterations"] and
-                   r["total_seconds"] < exact["total_seconds"] for r in records if r["sweeps"])
+        return any(r["status"] == "converged" and at_most(r["iterations"], times(1.2, exact["iterations"])) and
+                   at_most(r["total_seconds"], exact["total_seconds"]) for r in records if r["sweeps"])
 
     def show(self, at, results):
         self.residuals(results["residuals"])
@@ -333,7 +332,7 @@ class Fsai(Study):
             cells = [size]
             for record in (r for r in cholesky if r["size"] == size):
                 ours, peer = record["factor_gflops"], record["peer_gflops"]
-                cells += [f"{ours:.4g}", f"{ours / peer:.2f}" if peer else ""]
+                cells += [number(ours, ".4g"), number(ratio(ours, peer), ".2f") if record["peer"] else ""]
             print(row(cells))
         ranges(self, [("FSAI set-up, all host cores over the GPU", "setup",
                        host_over_device(results, lambda run: run["setup_total_seconds"]
@@ -377,16 +376,15 @@ class Thesis(Study):
             print(head(["problem", "method", "drop", "parts", "entries", "iterations", "set-up", "solve",
                         "total"], left=2))
             for run in results[study]:
-                done = run["status"] == "converged"
                 print(row([run["problem"], run["method"], *("" if run[k] is None else run[k] for k in (
-                    "drop", "parts", "factor_entries")), f"{run['iterations']:g}" if done else run["status"],
+                    "drop", "parts", "factor_entries")), iterations(run),
                            *(ms(run[f"{k}_seconds"]) for k in ("setup", "solve", "total"))]))
         print("\nFormats, on a GPU cuSPARSE's too: a product with A or an application of SAINV, and CG\n")
         print(head(["problem", "method", "format", "entries", "longest row", "product, us", "iterations", "solve, ms"],
                    left=3))
         for run in results["formats"]:
             print(row([run["problem"], run["method"], run["format"], run["matrix_entries"], run["longest_row"],
-                       f"{1e6 * run['product_seconds']:.3g}", run["iterations"], ms(run["solve_seconds"])]))
+                       number(run["product_seconds"], unit=1e-6), iterations(run), ms(run["solve_seconds"])]))
         ranges(self, [("columns of SAINV, all host cores over the GPU", "columns",
                        host_over_device(results, lambda run: phases(run, "columns")))])
         remarks([case for _, _, case in self.cases(at.size)])

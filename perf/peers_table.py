@@ -7,7 +7,7 @@ count. The number of cores is that of ranks times threads.
 """
 import sys
 
-from records import head, read, row
+from records import fail, head, known, number, plus, ratio, read, row, solves
 
 
 def cores(run):
@@ -29,20 +29,24 @@ def fastest(runs):
 
 
 def total(run):
-    return run["setup_total_seconds"] + run["solve_seconds"]
+    return plus(run["setup_total_seconds"], run["solve_seconds"])
 
 
 def cells(run, ours):
     if run is None:
         return ["", "", "", ""]
     if run["status"] != "converged":
-        return [run["status"], f"{run['setup_total_seconds']:.3g}", "", ""]
-    return [str(run["iterations"]), f"{run['setup_total_seconds']:.3g}",
-            f"{total(run):.3g}", f"{total(run) / ours:.2f}"]
+        return [run["status"], number(run["setup_total_seconds"]), "", ""]
+    return [run["iterations"], number(run["setup_total_seconds"]), number(total(run)),
+            number(ratio(total(run), ours), ".2f")]
 
 
 def main():
-    runs = read(*sys.argv[1:])
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    runs = solves(read(*sys.argv[1:]))
+    if not runs:
+        fail(f"no line of {' '.join(sys.argv[1:])} is of ainvil-peers")
     best = fastest(runs)
     for problem in dict.fromkeys(run["problem"] for run in runs):
         part = {k: run for k, run in best.items() if k[0] == problem}
@@ -53,7 +57,7 @@ def main():
               f"of size {first['block_size']}, {first['solver']}"
               f"{'(%d)' % first['restart'] if first['solver'] == 'gmres' else ''}, tolerance "
               f"{first['tolerance']:g}; {first['device']}, commit {commits}\n")
-        titles = ["", "iterations", "set-up", "total", "/ ours"]
+        titles = ["", "iterations", "set-up, s", "total, s", "/ ours"]
         columns = titles[:1]
         for count in counts:
             clock = {run["clock"] for k, run in part.items() if k[2] == count}
@@ -62,9 +66,8 @@ def main():
         print(head(columns))
         ours = {}
         for count in counts:
-            ours[count] = min((total(run) for k, run in part.items() if k[2] == count and
-                               run["library"] == "Ainvil" and run["status"] == "converged"),
-                              default=float("nan"))
+            ours[count] = min(known(total(run) for k, run in part.items() if k[2] == count and
+                                    run["library"] == "Ainvil" and run["status"] == "converged"), default=None)
         for precond in dict.fromkeys(k[1] for k in part):
             line = [f"`{precond}`"]
             for count in counts:

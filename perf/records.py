@@ -1,13 +1,49 @@
-"""The JSON lines of our programs, and Markdown tables of them: what the scripts of this folder share."""
+"""The JSON lines of our programs, and Markdown tables of them: what the scripts of this folder share.
+
+A figure may be missing (null) and a time may be 0, see perf/records.schema.json. So scripts do not format or divide
+figures themselves: number() writes a dash for one that is missing, and a ratio() or plus() of such is missing, too.
+An empty cell has nothing to tell.
+"""
 import json
+import os
+import sys
+
+MISSING = "-"
+
+
+def fail(sentence):
+    """Ends the script."""
+    sys.exit(f"{os.path.basename(sys.argv[0])}: {sentence}")
+
+
+def parsed(line):
+    """The object that a line of bytes is in JSON, or None."""
+    try:
+        record = json.loads(line)
+    except ValueError:
+        return None
+    return record if isinstance(record, dict) else None
 
 
 def read(*paths):
     records = []
     for path in paths:
-        with open(path, encoding="utf-8") as lines:
-            records += [json.loads(line) for line in lines]
+        try:
+            with open(path, "rb") as file:
+                lines = file.readlines()
+        except OSError as error:
+            fail(f"cannot read {path}: {error.strerror}")
+        found = [parsed(line) for line in lines]
+        if None in found:
+            fail(f"line {found.index(None) + 1} of {path}, counted from 1, is not an object in JSON; "
+                 "our programs write such files with --json FILE")
+        records += found
     return records
+
+
+def solves(records):
+    """Those of a preconditioner on a system."""
+    return [record for record in records if "precond" in record and "solve_seconds" in record]
 
 
 def write(path, records):
@@ -24,13 +60,46 @@ def head(titles, left=1):
     return row(titles) + "\n" + "|---" * left + "|--:" * (len(titles) - left) + "|"
 
 
+def number(value, form=".3g", unit=1):
+    """A multiple of the unit as text."""
+    return MISSING if value is None else format(value if unit == 1 else value / unit, form)
+
+
 def ms(seconds):
-    return "" if seconds is None else f"{1e3 * seconds:.4g}"
+    return number(seconds, ".4g", 1e-3)
+
+
+def ratio(over, under):
+    """Missing where one of them is, and where the denominator is 0."""
+    return over / under if over is not None and under else None
+
+
+def plus(*values):
+    """The sum; missing where one of them is."""
+    return None if None in values else sum(values)
+
+
+def times(factor, value):
+    return None if value is None else factor * value
+
+
+def at_most(value, bound):
+    """False where one of them is missing."""
+    return value is not None and bound is not None and value <= bound
+
+
+def known(values):
+    return [value for value in values if value is not None]
+
+
+def smallest(records, key):
+    """The record with the smallest figure under a key among those that have one; None if none has."""
+    return min((record for record in records if record[key] is not None), key=lambda record: record[key], default=None)
 
 
 def iterations(run):
     """Their number, or why there is none."""
-    return str(run["iterations"]) if run["status"] == "converged" else run["status"]
+    return number(run["iterations"], ".7g") if run["status"] == "converged" else run["status"]
 
 
 def phases(run, *words):

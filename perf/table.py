@@ -2,16 +2,16 @@
 """Markdown tables from the JSON lines of ainvil-solve: perf/table.py RESULTS.jsonl..."""
 import sys
 
-from records import head, iterations, machine, ms, phases, read, row
+from records import fail, head, iterations, machine, ms, number, phases, ratio, read, row, solves
 
-TITLES = ["strategy", "iterations", "symbolic", "levels", "pattern", "ILU", "ISAI", "setup",
-          "recompute", "T_p", "TB/s", "solve", "us/it", "total", "speed-up"]
+TITLES = ["strategy", "iterations", "symbolic, ms", "levels, ms", "pattern, ms", "ILU, ms", "ISAI, ms", "set-up, ms",
+          "recompute, ms", "30 applications, ms", "TB/s", "solve, ms", "us/iteration", "total, ms", "speed-up"]
 
 
 def exact_of(runs, problem):
     """The run that the others of a problem are compared with."""
     return next((run for run in runs if run["problem"] == problem
-                 and run["precond"] == "ilu:solve=exact" and "total_seconds" in run), None)
+                 and run["precond"] == "ilu:solve=exact"), None)
 
 
 def cells(run, exact):
@@ -26,13 +26,13 @@ def cells(run, exact):
         ms(phases(run, "numeric", "convert")),
         ms(phases(run, "isai_solve", "probe")),
         ms(run["setup_total_seconds"]),
-        ms(run.get("recompute_seconds")),
+        ms(run["recompute_seconds"]),
         ms(run["apply30_seconds"]),
-        f"{30e-12 * bytes_moved / run['apply30_seconds']:.2f}",
+        number(ratio(30 * bytes_moved, run["apply30_seconds"]), ".2f", 1e12),
         ms(run["solve_seconds"]),
-        f"{1e6 * run['solve_seconds'] / max(run['iterations'], 1):.0f}",
+        number(ratio(run["solve_seconds"], max(run["iterations"], 1)), ".0f", 1e-6),
         ms(run["total_seconds"]),
-        f"{exact['total_seconds'] / run['total_seconds']:.1f}" if exact else "",
+        number(ratio(exact["total_seconds"], run["total_seconds"]), ".1f") if exact else "",
     ]
 
 
@@ -43,11 +43,13 @@ def system(run):
 
 
 def main():
-    runs = read(*sys.argv[1:])
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    runs = solves(read(*sys.argv[1:]))
+    if not runs:
+        fail(f"no line of {' '.join(sys.argv[1:])} is of ainvil-solve, ainvil-solve-mpi or ainvil-peers")
     seen = []
     for run in runs:
-        if "iterations" not in run:
-            continue
         if run["problem"] not in seen:
             seen.append(run["problem"])
             print(f"\n**{run['problem']}**: {system(run)}; {machine(run)}\n")

@@ -12,7 +12,7 @@ import os
 import sys
 
 import host_and_gpu_table
-from records import machine, ms, phases, read, row
+from records import fail, machine, ms, number, phases, plus, ratio, read, row, smallest, times
 
 # Ginkgo of late 2025 on an NVIDIA H200, not in this run: its scalar ISAI of power 1, 2, 3, set-up and
 # GMRES(30) to 1e-5, milliseconds.
@@ -31,13 +31,13 @@ def problems(records):
 
 def fastest(records, key, **where):
     """The record with the smallest number under a key among those that have the given values."""
-    found = [record for record in records if record.get(key) is not None and
-             all(record[name] == value for name, value in where.items())]
-    return min(found, key=lambda record: record[key], default=None)
+    return smallest((record for record in records if all(record[name] == value for name, value in where.items())),
+                    key)
 
 
 class Table:
-    """Rows, and how many targets are met. A bound is (">=" or "<=", number); None where there is none."""
+    """Rows, and how many targets are met. A bound is (">=" or "<=", number); None where there is none. Without a
+    measured value a target is neither met nor missed."""
 
     def __init__(self):
         self.rows = []
@@ -45,11 +45,12 @@ class Table:
 
     def add(self, what, case, bound, value, behind, unit="x"):
         met = ""
-        if bound:
+        if bound and value is not None:
             met = "yes" if (value >= bound[1] if bound[0] == ">=" else value <= bound[1]) else "no"
             self.counts[met] += 1
         target = f"{bound[0]} {bound[1]:g} {unit}" if bound else ""
-        self.rows.append((what, case, target, f"{value:.3g} {unit}", behind, met))
+        measured = "not measured" if value is None else f"{value:.3g} {unit}"
+        self.rows.append((what, case, target, measured, behind, met))
 
     def missing(self, what, why="not measured"):
         self.rows.append((what, "", "", "", why, ""))
@@ -82,7 +83,7 @@ def exact_solves(table, data):
         theirs = fastest(data["cusparse"], "total_seconds", problem=problem, status="converged")
         if ours and theirs:
             table.add(what, problem, (">=", 20 if problem.startswith("cavity") else 7),
-                      theirs["total_seconds"] / ours["total_seconds"], f"{spent(theirs)} / {spent(ours)}")
+                      ratio(theirs["total_seconds"], ours["total_seconds"]), f"{spent(theirs)} / {spent(ours)}")
     if len(table.rows) == count:
         table.missing(what)
 
@@ -98,7 +99,7 @@ def ginkgo(table, data):
                               precond=f"ilu:solve=isai,power={power}")
                 if run:
                     same.append(f"p = {power}: {total} / {ms(run['total_seconds'])}")
-            table.add(what, problem, (">=", 4), 1e-3 * min(theirs) / ours["total_seconds"],
+            table.add(what, problem, (">=", 4), ratio(1e-3 * min(theirs), ours["total_seconds"]),
                       f"{min(theirs)} ms / {spent(ours)}; " + ", ".join(same))
     if not any(run["problem"] in GINKGO for run in data["isai"]):
         table.missing(what)
@@ -109,17 +110,18 @@ def products(table, data):
     compared = [record for record in records if record["method"] == "cusparse"]
     for theirs in compared:
         ours = fastest(records, "seconds", problem=theirs["problem"], method="spmv")
-        table.add("block SpMV against bsrmv", theirs["problem"], (">=", 1.8),
-                  theirs["seconds"] / ours["seconds"],
-                  f"{1e6 * theirs['seconds']:.4g} / {1e6 * ours['seconds']:.4g} us")
+        if ours:
+            table.add("block SpMV against bsrmv", theirs["problem"], (">=", 1.8),
+                      ratio(theirs["seconds"], ours["seconds"]),
+                      f"{number(theirs['seconds'], '.4g', 1e-6)} / {number(ours['seconds'], '.4g', 1e-6)} us")
     if not compared:
         table.missing("block SpMV against bsrmv")
     for ours in records:
         if ours["method"] == "spmv":
             large = ours["bytes"] > BEYOND_CACHE
             table.add("block SpMV, share of copy bandwidth", ours["problem"], (">=", 85) if large else None,
-                      100 * ours["share_of_copy"],
-                      f"{ours['bytes_per_second'] / 1e12:.3g} TB/s" + ("" if large else ", fits a cache"), "%")
+                      times(100, ours["share_of_copy"]),
+                      f"{number(ours['bytes_per_second'], unit=1e12)} TB/s" + ("" if large else ", fits a cache"), "%")
 
 
 def isai_setup(table, data):
@@ -128,7 +130,7 @@ def isai_setup(table, data):
         if power in ("1", "2", "3") and run["status"] == "converged":
             seconds = phases(run, "isai")
             table.add("pattern and solve of ISAI in the time to solution", f"{run['problem']}, p = {power}",
-                      ("<=", 10 if power == "3" else 5), 100 * seconds / run["total_seconds"],
+                      ("<=", 10 if power == "3" else 5), times(100, ratio(seconds, run["total_seconds"])),
                       f"{ms(seconds)} of {ms(run['total_seconds'])} ms", "%")
 
 
@@ -141,16 +143,16 @@ def short_storage(table, data):
                 continue
             case = f"{short['problem']}, p = {precond.split('power=')[1]}"
             table.add(f"{what}, time of an application", case, ("<=", 0.6),
-                      short["apply30_seconds"] / double["apply30_seconds"],
+                      ratio(short["apply30_seconds"], double["apply30_seconds"]),
                       f"30: {ms(short['apply30_seconds'])} / {ms(double['apply30_seconds'])} ms")
             table.add(f"{what}, more iterations", case, ("<=", 2),
-                      100 * (short["iterations"] / max(double["iterations"], 1) - 1),
+                      times(100, ratio(short["iterations"] - double["iterations"], double["iterations"])),
                       f"{short['iterations']} / {double['iterations']}", "%")
 
 
 def factorisation(table, data):
     records = data["factors"]
-    compared = [record for record in records if record["method"] == "cusparse" and record["numeric_seconds"]]
+    compared = [record for record in records if record["method"] == "cusparse"]
     for theirs in compared:
         ours = fastest(records, "numeric_seconds", problem=theirs["problem"], method="levels")
         if ours is None:
@@ -161,11 +163,12 @@ def factorisation(table, data):
         levels, numeric = ours["setup_seconds"], ours["numeric_seconds"]
         them = f"{ms(analysis)} + {ms(factor)}"
         table.add(f"ILU(0) against analysis and factor of {name}", theirs["problem"],
-                  (">=", 1.5) if blocks else None, (analysis + factor) / (levels + numeric),
+                  (">=", 1.5) if blocks else None,
+                  ratio(plus(analysis, factor), plus(levels, numeric)),
                   f"{them} / {ms(levels)} + {ms(numeric)} ms")
         table.add("from the second compute", theirs["problem"], (">=", 3) if blocks else None,
-                  (analysis + factor) / numeric,
-                  f"{them} / {ms(numeric)} ms; against the factor alone {factor / numeric:.2f} x")
+                  ratio(plus(analysis, factor), numeric),
+                  f"{them} / {ms(numeric)} ms; against the factor alone {number(ratio(factor, numeric), '.2f')} x")
     if not compared:
         table.missing("ILU(0) against analysis and factor of bsrilu02")
 
@@ -176,8 +179,8 @@ def cholesky(table, data):
     for record in compared:
         size = int(record["size"])
         table.add(what, f"{size}, {record['precision']}", (">=", 3 if size <= 64 else 1),
-                  record["peer_seconds"] / record["factor_seconds"],
-                  f"{record['factor_gflops']:.0f} / {record['peer_gflops']:.0f} GFLOP/s")
+                  ratio(record["peer_seconds"], record["factor_seconds"]),
+                  f"{number(record['factor_gflops'], '.0f')} / {number(record['peer_gflops'], '.0f')} GFLOP/s")
     if not compared:
         table.missing(what)
 
@@ -199,25 +202,27 @@ def setup_on_gpu(table, data):
         if run["precond"].startswith("fsai"):
             table.add(f"FSAI set-up against {cores}", run["problem"],
                       (">=", 20) if run["rows"] >= 1e6 else None,
-                      host["setup_total_seconds"] / gpu["setup_total_seconds"],
+                      ratio(host["setup_total_seconds"], gpu["setup_total_seconds"]),
                       f"{ms(host['setup_total_seconds'])} / {ms(gpu['setup_total_seconds'])} ms")
         else:
             seconds = [min(phases(r, "columns") for r in data[name]
                            if (r["problem"], r["precond"]) == case) for name in ("setups-host", "setups")]
             table.add(f"SAINV columns against {cores}", f"{run['problem']}, {run['precond']}",
-                      (">=", 5) if run["rows"] > 5e4 else None, seconds[0] / seconds[1],
+                      (">=", 5) if run["rows"] > 5e4 else None, ratio(*seconds),
                       f"{ms(seconds[0])} / {ms(seconds[1])} ms, {run['iterations']} iterations")
 
 
 def spsv_bound(data, problem, iterations):
-    """What GMRES or CG with SpSV takes at least: analysis and solves with both factors."""
+    """What GMRES or CG with SpSV takes at least: analysis and solves with both factors. None if not measured."""
     triangles = [record for record in data["triangles"]
                  if (record["problem"], record["method"]) == (problem, "cusparse")]
     if len(triangles) != 2:
         return None
     factor = fastest(data["factors"], "numeric_seconds", problem=problem, method="cusparse")
-    setup = factor["setup_seconds"] + factor["numeric_seconds"] if factor else 0
-    return setup + sum(t["setup_seconds"] + iterations * t["seconds"] for t in triangles)
+    setup = [record["setup_seconds"] for record in triangles]
+    if factor:
+        setup += [factor["setup_seconds"], factor["numeric_seconds"]]
+    return plus(*setup, *(times(iterations, record["seconds"]) for record in triangles))
 
 
 def sweeps(table, data):
@@ -235,14 +240,14 @@ def sweeps(table, data):
             continue
         ours = min(runs, key=lambda run: int(run["precond"].split("sweeps=")[1]))
         bound = spsv_bound(data, problem, exact["iterations"])
-        times = []
+        found = []
         if theirs:
-            times.append((theirs["total_seconds"], spent(theirs)))
-        if bound:
-            times.append((bound, f"SpSV, at least {ms(bound)} ms, {exact['iterations']} iterations"))
-        if times:
-            table.add(what, problem, (">=", 1), min(times)[0] / ours["total_seconds"],
-                      " or ".join(text for _, text in sorted(times)) + f" / {spent(ours)}")
+            found.append((theirs["total_seconds"], spent(theirs)))
+        if bound is not None:
+            found.append((bound, f"SpSV, at least {ms(bound)} ms, {exact['iterations']} iterations"))
+        if found:
+            table.add(what, problem, (">=", 1), ratio(min(found)[0], ours["total_seconds"]),
+                      " or ".join(text for _, text in sorted(found)) + f" / {spent(ours)}")
         else:
             table.missing(f"{what}: {problem}",
                           f"not measured; {spent(ours)}, exact {exact['iterations']} iterations")
@@ -259,9 +264,9 @@ def growth(table, data):
         more = 4 * old["rows"] / run["rows"]
         case = f"{old['problem']} to {run['problem'].split(':')[1]}, {run['precond']}"
         for what, seconds in (("set-up", lambda r: r["setup_total_seconds"]),
-                              ("solve, an iteration", lambda r: r["solve_seconds"] / r["iterations"])):
+                              ("solve, an iteration", lambda r: ratio(r["solve_seconds"], r["iterations"]))):
             table.add(f"cost of four times the rows, {what}", case, ("<=", 4.4),
-                      more * seconds(run) / seconds(old),
+                      times(more, ratio(seconds(run), seconds(old))),
                       f"{ms(seconds(run))} / {ms(seconds(old))} ms for {run['rows'] / old['rows']:.2f} x")
 
 
@@ -275,14 +280,17 @@ def main():
     if len(sys.argv) == 4 and sys.argv[1] == "--faster-policy":
         folder, name = os.path.split(sys.argv[3])
         records = load(folder, name.removesuffix(".jsonl"))
-        print(fastest(records, "apply30_seconds", problem=sys.argv[2])["precond"])
+        run = fastest(records, "apply30_seconds", problem=sys.argv[2])
+        if run is None:
+            fail(f"no line of {sys.argv[3]} has the time of applications on {sys.argv[2]}")
+        print(run["precond"])
         return
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     folder = sys.argv[1]
     data = {name: load(folder, name) for name in FILES}
     if not data["isai"]:
-        sys.exit(f"targets_table: {folder} has no isai.jsonl of perf/targets.sh")
+        fail(f"{folder} has no isai.jsonl of perf/targets.sh")
     print(machine(data["isai"][0]) + "\n")
     table = Table()
     for line in LINES:

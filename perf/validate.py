@@ -8,18 +8,21 @@ import json
 import os
 import sys
 
-import jsonschema
-
-from records import read
+from records import fail, read
 
 SCHEMA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "records.schema.json")
 
 
-def kind_of(record, schema):
+def schema():
+    with open(SCHEMA, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def kind_of(record, whole):
     """The definition that a record claims to follow, for a message about that one."""
-    for reference in schema["oneOf"]:
+    for reference in whole["oneOf"]:
         name = reference["$ref"].split("/")[-1]
-        properties = schema["$defs"][name]["properties"]
+        properties = whole["$defs"][name]["properties"]
         if "study" in properties:
             study = properties["study"]
             if (record.get("program") == properties["program"]["const"]
@@ -32,14 +35,17 @@ def kind_of(record, schema):
 
 def problems(records):
     """One sentence for each record that breaks the schema, records counted from 1."""
-    with open(SCHEMA, encoding="utf-8") as file:
-        schema = json.load(file)
+    try:
+        import jsonschema
+    except ImportError:
+        fail("needs Python's jsonschema: apt-get install python3-jsonschema, or pip install jsonschema")
+    whole = schema()
     for number, record in enumerate(records, 1):
-        name = kind_of(record, schema) if isinstance(record, dict) else None
+        name = kind_of(record, whole) if isinstance(record, dict) else None
         if name is None:
             yield f"record {number} is of no known kind"
             continue
-        one = {"$schema": schema["$schema"], "$defs": schema["$defs"], "$ref": f"#/$defs/{name}"}
+        one = {"$schema": whole["$schema"], "$defs": whole["$defs"], "$ref": f"#/$defs/{name}"}
         validator = jsonschema.Draft202012Validator(one)
         # A wrong value also makes its whole group of keys unexpected, which says less.
         errors = sorted(validator.iter_errors(record),
@@ -51,6 +57,8 @@ def problems(records):
 
 
 def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
     bad = 0
     for path in sys.argv[1:]:
         records = read(path)

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""perf/papers.py: its list, toys with the papers' numbers beside ours, what stands in for a matrix, and what
-it refuses; the table of a GPU's host and of Newton steps on made-up records.
+"""perf/papers.py: its list, toys with the papers' numbers beside ours, the same without the figures that may be
+missing, what stands in for a matrix, and what it refuses; the table of a GPU's host and of Newton steps on made-up
+records.
 
 usage: papers_test.py PATH/TO/BUILD
 """
@@ -15,11 +16,13 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 BUILD = ""
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 sys.path.insert(0, os.path.join(ROOT, "perf"))
 
+import missing_figures
 import paper_studies
 import papers
 
@@ -52,7 +55,7 @@ class PapersTest(unittest.TestCase):
 
     def run_papers(self, *arguments, matrices="/nowhere"):
         return subprocess.run([os.path.join(ROOT, "perf/papers.py"), *arguments], capture_output=True,
-                              text=True, timeout=200, check=False,
+                              text=True, check=False,
                               env={**os.environ, "AINVIL_MATRIX_DIR": matrices})
 
     def toys(self, *names, **more):
@@ -91,7 +94,19 @@ class PapersTest(unittest.TestCase):
         with_ranks = os.path.exists(os.path.join(BUILD, "bin/ainvil-solve-mpi"))
         if not with_ranks:
             names.remove("block-jacobi/figures3-11")
-        text = self.toys(*names, matrices=self.folder)
+        measured = {}
+        measure = papers.Run.measure
+
+        def measure_and_keep(run, study):
+            measured[study.name] = measure(run, study)
+            return measured[study.name]
+
+        arguments = ["papers.py", *names, "--size", "smoke", "--build", BUILD, "--out", self.folder]
+        with contextlib.redirect_stdout(io.StringIO()) as out, mock.patch.object(sys, "argv", arguments), \
+                mock.patch.object(papers.Run, "measure", measure_and_keep), \
+                mock.patch.dict(os.environ, {"AINVIL_MATRIX_DIR": self.folder}):
+            self.assertEqual(papers.main(), 0)
+        text = out.getvalue()
         self.assertEqual(re.findall("^## (.*)", text, re.MULTILINE), names)
         for row in (["ilu:solve=isai,power=1", "1092"], ["isai,power=2", "242"], ["isai,power=1", "2208"],
                     ["Newton steps", "3"], ["1138_bus", "4865"], ["bcsstk15", "264434 (CPU), 267679 (GPU)"]):
@@ -102,6 +117,22 @@ class PapersTest(unittest.TestCase):
             self.assertIn(says, text)
         for name in ("block-isai-table3", "sweeps-figures2-5-solve", "fsai-tables1-7-cholesky"):
             self.assertTrue(self.records(name), name)
+        for name in names:
+            with self.subTest(name):
+                self.bears_missing_figures(name, measured[name])
+
+    def bears_missing_figures(self, name, results):
+        """Whatever may be missing, there are as many rows, and nothing that is not a number."""
+        rows = len(tables(self.printed(paper_studies.STUDIES[name], results)))
+        keys = [key for key, records in results.items() for _ in records]
+        for what, records in missing_figures.variants([r for records in results.values() for r in records]):
+            fewer = {key: [r for k, r in zip(keys, records) if k == key] for key in results}
+            # What is set up on a GPU is compared with the host.
+            fewer.update({(key, "host"): runs for key, runs in list(fewer.items()) if "setup_seconds" in runs[0]
+                          and "precond" in runs[0]})
+            text = self.printed(paper_studies.STUDIES[name], fewer)
+            self.assertEqual(len(tables(text)), rows, f"{what}: {text}")
+            self.assertNotRegex(text, r"\b(None|nan|inf)\b", what)
 
     def test_matrix_of_the_paper(self):
         """Is taken from AINVIL_MATRIX_DIR where it is there."""
