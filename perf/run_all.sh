@@ -76,10 +76,11 @@ else
 fi
 
 validate
-if python3 -c 'import matplotlib' 2>/dev/null; then
+# The python3 in PATH need not be the one that Debian's packages are for; perf/plot.py tries both.
+if python3 -c 'import matplotlib' 2>/dev/null || /usr/bin/python3 -c 'import matplotlib' 2>/dev/null; then
   study plot "$here/plot.py" --out "$out" "$out"/*.jsonl
 else
-  echo "plot: skipped, python3-matplotlib is not installed"
+  echo "plot: skipped, no Matplotlib: apt-get install python3-matplotlib, or pip install matplotlib"
 fi
 echo "all: $SECONDS s"
 finish

@@ -1,0 +1,406 @@
+"""What perf/plot.py draws, with Matplotlib: each function yields (name, figure) of the records it is given."""
+import math
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+from matplotlib.ticker import MaxNLocator
+
+from records import known, number, phases, plus, ratio, smallest, solves, times
+
+# Colours that the colour-blind can tell apart (Okabe and Ito), and markers for print.
+PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255", "#555555"]
+MARKERS = "osD^vP*X"
+GREY = "#555555"
+HATCH = "////"  # of runs that did not converge
+FLOOR = 1e-17  # residuals below, zero included, are drawn here
+LIBRARIES = {"Ainvil": 0, "PETSc": 1, "hypre": 2, "Ifpack2": 4}
+PHASES = [("order", ("order", "partition", "reorder")), ("pattern", ("pattern", "symbolic", "plan")),
+          ("levels", ("levels",)), ("factors", ("numeric", "cholesky", "columns", "invert")),
+          ("inverse", ("isai_solve", "probe", "filter", "transpose", "sweep_scale"))]
+
+plt.rcParams.update({"font.size": 10, "axes.grid": True, "grid.alpha": 0.3, "legend.frameon": False,
+                     "axes.axisbelow": True, "axes.spines.top": False, "axes.spines.right": False,
+                     "lines.linewidth": 1.4, "lines.markersize": 4, "figure.dpi": 150,
+                     "svg.hashsalt": "ainvil"})
+
+
+def save(figure, path):
+    figure.savefig(path)
+    plt.close(figure)
+
+
+def style(k):
+    return {"color": PALETTE[k % len(PALETTE)], "marker": MARKERS[k // len(PALETTE) % len(MARKERS)]}
+
+
+def machine(run):
+    cores = run.get("ranks", 1) * run["threads"]
+    return f"{run['device']}, {cores} core{'s' if cores > 1 else ''}" if run["exec_space"] != "Cuda" \
+        else run["device"]
+
+
+def title(run, what=""):
+    return f"{run['problem']}{what} on {machine(run)}"
+
+
+def name_of(run):
+    """The preconditioner, and what else tells runs on one problem apart."""
+    short = run.get("basis") == "float" and run.get("precision") == "double" and "gmres" in run["solver"]
+    return run["precond"] + (", basis in float" if short else "")
+
+
+def by(runs, *keys):
+    """Groups of runs with the same values; a key may be a function of the run."""
+    groups = {}
+    for run in runs:
+        values = tuple(key(run) if callable(key) else run.get(key) for key in keys)
+        groups.setdefault(values, []).append(run)
+    return groups
+
+
+def coordinate(value):
+    """What Matplotlib leaves out, where the value is missing."""
+    return math.nan if value is None else value
+
+
+def converged(run):
+    return run["status"] == "converged"
+
+
+def failure(run):
+    return "" if converged(run) else f"{run['status']}, residual {number(run['rel_residual'], '.1e')}"
+
+
+class Curve:
+    """Points, and how they are drawn; `residual` where y is one and so is never below FLOOR."""
+
+    def __init__(self, label, x, y, residual=False, **how):
+        self.label, self.x, self.how = label, list(x), how
+        self.y = [max(coordinate(value), FLOOR) if residual else coordinate(value) for value in y]
+
+
+def scaled(axes, values):
+    """Heights in the figure, as parts of the range of the y-axis."""
+    low, high = axes.get_ylim()
+    if axes.get_yscale() == "log":
+        low, high = math.log10(low), math.log10(high)
+        values = [math.log10(value) if value > 0 else math.nan for value in values]
+    return [(value - low) / (high - low) for value in values]
+
+
+def share_of_covered(axes, one, other):
+    """The share of their points at which no eye can tell them apart."""
+    shared = sorted(set(one.x) & set(other.x))
+    heights = [scaled(axes, [curve.y[curve.x.index(x)] for x in shared]) for curve in (one, other)]
+    points = max(len(curve.x) - sum(map(math.isnan, curve.y)) for curve in (one, other))
+    return sum(abs(a - b) < 0.01 for a, b in zip(*heights)) / max(points, 1)
+
+
+def draw_curves(axes, curves):
+    """Where half of a curve or more would cover another one, both take turns in dashes, their markers are rings of
+    growing size, and the legend names the first of them."""
+    for curve in curves:  # sets the range of the axes
+        curve.line = axes.plot(curve.x, curve.y, label=curve.label, **curve.how)[0]
+    groups = []
+    for curve in curves:
+        same = next((group for group in groups if share_of_covered(axes, group[0], curve) >= 0.5), None)
+        if same:
+            same.append(curve)
+        else:
+            groups.append([curve])
+    for group in groups:
+        for k, curve in enumerate(group if len(group) > 1 else []):
+            curve.line.set_linestyle((5 * k, (5, 5 * (len(group) - 1))))
+            if k > 0:
+                curve.line.set_markerfacecolor("none")
+                curve.line.set_markersize(curve.line.get_markersize() + 3 * k)
+                how = "same as" if share_of_covered(axes, group[0], curve) > 0.97 else "partly same as"
+                curve.line.set_label(f"{curve.label}, {how} {group[0].label}")
+
+
+def legend_below(figure, axes):
+    handles, labels = axes.get_legend_handles_labels()
+    columns = 2 if max(map(len, labels), default=0) < 50 else 1
+    rows = math.ceil(len(labels) / columns)
+    bottom = min(0.6, (0.6 + 0.22 * rows) / figure.get_figheight())
+    figure.legend(handles, labels, loc="lower center", ncol=columns)
+    figure.subplots_adjust(left=0.1, right=0.97, top=0.88, bottom=bottom + 0.02, wspace=0.22)
+
+
+def bars(runs, draw):
+    """A figure with a horizontal bar a run, labelled with its preconditioner and iterations. draw(axes, y, run)
+    returns where the bar ends and what is written there."""
+    figure, axes = plt.subplots(figsize=(9, 1.6 + 0.36 * len(runs)))
+    for y, run in enumerate(runs):
+        end, text = draw(axes, y, run)
+        text = ", ".join(filter(None, (text, failure(run))))
+        axes.annotate(text, (end, y), xytext=(3, 0), textcoords="offset points", va="center", fontsize=8)
+    axes.set_yticks(range(len(runs)), [f"{name_of(run)} ({run['iterations']})" for run in runs])
+    axes.margins(x=0.12)
+    axes.set_xlim(left=0)
+    axes.invert_yaxis()
+    axes.grid(axis="y", visible=False)
+    return figure, axes
+
+
+def bar(axes, y, width, left=0, **how):
+    axes.barh(y, width, left=left, height=0.7, **how)
+    return left + width
+
+
+def hatch(run):
+    return {} if converged(run) else {"hatch": HATCH, "edgecolor": "white"}
+
+
+def convergence(runs):
+    for (problem,), part in by([run for run in runs if run.get("history")], "problem").items():
+        figure, axes = plt.subplots(figsize=(9, 5.4))
+        axes.set_yscale("log")
+        draw_curves(axes, [Curve(name_of(run) + ("" if converged(run) else f" ({failure(run)})"),
+                                 range(len(run["history"])), run["history"], residual=True,
+                                 color=PALETTE[k % len(PALETTE)], linestyle="-" if k < len(PALETTE) else "--")
+                           for k, run in enumerate(part)])
+        if part[0]["tolerance"] > 0:
+            axes.axhline(part[0]["tolerance"], color=GREY, linestyle=":", linewidth=1)
+        axes.set_xlabel(f"iterations of {part[0]['solver']}")
+        axes.set_ylabel("||b - A x|| / ||b||")
+        figure.suptitle(title(part[0]))
+        legend_below(figure, axes)
+        yield f"convergence-{problem}", figure
+
+
+def comparisons(runs):
+    """(problem, runs) of Ainvil on one device."""
+    for (problem, _), part in by(runs, "problem", "device").items():
+        if len(part) > 1 and all(run["library"] == "Ainvil" for run in part):
+            yield problem, part
+
+
+def pieces(run):
+    """(what, seconds) of the time to solution."""
+    rest = {**run, "setup_seconds": dict(run["setup_seconds"])}
+    found = []
+    for name, words in PHASES:
+        found.append((name, phases(rest, *words)))
+        rest["setup_seconds"] = {phase: seconds for phase, seconds in rest["setup_seconds"].items()
+                                 if not any(word in phase for word in words)}
+    in_phases = sum(seconds for _, seconds in found)
+    return [*found, ("rest of the set-up", max(0, (run["setup_total_seconds"] or 0) - in_phases)),
+            ("solve", run["solve_seconds"] or 0)]
+
+
+def breakdown(runs):
+    for problem, part in comparisons(runs):
+        names = [name for name, _ in pieces(part[0])]
+        colours = dict(zip(names, [*PALETTE[:len(names) - 1], GREY]))
+
+        def draw(axes, y, run):
+            end = 0
+            for name, seconds in pieces(run):
+                end = bar(axes, y, 1e3 * seconds, end, color=colours[name], **hatch(run))
+            return end, "" if run["solve_seconds"] is not None else "not measured"
+
+        figure, axes = bars(part, draw)
+        axes.set_xlabel("ms")
+        axes.set_title(title(part[0]))
+        shown = {name for run in part for name, seconds in pieces(run) if seconds > 0}
+        axes.legend(handles=[plt.Rectangle((0, 0), 1, 1, color=colours[name], label=name)
+                             for name in names if name in shown],
+                    fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
+        figure.tight_layout()
+        yield f"breakdown-{problem}", figure
+
+
+def reference(runs):
+    """The run that others are compared with, None if there is none."""
+    done = [run for run in runs if converged(run) and run["total_seconds"]]
+    for name in ("ilu:solve=exact", "ilu", "jacobi"):
+        for run in done:
+            if run["precond"] == name:
+                return run
+    return max(done, key=lambda run: run["total_seconds"], default=None)
+
+
+def speedup(runs):
+    for problem, part in comparisons(runs):
+        slow = reference(part)
+        if slow is None:
+            continue
+
+        def draw(axes, y, run):
+            faster = ratio(slow["total_seconds"], run["total_seconds"]) if converged(run) else None
+            return bar(axes, y, faster or 0, color=PALETTE[0]), number(faster, ".2f") if converged(run) else ""
+
+        figure, axes = bars(part, draw)
+        axes.axvline(1, color=GREY, linewidth=1)
+        axes.set_xlabel(f"time to solution of {name_of(slow)} over that of the row")
+        axes.set_title(title(part[0]))
+        figure.tight_layout()
+        yield f"speedup-{problem}", figure
+
+
+def scaling(runs):
+    families = by([run for run in runs if ":" in run["problem"]], lambda run: run["problem"].split(":")[0])
+    for (family,), part in families.items():
+        curves = {name: sorted(same, key=lambda run: run["rows"])
+                  for (name,), same in by(part, name_of).items()
+                  if len({run["rows"] for run in same}) > 2 and any(map(converged, same))}
+        if not curves:
+            continue
+        figure, panels = plt.subplots(1, 2, figsize=(9, 4.8))
+        for axes, key, label in zip(panels, ("setup_total_seconds", "solve_seconds"),
+                                    ("set-up", "solve")):
+            axes.set_xscale("log")
+            axes.set_yscale("log")
+            draw_curves(axes, [Curve(name, [run["rows"] for run in same], [times(1e3, run[key]) for run in same],
+                                     **style(k)) for k, (name, same) in enumerate(curves.items())])
+            failed = [run for same in curves.values() for run in same if not converged(run)]
+            if failed:
+                axes.plot([run["rows"] for run in failed], [coordinate(times(1e3, run[key])) for run in failed],
+                          linestyle="", marker="o", markersize=10, color=GREY, markerfacecolor="none",
+                          label="did not converge")
+            first = next(iter(curves.values()))[0]
+            if first[key]:
+                rows = sorted({run["rows"] for same in curves.values() for run in same})
+                axes.plot(rows, [1e3 * first[key] * r / first["rows"] for r in rows], color=GREY,
+                          linestyle=":", label="proportional to rows")
+            axes.set_xlabel("rows")
+            axes.set_ylabel(f"{label}, ms")
+        figure.suptitle(title({**part[0], "problem": family}))
+        legend_below(figure, panels[0])
+        yield f"scaling-{family}", figure
+
+
+def best_of(runs):
+    """The fastest that converged, else the one with the smallest residual."""
+    return smallest([run for run in runs if converged(run)], "total_seconds") or \
+        smallest(runs, "rel_residual") or runs[0]
+
+
+def peers(runs):
+    for (problem, tolerance), part in by(runs, "problem", "tolerance").items():
+        if all(run["library"] == "Ainvil" for run in part):
+            continue
+        for (count,), same in sorted(by(part, lambda run: run["ranks"] * run["threads"]).items()):
+            rows = sorted((best_of(group) for group in by(same, "precond").values()),
+                          key=lambda run: (not converged(run), run["total_seconds"] or 0))
+
+            def draw(axes, y, run):
+                colour = PALETTE[LIBRARIES.get(run["library"].split()[0], 7)]
+                end = bar(axes, y, run["setup_total_seconds"] or 0, color=colour, alpha=0.45, **hatch(run))
+                end = bar(axes, y, run["solve_seconds"] or 0, end, color=colour, **hatch(run))
+                return end, number(plus(run["setup_total_seconds"], run["solve_seconds"]))
+
+            figure, axes = bars(rows, draw)
+            axes.legend(handles=[plt.Rectangle((0, 0), 1, 1, color=PALETTE[k], label=name)
+                                 for name, k in LIBRARIES.items()],
+                        fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
+            axes.set_xlabel(f"seconds, set-up (pale) and solve to {tolerance:g}")
+            axes.set_title(title(rows[0]))
+            figure.tight_layout()
+            yield f"peers-{problem}-{count}", figure
+
+
+SWEEPS = {"jacobi": ("Jacobi", 0), "async": ("asynchronous, along the dependencies", 1),
+          "async-against": ("asynchronous, against them", 2),
+          "factor": ("ILU by sweeps, exact solves", 3), "exact": ("exact ILU and solves", 7)}
+
+
+def sweep_curve(method, rows, x, y, unit=1.0, residual=False):
+    rows = sorted(rows, key=lambda row: row[x])
+    label, k = SWEEPS[method]
+    return Curve(label, [row[x] for row in rows], [times(1 / unit, row[y]) for row in rows], residual,
+                 color=PALETTE[k], marker=MARKERS[k], linestyle=":" if method == "async-against" else "-")
+
+
+def residuals(rows):
+    for (problem,), part in by(rows, "problem").items():
+        figure, panels = plt.subplots(1, 2, figsize=(9, 4.4), sharey=True)
+        for axes, factor in zip(panels, ("lower", "upper")):
+            axes.set_yscale("log")
+            curves = []
+            for method in ("jacobi", "async", "async-against"):
+                same = sorted((row for row in part if (row["factor"], row["method"]) == (factor, method)),
+                              key=lambda row: row["sweep"])
+                if not same:
+                    continue
+                curves.append(sweep_curve(method, same, "sweep", "residual_mean", residual=True))
+                mean = [coordinate(row["residual_mean"]) for row in same]
+                std = [coordinate(row["residual_std"]) for row in same]
+                axes.fill_between([row["sweep"] for row in same],
+                                  [max(m - s, FLOOR) for m, s in zip(mean, std)],
+                                  [max(m + s, FLOOR) for m, s in zip(mean, std)],
+                                  color=PALETTE[SWEEPS[method][1]], alpha=0.2, linewidth=0)
+                name = "L" if factor == "lower" else "U"
+                axes.set_title(f"{name} x = 1, {number(same[0]['levels'], 'd')} levels")
+            draw_curves(axes, curves)
+            axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+            axes.set_xlabel("sweeps")
+        panels[0].set_ylabel("relative residual")
+        figure.suptitle(title(part[0]))
+        legend_below(figure, panels[0])
+        yield f"residuals-{problem}", figure
+
+
+def sweep_solves(rows):
+    for (problem,), part in by(rows, "problem").items():
+        done = [row for row in part if converged(row)]
+        figure, panels = plt.subplots(1, 2, figsize=(9, 4.4))
+        exact = [row for row in done if (row["method"], row["factor_sweeps"]) == ("exact", 0)]
+        for axes, key, unit in zip(panels, ("iterations", "total_seconds"), (1.0, 1e-3)):
+            sets = [(method, "sweeps", [row for row in part if row["method"] == method])
+                    for method in ("jacobi", "async")]
+            sets.append(("factor", "factor_sweeps", [row for row in part if row["factor_sweeps"] != 0]))
+            draw_curves(axes, [sweep_curve(method, [row for row in same if converged(row)], x, key, unit)
+                               for method, x, same in sets])
+            failed = {row[x] for _, x, same in sets for row in same if not converged(row)}
+            if failed:
+                axes.plot(sorted(failed), [0.02] * len(failed), linestyle="", marker="x", color=GREY,
+                          transform=axes.get_xaxis_transform(), label="one of them did not converge")
+            for row in exact:
+                axes.axhline(coordinate(times(1 / unit, row[key])), color=GREY, linestyle="--",
+                             label=SWEEPS["exact"][0])
+            axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+            axes.set_xlabel("sweeps")
+            axes.set_ylim(bottom=0)
+        panels[0].set_ylabel("FGMRES iterations")
+        panels[1].set_ylabel("set-up and solve, ms")
+        seconds = known(row["total_seconds"] for row in done)
+        if seconds and max(seconds) > 20 * min(seconds) > 0:
+            panels[1].set_yscale("log")
+            panels[1].set_ylim(auto=True)
+        figure.suptitle(title(part[0]))
+        legend_below(figure, panels[0])
+        yield f"solve-{problem}", figure
+
+
+def cholesky(rows):
+    rows = [row for row in rows if row["size"] != "mixed"]
+    if not rows:
+        return
+    figure, axes = plt.subplots(figsize=(9, 4.8))
+    curves = []
+    for k, ((precision,), part) in enumerate(by(rows, "precision").items()):
+        sizes = [int(row["size"]) for row in part]
+        curves.append(Curve(f"Ainvil, {precision}", sizes, [row["factor_gflops"] for row in part], **style(k)))
+        if any(row["peer_gflops"] for row in part):
+            curves.append(Curve(f"{part[0]['peer']}, {precision}", sizes, [row["peer_gflops"] for row in part],
+                                linestyle="--", **style(k)))
+    draw_curves(axes, curves)
+    axes.set_xlabel("size")
+    axes.set_ylabel("GFLOP/s")
+    axes.set_title(f"{rows[0]['count']} factorisations on {rows[0]['device']}")
+    axes.legend()
+    yield "cholesky", figure
+
+
+def figures(records):
+    runs = solves(records)
+    for draw in (convergence, breakdown, speedup, scaling, peers):
+        yield from draw(runs)
+    for study, draw in (("residuals", residuals), ("solve", sweep_solves), ("cholesky", cholesky)):
+        rows = [record for record in records if record.get("study") == study]
+        if rows:
+            yield from draw(rows)
