@@ -227,6 +227,21 @@ TEST(IsSorted, MeansStrictlyAscending) {
   EXPECT_FALSE(isSorted(Exec(), deviceGraph({{0, 1}, {1, 1}})));
 }
 
+TEST(SamePattern, TellsEveryDifference) {
+  const Rows rows = {{0, 2}, {}, {1, 2}};
+  const Graph<Device> graph = deviceGraph(rows);
+  EXPECT_TRUE(samePattern(Exec(), graph, graph));
+  EXPECT_TRUE(samePattern(Exec(), graph, deviceGraph(rows)));
+  EXPECT_FALSE(samePattern(Exec(), graph, deviceGraph(rows, 4))) << "another number of columns";
+  EXPECT_FALSE(samePattern(Exec(), graph, deviceGraph({{0, 2}, {}, {1, 2}, {}}, 3)));
+  EXPECT_FALSE(samePattern(Exec(), graph, deviceGraph({{0, 2}, {}, {1}})));
+  EXPECT_FALSE(samePattern(Exec(), graph, deviceGraph({{0, 2}, {1}, {2}})));
+  EXPECT_FALSE(samePattern(Exec(), graph, deviceGraph({{0, 1}, {}, {1, 2}})));
+  EXPECT_FALSE(samePattern(Exec(), graph, deviceGraph({{0, 2}, {}, {2, 1}})));
+  const Graph<Device> wider(3, 4, graph.row_map, graph.entries); // the same arrays
+  EXPECT_FALSE(samePattern(Exec(), graph, wider));
+}
+
 // -----------------------------------------------------------------------------------------
 // validate
 

@@ -80,6 +80,21 @@ TEST(Limits, RowsOfPointsAreCounted) {
   EXPECT_THROW(toPoints(Exec(), mockedGraph(static_cast<Ordinal>(int_max), 5), 2), InvalidArgument);
 }
 
+/// Of few rows, so that it is the columns that are too many.
+TEST(Limits, ColumnsOfPointsAreCounted) {
+  const Kokkos::View<const Offset*, Device> row_map = viewOf<Offset, Device>({0, 1});
+  const Kokkos::View<const Ordinal*, Device> entries = viewOf<Ordinal, Device>({7});
+  const auto columnsOfPoints = [&](Ordinal columns, int bs) {
+    return toPoints(Exec(), Graph<Device>(1, columns, row_map, entries), bs).graph.num_cols;
+  };
+  constexpr Ordinal half = Ordinal(1) << 30;
+  EXPECT_EQ(columnsOfPoints(half - 1, 2), 2 * (half - 1));
+  expectContains(sentenceOf([&] { columnsOfPoints(half, 2); }),
+                 "2 x 2147483648 points is too large for scalar storage");
+  expectContains(sentenceOf([&] { columnsOfPoints(static_cast<Ordinal>(int_max), 3); }),
+                 "3 x 6442450941 points is too large for scalar storage");
+}
+
 TEST(Limits, LongestRow) {
   const Graph<Device> graph = mockedGraph({0, int_max, 2 * int_max, 2 * int_max + 7});
   EXPECT_EQ(detail::longestRow(Exec(), graph), int_max);

@@ -176,6 +176,17 @@ TEST(MatrixMarket, readsEmptyMatrices) {
   EXPECT_EQ(parseVector(array + "0 1\n").extent(0), 0u);
 }
 
+/// What a size line may claim: 2^24 and 16 times the bytes that follow it, be it of rows or of
+/// columns.
+TEST(MatrixMarket, boundsRowsAndColumnsByTheText) {
+  const std::string rest = " 1\n1 1 1\n"; // 7 bytes behind the sizes
+  EXPECT_EQ(parse(general + "1 16777328" + rest).numCols(), 16777328);
+  expectError<FileError>([&] { parse(general + "1 16777329" + rest); },
+                         {"line 2", "at most 16777328 rows and columns", "16777329 columns"});
+  expectError<FileError>([&] { parse(general + "16777329 1" + rest); },
+                         {"line 2", "at most 16777328 rows and columns", "16777329 rows"});
+}
+
 TEST(MatrixMarket, readsEveryNumber) {
   const auto number = [](const std::string& text) {
     return parse(general + "1 1 1\n1 1 " + text + "\n").values(0);
