@@ -77,6 +77,47 @@ TEST(PatternPower, EndsWhereNothingIsAdded) {
   EXPECT_EQ(rowsOf(patternPower(Exec(), deviceGraph(rows), INT_MAX)), closed);
 }
 
+/// The triangle of a pattern whose rows come in any order, with the diagonal it may lack.
+TEST(TriangularPattern, SortsWhatTheUserGives) {
+  RandomOptions options = anyDiagonal(11);
+  const Rows rows = randomRows(70, 70, 0.1, options);
+  for (const Uplo uplo : {Uplo::Lower, Uplo::Upper})
+    for (const Diagonal diagonal : {Diagonal::Keep, Diagonal::Drop}) {
+      Rows shuffled = serialTriangle(rows, uplo, Diagonal::Drop);
+      Random random(12);
+      for (size_t i = 0; i < shuffled.size(); ++i) {
+        if (i % 3 > 0)
+          shuffled[i].push_back(static_cast<Ordinal>(i));
+        random.shuffle(shuffled[i]);
+      }
+      EXPECT_EQ(rowsOf(triangularPattern(Exec(), "X", deviceGraph(shuffled), 70, uplo, diagonal)),
+                serialTriangle(rows, uplo, diagonal));
+    }
+}
+
+TEST(TriangularPattern, RefusesWhatDoesNotFit) {
+  const auto sentenceOf = [](const Graph<Device>& given, Uplo uplo) -> std::string {
+    try {
+      triangularPattern(Exec(), "X", given, 3, uplo, Diagonal::Keep);
+    } catch (const InvalidArgument& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  const Rows lower = {{0}, {1, 0}, {2}}, upper = {{1, 0}, {1}, {2}};
+  EXPECT_EQ(sentenceOf(deviceGraph(lower), Uplo::Lower), "no error");
+  EXPECT_EQ(sentenceOf(deviceGraph(upper), Uplo::Upper), "no error");
+  EXPECT_NE(sentenceOf(deviceGraph(lower), Uplo::Upper).find("1 entries below the diagonal"),
+            std::string::npos);
+  EXPECT_NE(sentenceOf(deviceGraph(upper), Uplo::Lower).find("1 entries above the diagonal"),
+            std::string::npos);
+  EXPECT_NE(sentenceOf(deviceGraph(lower, 4), Uplo::Lower).find("is 3 x 4"), std::string::npos);
+  EXPECT_NE(sentenceOf(deviceGraph({{0}, {1, 0}}, 3), Uplo::Lower).find("is 2 x 3"),
+            std::string::npos);
+  EXPECT_NE(sentenceOf(deviceGraph({{0}, {0, 1}, {3}}, 3), Uplo::Lower).find("column"),
+            std::string::npos);
+}
+
 TEST(PatternPower, RefusesPowersBelowOneAndRectangles) {
   const Rows rows = {{0}, {0, 1}};
   EXPECT_THROW(patternPower(Exec(), deviceGraph(rows), 0), InvalidArgument);

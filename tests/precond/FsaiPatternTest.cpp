@@ -76,7 +76,50 @@ TEST(FsaiPattern, OfLimitedRowsTakesTheLargestProducts) {
     }
 }
 
-/// Ties go to the columns nearest to the diagonal, and a scaling by a diagonal alters nothing.
+/// Where A_ij is as large as tau allows it to be dropped, it is. All numbers are exact.
+TEST(FsaiPattern, DropsWhatIsExactlyAtTheThreshold) {
+  for (const int bs : {1, 2}) {
+    const Pattern all = fullPattern(4);
+    const HostBsr a = spdMatrixOn(all, bs, 108);
+    const double couplings[4][4] = {
+        {4, 1, 0.5, 1}, {1, 4, 1, 1.5}, {0.5, 1, 4, 0.25}, {1, 1.5, 0.25, 4}};
+    for (Ordinal i = 0; i < 4; ++i)
+      for (Ordinal j = 0; j < 4; ++j) // the norm of a block is that of a scalar, of all or of half
+        for (int k = 0; k < bs * bs; ++k)
+          a.values((4 * i + j) * bs * bs + k) = k == 0 ? couplings[i][j] : i == j && k == 3 ? 3 : 0;
+    const double norm = bs == 1 ? 4 : 5; // of [4 0; 0 3]
+    const auto patternAt = [&](double tau) {
+      Method method(fsai(tau, 1, 0));
+      setUp(method, a);
+      return patternOf(factorOf(method).graph);
+    };
+    EXPECT_EQ(patternAt(1 / norm), (Pattern{{0}, {1}, {2}, {1, 3}}));
+    EXPECT_EQ(patternAt(1 / norm - 0x1p-40), (Pattern{{0}, {0, 1}, {1, 2}, {0, 1, 3}}));
+    EXPECT_EQ(patternAt(1 / norm + 0x1p-40), (Pattern{{0}, {1}, {2}, {1, 3}}));
+  }
+}
+
+/// All couplings are the same: of row i the max_row - 1 columns before it are kept.
+TEST(FsaiPattern, OfLimitedRowsTakesTheNearestOfEqualProducts) {
+  const Ordinal n = 40;
+  const HostBsr a = spdMatrixOn(fullPattern(n), 1, 109);
+  for (Ordinal i = 0; i < n; ++i)
+    for (Ordinal j = 0; j < n; ++j)
+      a.values(n * i + j) = i == j ? 64 : -1;
+  for (const int max_row : {1, 2, 3, 7}) {
+    Pattern expected(n);
+    for (Ordinal i = 0; i < n; ++i)
+      for (Ordinal j = std::max(0, i - max_row + 1); j <= i; ++j)
+        expected[i].insert(j);
+    FsaiParameters<Device> parameters = fsai(0, 1, 0);
+    parameters.max_row = max_row;
+    Method method(parameters);
+    setUp(method, a);
+    EXPECT_EQ(patternOf(factorOf(method).graph), expected) << max_row;
+  }
+}
+
+/// A scaling by a diagonal alters nothing, ties included.
 TEST(FsaiPattern, OfLimitedRowsKnowsNoScaling) {
   FsaiParameters<Device> parameters = fsai(0.01, 3, 0);
   parameters.max_row = 6;
@@ -120,6 +163,14 @@ TEST(FsaiPattern, MayBeGivenByTheUser) {
   Method by_pattern(parameters);
   setUp(by_pattern, a);
   EXPECT_EQ(denseInverse(by_pattern), denseInverse(by_power));
+
+  Rows reversed = rowsOf(by_power.factor().graph());
+  for (auto& row : reversed)
+    std::reverse(row.begin(), row.end());
+  parameters.pattern = copyTo<Device>(makeGraph(reversed));
+  Method by_unsorted(parameters);
+  setUp(by_unsorted, a);
+  EXPECT_EQ(denseInverse(by_unsorted), denseInverse(by_power));
 
   parameters.pattern = copyTo<Device>(a.graph);
   Method above(parameters);
