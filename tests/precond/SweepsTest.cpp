@@ -161,6 +161,66 @@ TEST(Sweeps, ReportTheirResidualAndObjectToDivergence) {
   EXPECT_EQ(diverging.objection(), "");
 }
 
+/// 1e200 times itself overflows: what is left is infinite or, as in most rows, not a number.
+TEST(Sweeps, ObjectToWhatIsNotANumber) {
+  Pattern chain = diagonalPattern(50), opposite = diagonalPattern(50);
+  for (Ordinal i = 1; i < 50; ++i) {
+    chain[i].insert(i - 1);
+    opposite[i - 1].insert(i);
+  }
+  for (const bool lower : {true, false}) {
+    const HostBsr a = matrixOn(lower ? chain : opposite, 1, 75);
+    for (Ordinal i = 0; i < 50; ++i)
+      for (Offset e = a.graph.row_map(i); e < a.graph.row_map(i + 1); ++e)
+        a.values(e) = a.graph.entries(e) == i ? 1 : 1e200;
+    Ilu<double, Device> ilu(sweepIlu(SweepParameters()));
+    setUp(ilu, a);
+    EXPECT_NE(ilu.report().notes.find("nan"), std::string::npos) << ilu.report().notes;
+    EXPECT_NE(ilu.objection().find(lower ? "lower factor diverge" : "upper factor diverge"),
+              std::string::npos)
+        << ilu.objection();
+  }
+}
+
+/// A thread of a host takes consecutive rows. Along the dependences it has the new values at hand,
+/// so that one sweep is exact but near the first row of every thread; against them every row takes
+/// the old value of the row before, as in Jacobi.
+TEST(Sweeps, GoAlongTheDependencesOrAgainstThem) {
+  using Host = HostDevice;
+  const Ordinal n = 100000;
+  Pattern below = diagonalPattern(n), above = diagonalPattern(n);
+  for (Ordinal i = 1; i < n; ++i) {
+    below[i].insert(i - 1);
+    above[i - 1].insert(i);
+  }
+  for (const bool lower : {true, false}) {
+    const HostBsr a = matrixOn(lower ? below : above, 1, 76);
+    for (Ordinal i = 0; i < n; ++i)
+      for (Offset e = a.graph.row_map(i); e < a.graph.row_map(i + 1); ++e)
+        a.values(e) = a.graph.entries(e) == i ? 1 : -0.5;
+    for (const SweepOrder order : {SweepOrder::Along, SweepOrder::Against}) {
+      SweepParameters parameters = sweeps(1, SweepMode::Async);
+      parameters.order = order;
+      IluParameters<Host> ilu_parameters;
+      ilu_parameters.solve = parameters;
+      Ilu<double, Host> ilu(ilu_parameters);
+      ilu.initialize(a);
+      ilu.compute(a);
+      const Vector<double, Host> b("b", n), x("x", n);
+      Kokkos::deep_copy(b, 1.0);
+      ilu.apply(Host::execution_space(), asColumn(Vector<const double, Host>(b)), asColumn(x));
+      Ordinal exact = 0; // x_i = 1 + x_j / 2 with the row j before
+      for (Ordinal i = 1; i < n; ++i)
+        exact += std::abs(x(lower ? i : n - 1 - i) - (2 - std::ldexp(1.0, -i))) < 1e-6 ? 1 : 0;
+      SCOPED_TRACE(message(lower ? "lower, " : "upper, ", ilu.description()));
+      if (order == SweepOrder::Along)
+        EXPECT_GT(exact, n / 2);
+      else
+        EXPECT_LT(exact, n / 100);
+    }
+  }
+}
+
 TEST(Sweeps, StorageRoundsTheFactors) {
   const HostBsr a = matrixOn(randomPattern(40, 4, 97), 3, 97);
   using Method = Ilu<double, Device>;
