@@ -112,6 +112,41 @@ TEST(LongRows, AreAddedInAFixedOrder) {
   }
 }
 
+/// Rows as long as the limit are not long: every row has its sum from one kernel, and from one
+/// only.
+TEST(LongRows, BeginBehindTheLimit) {
+  for (const int bs : {1, 2, 3, 9})
+    for (const Ordinal factor : {1, 2}) { // limits of 64 and of 4 times a mean of 32
+      const Ordinal n = 100, limit = 64 * factor;
+      Rows rows(n, std::vector<Ordinal>(factor == 1 ? 2 : 27));
+      for (auto& row : rows)
+        std::iota(row.begin(), row.end(), 0);
+      for (const Ordinal i : {0, 31, 32, 50, 99}) {
+        rows[i].resize(limit + (i == 50 ? 1 : i == 31 ? -1 : 0));
+        std::iota(rows[i].begin(), rows[i].end(), 0);
+      }
+      const auto a = randomMatrix(rows, 200, bs);
+      const auto long_rows = longRowsOf(a);
+      SCOPED_TRACE(message("block size ", bs, ", limit ", limit));
+      ASSERT_EQ(long_rows.limit(), limit);
+      EXPECT_EQ(long_rows.numRows(), 1);
+      const auto a_device = copyTo<Device>(a);
+      const Doubles dense = toDense(a);
+      const size_t num_rows = a.numPointRows(), num_cols = a.numPointCols();
+      for (const Trans trans : {Trans::No, Trans::Yes})
+        for (const size_t columns : {1, 4}) {
+          const size_t inner = trans == Trans::No ? num_cols : num_rows;
+          const Doubles x = Random(9).vector(inner * columns);
+          const auto y = poisoned(num_rows + num_cols - inner, columns);
+          spmv<double, double, Device>(Exec(), trans, 1.0, a_device, toDevice(x, inner, columns),
+                                       0.0, y, long_rows);
+          const Doubles op_a = trans == Trans::No ? dense : transposed(dense, num_cols);
+          expectNear(toHost(y), transposed(multiply(op_a, transposed(x, inner), inner), columns),
+                     1e-13);
+        }
+    }
+}
+
 TEST(LongRows, AloneLeaveTheOtherRowsAsTheyAre) {
   const auto a = skewed(1);
   const auto a_device = copyTo<Device>(a);
