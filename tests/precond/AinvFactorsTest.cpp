@@ -119,6 +119,36 @@ TEST(AinvColumns, OfRelativeDroppingEqualTheReference) {
   }
 }
 
+/// A root of a zero on the diagonal counts as 1, where it scales the tolerance of its column and
+/// where it scales that of its row.
+TEST(AinvColumns, OfRelativeDroppingTakeZeroDiagonalsForOne) {
+  Pattern pattern = randomPattern(150, 6, 207);
+  for (Ordinal i = 4; i < 150; i += 5) { // fill makes these pivots about -4
+    pattern[i].insert(i - 1);
+    pattern[i - 1].insert(i);
+  }
+  const HostBsr a = matrixOn(pattern, 1, 207);
+  for (Ordinal i = 0; i < 150; ++i)
+    for (Offset e = a.graph.row_map(i); e < a.graph.row_map(i + 1); ++e) {
+      const Ordinal j = a.graph.entries(e);
+      if (i % 5 == 4 && j == i)
+        a.values(e) = 0;
+      else if (i / 5 == j / 5 && i % 5 + j % 5 == 7 && i != j)
+        a.values(e) = 4;
+      else if (i == j)
+        a.values(e) = 4;
+      else
+        a.values(e) *= 0.3;
+    }
+  for (const double drop : {0.31, 0.11})
+    for (const bool stabilized : {true, false}) {
+      AinvParameters parameters = ainv(drop, Ordering::Natural, stabilized, false);
+      parameters.drop_rule = DropRule::Relative;
+      parameters.breakdown = BreakdownPolicy::Replace;
+      compareWithReference(a, parameters);
+    }
+}
+
 /// So many that GPUs have columns wait for those before them.
 TEST(AinvColumns, OfALargeGridEqualTheReference) {
   const HostBsr a = scaledByNorm(matrixNamed("poisson5:250"));
