@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <string>
@@ -92,6 +93,29 @@ public:
 private:
   static inline std::map<const void*, std::uint64_t> sizes_;
   static inline std::uint64_t current_ = 0, peak_ = 0;
+};
+
+/// Fills what Ainvil allocates on the host with bytes that are NaN in all precisions, -1 in
+/// integers, so that what reads an array before it is written is seen. Arrays that begin with zeros
+/// get them afterwards.
+class PoisonedMemory : ToolCallbacks {
+public:
+  PoisonedMemory() {
+    count_ = 0;
+    Kokkos::Tools::Experimental::set_allocate_data_callback(
+        [](Kokkos::Tools::SpaceHandle space, const char* label, const void* pointer,
+           std::uint64_t size) {
+          if (std::string(space.name) != "Host" || std::string(label).rfind("Ainvil::", 0) != 0)
+            return;
+          const std::lock_guard<std::mutex> lock(mutex());
+          std::memset(const_cast<void*>(pointer), 0xff, size);
+          ++count_;
+        });
+  }
+  int count() const { return count_; } ///< arrays so far
+
+private:
+  static inline int count_ = 0;
 };
 
 /// Collects the labels of the kernels launched and of the allocations made while the object lives.

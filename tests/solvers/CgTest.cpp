@@ -109,6 +109,18 @@ TEST(Cg, IndefinitePreconditionerBreaksDown) {
   EXPECT_EQ(s.result.iterations, 0);
 }
 
+// r.M r is 0 although neither r nor M r is: there is no step, and there will be none.
+TEST(Cg, OrthogonalResidualsBreakDown) {
+  for (const HostCsr& m : {diagonalOf({1, -1}), diagonalOf({0, 0})})
+    for (const int interval : {1, 10}) {
+      const Solved s =
+          solveWith<Cg>(options(1e-10, 100, 30, interval), diagonalOf({2, 1}), {1, 1}, &m);
+      EXPECT_EQ(s.result.status, SolveStatus::Breakdown);
+      EXPECT_EQ(s.result.iterations, 0);
+      EXPECT_EQ(s.x, Doubles(2, 0.0));
+    }
+}
+
 // A preconditioner that leaves out an unknown, and a residual there whose square overflows.
 TEST(Cg, OverflowDiverges) {
   const HostCsr m = diagonalOf({1, 0});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// What holds for every solver.
+#include "KokkosObservers.hpp"
 #include "SolverSupport.hpp"
 
 namespace ainvil {
@@ -267,6 +268,26 @@ TYPED_TEST(AnySolver, SecondSolveAllocatesNothingAndGivesTheSame) {
   EXPECT_EQ(second.iterations, first.iterations);
   EXPECT_EQ(second.history, first.history);
   EXPECT_EQ(toHost<double>(x), first_x);
+}
+
+/// New memory holds anything, also NaN, which no factor of 0 removes.
+TYPED_TEST(AnySolver, ReadsNoMemoryThatItHasNotWritten) {
+  const HostCsr a = this->matrix(33, 19);
+  const HostCsr m = inverseDiagonal(a);
+  const Doubles b = randomVector(a.size(), 21);
+  for (const bool preconditioned : {false, true})
+    for (const int interval : {1, 7}) {
+      const SolverOptions o = options(1e-9, 300, 20, interval);
+      const Solved expected = this->solve(o, a, b, preconditioned ? &m : nullptr);
+      const PoisonedMemory poisoned;
+      const Solved actual = this->solve(o, a, b, preconditioned ? &m : nullptr);
+      if (std::is_same<Device::memory_space, Kokkos::HostSpace>::value) {
+        EXPECT_GT(poisoned.count(), 5);
+      }
+      EXPECT_EQ(actual.result.status, SolveStatus::Converged);
+      EXPECT_EQ(actual.result.history, expected.result.history);
+      EXPECT_EQ(actual.x, expected.x);
+    }
 }
 
 TYPED_TEST(AnySolver, OneWorkspaceServesSystemsOfDifferentSize) {
