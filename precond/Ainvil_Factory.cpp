@@ -340,7 +340,8 @@ const std::vector<MethodHelp>& preconditionerHelp() {
        withBreakdown(
            {{"tau", "0.01", "pattern: entries of A above tau sqrt(a_ii a_jj)"},
             {"power", "2",
-             "pattern: steps of B <- Low(B A); adaptive: what it grows from, default 0"},
+             "pattern: steps of B <- Low(B A); adaptive: what it grows from, default 0",
+             "adaptive"},
             {"max-row", "0|n", "pattern: most blocks a row, 0 for any number"},
             {"adaptive", "0|n", "steps in which rows take the blocks that gain most, 0 for none"},
             {"per-step", "4", "adaptive: blocks a row takes in a step"},

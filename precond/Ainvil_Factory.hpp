@@ -27,9 +27,10 @@ FsaiParameters<Device> fsaiParameters(const std::string& specification);
 
 /// One key a method accepts.
 struct ParameterHelp {
-  std::string key;     ///< as in key=value
-  std::string values;  ///< accepted values, the default first
-  std::string meaning; ///< in a few words
+  std::string key;          ///< as in key=value
+  std::string values;       ///< accepted values, the default first
+  std::string meaning;      ///< in a few words
+  std::string without = {}; ///< the default holds where this key is not given; empty: always
 };
 
 /// One method and its keys.

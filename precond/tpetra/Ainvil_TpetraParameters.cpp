@@ -143,6 +143,21 @@ std::vector<std::string> pairsOf(const std::string& specification) {
   return pairs;
 }
 
+bool isOf(const std::string& key, const std::string& pair) {
+  return pair.compare(0, key.size() + 1, key + "=") == 0;
+}
+
+bool hasKey(const std::string& key, const std::vector<std::string>& pairs) {
+  return std::any_of(pairs.begin(), pairs.end(),
+                     [&](const std::string& pair) { return isOf(key, pair); });
+}
+
+void removeKey(const std::string& key, std::vector<std::string>& pairs) {
+  pairs.erase(std::remove_if(pairs.begin(), pairs.end(),
+                             [&](const std::string& pair) { return isOf(key, pair); }),
+              pairs.end());
+}
+
 std::string knownNames(const MethodHelp& method) {
   std::string known;
   for (const ParameterHelp& help : method.parameters)
@@ -169,12 +184,14 @@ Teuchos::RCP<const Teuchos::ParameterList> validParameters(const std::string& me
     const Name* name = findName(method, parameter.key);
     const std::string value = defaultOf(parameter);
     const std::string doc = message(parameter.meaning, " (", parameter.values, ")");
+    Teuchos::ParameterEntry entry; // marked as a default, which nobody has asked for
     if (name->kind == Kind::Integer)
-      list->set(name->name, std::stoi(value), doc);
+      entry.setValue(std::stoi(value), true, doc);
     else if (name->kind == Kind::Number)
-      list->set(name->name, std::stod(value), doc);
+      entry.setValue(std::stod(value), true, doc);
     else
-      list->set(name->name, value, doc);
+      entry.setValue(value, true, doc);
+    list->setEntry(name->name, entry);
   }
   list->set(block_size_name, 0, "size of the blocks in the local matrix; 0: that of the matrix");
   return list;
@@ -187,6 +204,7 @@ ParameterChoice chooseParameters(const std::string& base, const Teuchos::Paramet
     throw InvalidArgument(message("Ainvil has no method '", method, "'"));
   ParameterChoice choice;
   std::vector<std::string> pairs = pairsOf(base);
+  std::vector<const ParameterHelp*> defaults; // given in the list with their default value
   for (auto at = list.begin(); at != list.end(); ++at) {
     const std::string& name = list.name(at);
     const Teuchos::ParameterEntry& entry = list.entry(at);
@@ -211,14 +229,19 @@ ParameterChoice chooseParameters(const std::string& base, const Teuchos::Paramet
         "ainvil " << method << ": the parameter \"" << name << "\" is not known; known are "
                   << knownNames(*help) << ".");
     const std::string text = textOf(method, name, findName(method, known->key)->kind, entry);
-    const std::string start = known->key + "=";
-    pairs.erase(
-        std::remove_if(pairs.begin(), pairs.end(),
-                       [&](const auto& pair) { return pair.compare(0, start.size(), start) == 0; }),
-        pairs.end());
-    if (!sameValue(text, defaultOf(*known)))
-      pairs.push_back(start + text);
+    const bool is_default = sameValue(text, defaultOf(*known));
+    if (is_default && entry.isDefault())
+      continue;
+    removeKey(known->key, pairs);
+    pairs.push_back(known->key + "=" + text);
+    if (is_default)
+      defaults.push_back(&*known);
   }
+  // Where another parameter changes the default, as that of the power of FSAI, what equals the
+  // usual one is not left out.
+  for (const ParameterHelp* parameter : defaults)
+    if (parameter->without.empty() || !hasKey(parameter->without, pairs))
+      removeKey(parameter->key, pairs);
   choice.specification = method;
   for (size_t i = 0; i < pairs.size(); ++i)
     choice.specification += (i == 0 ? ":" : ",") + pairs[i];

@@ -31,8 +31,10 @@ struct ParameterChoice {
 
 /// The specification that `base`, itself one, becomes with the parameters of the list, which win
 /// over those in it. Numbers may be int, long, long long, unsigned, unsigned long, float, double or
-/// strings, choices are strings, "ainv: symmetric" may be a bool. What equals its default is left
-/// out, so that a copy of validParameters() with one parameter changed is a good list.
+/// strings, choices are strings, "ainv: symmetric" may be a bool. A copy of validParameters() with
+/// one parameter changed is a good list: entries that are still marked as defaults count as not
+/// given, and what has been set to its default is left out, unless another parameter changes that
+/// default ("fsai: levels" with "fsai: adaptive steps").
 /// \throws Teuchos::Exceptions::InvalidParameterName for a name the method does not know,
 ///         InvalidParameterType for a type that is not accepted, InvalidParameterValue for a value
 ///         out of range or one of no effect; the messages say what is accepted.

@@ -65,6 +65,39 @@ TEST(TpetraParameters, TheListWinsOverTheName) {
   EXPECT_EQ(chooseParameters("ilu:solve=isai,power=3", list).specification, "ilu:solve=isai");
 }
 
+/// With an adaptive pattern the power has another default, 0, than the list of all defaults tells.
+TEST(TpetraParameters, ADefaultThatDependsOnAnotherParameterMayBeGiven) {
+  ParameterList list;
+  list.set("fsai: adaptive steps", 5);
+  EXPECT_EQ(chooseParameters("fsai", list).specification, "fsai:adaptive=5");
+  EXPECT_EQ(chooseParameters("fsai:power=3", list).specification, "fsai:power=3,adaptive=5");
+  list.set("fsai: levels", 2);
+  for (const char* name : {"fsai", "fsai:power=3", "fsai:adaptive=4,power=2"})
+    EXPECT_EQ(chooseParameters(name, list).specification, "fsai:adaptive=5,power=2") << name;
+  ParameterList levels;
+  levels.set("fsai: levels", 2);
+  EXPECT_EQ(chooseParameters("fsai:adaptive=5,power=1", levels).specification,
+            "fsai:adaptive=5,power=2");
+  EXPECT_EQ(chooseParameters("fsai:power=1", levels).specification, "fsai");
+}
+
+/// What nobody has changed in the list of all defaults is not asked for.
+TEST(TpetraParameters, UnchangedEntriesOfAllParametersAreNotGiven) {
+  ParameterList list = *validParameters("fsai");
+  EXPECT_EQ(chooseParameters("fsai:adaptive=5,power=2", list).specification,
+            "fsai:adaptive=5,power=2");
+  list.set("fsai: adaptive steps", 5);
+  EXPECT_EQ(chooseParameters("fsai", list).specification, "fsai:adaptive=5");
+  ParameterList own;
+  own.set("fsai: adaptive steps", 5);
+  own.validateParametersAndSetDefaults(*validParameters("fsai"));
+  EXPECT_EQ(own.get<int>("fsai: levels"), 2);
+  EXPECT_EQ(chooseParameters("fsai", own).specification, "fsai:adaptive=5");
+  ParameterList read; // whoever reads with a fallback has set it
+  read.get("fsai: levels", 4);
+  EXPECT_EQ(chooseParameters("fsai", read).specification, "fsai:power=4");
+}
+
 /// The list of all defaults asks for nothing, and every key of the library has a name in it.
 TEST(TpetraParameters, AllKeysHaveNamesAndDefaults) {
   for (const MethodHelp& method : preconditionerHelp()) {
