@@ -8,6 +8,7 @@
 namespace ainvil {
 namespace tpetra {
 
+template class Preconditioner<Tpetra::RowMatrix<>>;
 template class BlockJacobi<Tpetra::RowMatrix<>>;
 template class DistributedFsai<Tpetra::RowMatrix<>>;
 

@@ -73,7 +73,8 @@ size_t bytesOfRows(const std::vector<size_t>& lengths, size_t bytes_per_entry) {
 Teuchos::RCP<const Tpetra::CrsMatrix<>> matrixOf(const BsrMatrix<double, HostDevice>& a,
                                                  const Teuchos::RCP<const Map>& rows) {
   using Matrix = Tpetra::CrsMatrix<>;
-  const Pieces pieces = piecesOf(a, *rows);
+  Pieces pieces;
+  onAllRanks(*rows->getComm(), [&] { pieces = piecesOf(a, *rows); });
   const Ordinal n = static_cast<Ordinal>(pieces.row_map.extent(0)) - 1;
   const Matrix::local_matrix_device_type local("Ainvil::matrix", n, n, pieces.entries.extent(0),
                                                pieces.values, pieces.row_map, pieces.entries);
@@ -83,7 +84,8 @@ Teuchos::RCP<const Tpetra::CrsMatrix<>> matrixOf(const BsrMatrix<double, HostDev
 Teuchos::RCP<const Tpetra::BlockCrsMatrix<>> blockMatrixOf(const BsrMatrix<double, HostDevice>& a,
                                                            int block_size,
                                                            const Teuchos::RCP<const Map>& rows) {
-  Pieces pieces = piecesOf(a, *rows);
+  Pieces pieces;
+  onAllRanks(*rows->getComm(), [&] { pieces = piecesOf(a, *rows); });
   const Graph graph(Graph::local_graph_device_type(pieces.entries, pieces.row_map), rows, rows,
                     rows, rows);
   pieces.entries = {};
@@ -118,7 +120,8 @@ Teuchos::RCP<const Map> makeRowMap(const Teuchos::RCP<const Comm>& comm,
                                    const std::vector<int>& owners) {
   Ordinal n = static_cast<Ordinal>(owners.size());
   Teuchos::broadcast(*comm, 0, Teuchos::outArg(n));
-  std::vector<int> all = comm->getRank() == 0 ? owners : std::vector<int>(n);
+  std::vector<int> all;
+  onAllRanks(*comm, [&] { all = comm->getRank() == 0 ? owners : std::vector<int>(n); });
   Teuchos::broadcast(*comm, 0, n, all.data());
   std::vector<Global> mine;
   onAllRanks(*comm, [&] {
@@ -207,9 +210,12 @@ Kokkos::View<double*, HostDevice> gather(const Tpetra::Vector<>& x) {
   const auto to = onFirstRank(*x.getMap());
   Tpetra::Vector<> whole(to);
   whole.doImport(x, Import(x.getMap(), to), Tpetra::INSERT);
-  const Kokkos::View<double*, HostDevice> result("Ainvil::gathered", whole.getLocalLength());
-  const auto local = whole.getLocalViewHost(Tpetra::Access::ReadOnly);
-  std::copy(local.data(), local.data() + result.extent(0), result.data());
+  Kokkos::View<double*, HostDevice> result;
+  onAllRanks(*x.getMap()->getComm(), [&] {
+    result = Kokkos::View<double*, HostDevice>("Ainvil::gathered", whole.getLocalLength());
+    const auto local = whole.getLocalViewHost(Tpetra::Access::ReadOnly);
+    std::copy(local.data(), local.data() + result.extent(0), result.data());
+  });
   return result;
 }
 

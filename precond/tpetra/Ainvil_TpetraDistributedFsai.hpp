@@ -60,7 +60,7 @@ private:
   const crs_matrix_type& rows() const;
   void importRows(int levels);
   void importValues();
-  Teuchos::RCP<crs_matrix_type> ownRows(const execution_space& exec) const;
+  void assemble(const execution_space& exec);
 
   size_t num_entries_ = 0;                   ///< of the rank's own rows
   Teuchos::RCP<const import_type> importer_; ///< null: the rank's own rows are all

@@ -122,7 +122,7 @@ template <class MatrixType>
 const typename DistributedFsai<MatrixType>::crs_matrix_type&
 DistributedFsai<MatrixType>::crsMatrix() const {
   const auto* crs = dynamic_cast<const crs_matrix_type*>(&this->matrix());
-  TEUCHOS_TEST_FOR_EXCEPTION(crs == nullptr, std::runtime_error,
+  TEUCHOS_TEST_FOR_EXCEPTION(crs == nullptr, InvalidArgument,
                              "ainvil fsai: the matrix is no Tpetra::CrsMatrix, whose rows could be "
                              "sent from rank to rank: use local-fsai.");
   return *crs;
@@ -145,25 +145,30 @@ void DistributedFsai<MatrixType>::importRows(int levels) {
   const int ranks = rows.getComm()->getSize();
   if (ranks == 1 && rows.isContiguous())
     return;
+  const Teuchos::Comm<int>& comm = *rows.getComm();
   std::vector<global_ordinal_type> wanted;
-  for (int i = 0; i < compat::numLocalElements(rows); ++i)
-    wanted.push_back(rows.getGlobalElement(i));
+  const auto want = [&](const map_type& map) {
+    for (int i = 0; i < compat::numLocalElements(map); ++i)
+      wanted.push_back(map.getGlobalElement(i));
+    std::sort(wanted.begin(), wanted.end());
+    wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+  };
+  onAllRanks(comm, [&] { want(rows); });
   for (int level = 0; level <= levels; ++level) {
     const crs_matrix_type& reached = imported_.is_null() ? a : *imported_;
     if (level > 0)
-      for (int i = 0; i < compat::numLocalElements(*reached.getColMap()); ++i)
-        wanted.push_back(reached.getColMap()->getGlobalElement(i));
-    std::sort(wanted.begin(), wanted.end());
-    wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+      onAllRanks(comm, [&] { want(*reached.getColMap()); });
     if (level == 0 && levels > 0)
       continue;
-    const auto map = makeMap(wanted, rows);
-    importer_ = Teuchos::rcp(new import_type(a.getRowMap(), map));
-    imported_ = Tpetra::importAndFillCompleteCrsMatrix<crs_matrix_type>(
-        Teuchos::rcpFromRef(a), *importer_, a.getDomainMap(), a.getRangeMap());
+    onAllRanks(comm, [&] {
+      importer_ = Teuchos::rcp(new import_type(a.getRowMap(), makeMap(wanted, rows)));
+      imported_ = Tpetra::importAndFillCompleteCrsMatrix<crs_matrix_type>(
+          Teuchos::rcpFromRef(a), *importer_, a.getDomainMap(), a.getRangeMap());
+    });
   }
   // On a graph that is finished, so that new values can be imported into it.
-  imported_ = Teuchos::rcp(new crs_matrix_type(imported_->getCrsGraph()));
+  onAllRanks(comm,
+             [&] { imported_ = Teuchos::rcp(new crs_matrix_type(imported_->getCrsGraph())); });
   importValues();
 }
 
@@ -172,10 +177,12 @@ void DistributedFsai<MatrixType>::importValues() {
   if (importer_.is_null())
     return;
   const crs_matrix_type& a = crsMatrix();
-  if (imported_->isFillComplete())
-    imported_->resumeFill();
-  imported_->doImport(a, *importer_, Tpetra::REPLACE);
-  imported_->fillComplete(a.getDomainMap(), a.getRangeMap());
+  onAllRanks(*a.getComm(), [&] {
+    if (imported_->isFillComplete())
+      imported_->resumeFill();
+    imported_->doImport(a, *importer_, Tpetra::REPLACE);
+  });
+  onAllRanks(*a.getComm(), [&] { imported_->fillComplete(a.getDomainMap(), a.getRangeMap()); });
 }
 
 template <class MatrixType>
@@ -183,12 +190,12 @@ void DistributedFsai<MatrixType>::doInitialize(const execution_space& exec) {
   local_.reset();
   g_ = gt_ = Teuchos::null;
   const crs_matrix_type& a = crsMatrix();
-  TEUCHOS_TEST_FOR_EXCEPTION(this->blockSize() > 1, std::runtime_error,
+  TEUCHOS_TEST_FOR_EXCEPTION(this->blockSize() > 1, InvalidArgument,
                              "ainvil fsai: \"block: size\" is "
                                  << this->blockSize()
                                  << ", but over the ranks there are no blocks: use local-fsai.");
   auto parameters = fsaiParameters<scalar_type, device_type>(this->specification());
-  TEUCHOS_TEST_FOR_EXCEPTION(parameters.storage != Storage::Native, std::runtime_error,
+  TEUCHOS_TEST_FOR_EXCEPTION(parameters.storage != Storage::Native, InvalidArgument,
                              "ainvil fsai: \"storage: precision\" must be that of the matrix over "
                              "the ranks: leave it out, or use local-fsai.");
   this->timePhase(exec, "import_rows", [&] {
@@ -219,34 +226,40 @@ void DistributedFsai<MatrixType>::doCompute(const execution_space& exec) {
   });
   this->timePhase(exec, "import_values", [&] { importValues(); });
   onAllRanks(comm, [&] { local_->compute(exec, block_.get(exec, rows())); });
+  g_ = gt_ = Teuchos::null;
   this->timePhase(exec, "assemble", [&] {
-    g_ = ownRows(exec);
-    gt_ = Tpetra::RowMatrixTransposer<scalar_type, local_ordinal_type, global_ordinal_type,
-                                      node_type>(g_)
-              .createTranspose();
+    assemble(exec);
+    onAllRanks(comm, [&] {
+      gt_ = Tpetra::RowMatrixTransposer<scalar_type, local_ordinal_type, global_ordinal_type,
+                                        node_type>(g_)
+                .createTranspose();
+    });
   });
   this->takeReport(local_->report());
 }
 
-/// The rank's rows of G as part of a Tpetra matrix.
+/// G from the rows that every rank has of it.
 template <class MatrixType>
-Teuchos::RCP<typename DistributedFsai<MatrixType>::crs_matrix_type>
-DistributedFsai<MatrixType>::ownRows(const execution_space& exec) const {
+void DistributedFsai<MatrixType>::assemble(const execution_space& exec) {
   using LocalMatrix = typename crs_matrix_type::local_matrix_device_type;
   const crs_matrix_type& a = crsMatrix();
   const map_type& rows = *this->rows().getRowMap();
-  const auto own =
-      detail::takeOwnRows<scalar_type, device_type>(exec, local_->factor().native(), own_);
-  const auto columns = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), own.columns);
-  std::vector<global_ordinal_type> indices(columns.extent(0));
-  for (size_t c = 0; c < indices.size(); ++c)
-    indices[c] = rows.getGlobalElement(columns(c));
-  const auto column_map = makeMap(indices, rows);
-  const LocalMatrix local("Ainvil::G", static_cast<Ordinal>(own_.extent(0)),
-                          static_cast<Ordinal>(indices.size()), own.entries.extent(0), own.values,
-                          own.row_map, own.entries);
-  return Teuchos::rcp(
-      new crs_matrix_type(local, a.getRowMap(), column_map, a.getDomainMap(), a.getRangeMap()));
+  const Teuchos::Comm<int>& comm = *a.getComm();
+  detail::OwnRows<scalar_type, device_type> own;
+  std::vector<global_ordinal_type> indices;
+  onAllRanks(comm, [&] {
+    own = detail::takeOwnRows<scalar_type, device_type>(exec, local_->factor().native(), own_);
+    const auto columns = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), own.columns);
+    for (size_t c = 0; c < columns.extent(0); ++c)
+      indices.push_back(rows.getGlobalElement(columns(c)));
+  });
+  onAllRanks(comm, [&] {
+    const LocalMatrix local("Ainvil::G", static_cast<Ordinal>(own_.extent(0)),
+                            static_cast<Ordinal>(indices.size()), own.entries.extent(0), own.values,
+                            own.row_map, own.entries);
+    g_ = Teuchos::rcp(new crs_matrix_type(local, a.getRowMap(), makeMap(indices, rows),
+                                          a.getDomainMap(), a.getRangeMap()));
+  });
 }
 
 template <class MatrixType>

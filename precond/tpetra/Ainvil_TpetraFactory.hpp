@@ -14,8 +14,9 @@ namespace tpetra {
 ///   "fsai":                           over all ranks, DistributedFsai
 ///   "local-fsai":                     on the diagonal block of each rank
 /// in capitals or not, optionally with parameters as ainvil-solve takes them ("ilu:solve=isai,
-/// power=2"). All other names are Ifpack2's. \throws Teuchos::Exceptions::InvalidParameterValue for
-/// bad parameters; what Ifpack2 throws for names that it does not know either.
+/// power=2"). All other names are Ifpack2's. Collective if there is a matrix. \throws
+/// Teuchos::Exceptions::InvalidParameterValue for bad parameters; InvalidArgument if ranks have
+/// different names; what Ifpack2 throws for names that it does not know either.
 template <class MatrixType>
 Teuchos::RCP<Ifpack2::Preconditioner<
     typename MatrixType::scalar_type, typename MatrixType::local_ordinal_type,

@@ -3,6 +3,7 @@
 /// \file
 /// Definitions for Ainvil_TpetraFactory.hpp.
 
+#include "Ainvil_TpetraCollective.hpp"
 #include "Ainvil_TpetraFactory.hpp"
 
 #include <Ifpack2_Factory.hpp>
@@ -19,6 +20,8 @@ create(const std::string& name, const Teuchos::RCP<const MatrixType>& matrix) {
       Tpetra::RowMatrix<typename MatrixType::scalar_type, typename MatrixType::local_ordinal_type,
                         typename MatrixType::global_ordinal_type, typename MatrixType::node_type>;
   const Teuchos::RCP<const Rows> rows = matrix;
+  if (!rows.is_null())
+    requireSame(*rows->getComm(), "the name of the preconditioner", "'" + name + "'");
   const std::string method = methodOf(name), local_fsai = "local-fsai";
   if (method == local_fsai)
     return Teuchos::rcp(new BlockJacobi<Rows>(rows, "fsai" + name.substr(local_fsai.size())));

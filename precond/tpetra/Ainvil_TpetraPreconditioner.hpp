@@ -49,13 +49,14 @@ public:
                 "the template argument must be a Tpetra::RowMatrix");
 
   /// The method and its parameters as createPreconditioner() takes them. `a` may be null: setMatrix
-  /// gives one later. \throws Teuchos::Exceptions::InvalidParameterValue
+  /// gives one later. \throws Teuchos::Exceptions::InvalidParameterValue; InvalidArgument if ranks
+  /// have different parameters
   Preconditioner(const Teuchos::RCP<const row_matrix_type>& a, const std::string& specification)
-      : matrix_(a), base_(specification),
-        choice_(chooseParameters(specification, Teuchos::ParameterList())) {}
+      : matrix_(a), base_(specification), choice_(agreedChoice(Teuchos::ParameterList())) {}
 
   /// Takes the parameters of the list over those of earlier calls; see validParameters(). \throws
-  /// as chooseParameters(); then nothing has changed.
+  /// as chooseParameters(), and InvalidArgument if ranks have different parameters; then nothing
+  /// has changed.
   void setParameters(const Teuchos::ParameterList& list) override;
   /// All parameters of the method with their defaults and explanations.
   Teuchos::RCP<const Teuchos::ParameterList> getValidParameters() const {
@@ -72,8 +73,9 @@ public:
   bool isComputed() const override { return computed_; } ///< apply() may be called
 
   /// Y = beta Y + alpha op(M^-1) X; beta = 0 overwrites Y, NaN included. X and Y may be the same.
-  /// \throws std::runtime_error before compute(), or for multivectors of other maps or sizes: on
-  /// the ranks where they differ.
+  /// Collective, also where the method does not communicate: the ranks look together at a map that
+  /// they have not seen in the call before. \throws std::runtime_error on all ranks before
+  /// compute(), or for multivectors of other maps or sizes, if only on one of them.
   void apply(const multivector_type& x, multivector_type& y,
              Teuchos::ETransp mode = Teuchos::NO_TRANS, scalar_type alpha = 1,
              scalar_type beta = 0) const override;
@@ -135,7 +137,10 @@ private:
   template <class Work>
   static void timed(double& seconds, const Work& work);
   void requireFillComplete() const;
-  void requireMap(const char* name, const multivector_type& x, const map_type& map) const;
+  ParameterChoice agreedChoice(const Teuchos::ParameterList& list) const;
+  void requireSameChoice(const ParameterChoice& choice) const;
+  void requireMap(const char* name, const multivector_type& x, const map_type& map,
+                  Teuchos::RCP<const map_type>& known) const;
 
   Teuchos::RCP<const row_matrix_type> matrix_;
   std::string base_;                  ///< the constructor's specification
@@ -152,3 +157,4 @@ private:
 
 } // namespace tpetra
 } // namespace ainvil
+  mutable Teuchos::RCP<const map_type> known_x_, known_y_; ///< maps that were found to be right

@@ -61,10 +61,28 @@ bool sameIndices(const Map& a, const Map& b) {
 } // namespace detail
 
 template <class MatrixType>
+void Preconditioner<MatrixType>::requireSameChoice(const ParameterChoice& choice) const {
+  const std::string blocks =
+      choice.block_size > 0 ? message(" in blocks of size ", choice.block_size) : "";
+  requireSame(*matrix().getComm(), "the preconditioner", "'" + choice.specification + "'" + blocks);
+}
+
+/// What the list asks for, told to all ranks of the matrix if there is one.
+template <class MatrixType>
+ParameterChoice Preconditioner<MatrixType>::agreedChoice(const Teuchos::ParameterList& list) const {
+  if (matrix_.is_null())
+    return chooseParameters(base_, list);
+  ParameterChoice choice;
+  onAllRanks(*matrix_->getComm(), [&] { choice = chooseParameters(base_, list); });
+  requireSameChoice(choice);
+  return choice;
+}
+
+template <class MatrixType>
 void Preconditioner<MatrixType>::setParameters(const Teuchos::ParameterList& list) {
   Teuchos::ParameterList merged(parameters_);
   merged.setParameters(list);
-  const ParameterChoice choice = chooseParameters(base_, merged);
+  const ParameterChoice choice = agreedChoice(merged);
   if (choice.specification != choice_.specification || choice.block_size != choice_.block_size)
     initialized_ = computed_ = false;
   parameters_ = merged;
@@ -77,6 +95,7 @@ void Preconditioner<MatrixType>::setMatrix(const Teuchos::RCP<const row_matrix_t
     return;
   initialized_ = initialized_ && !a.is_null() && detail::haveSameGraph(*matrix_, *a);
   computed_ = false;
+  known_x_ = known_y_ = Teuchos::null;
   matrix_ = a;
 }
 
@@ -101,16 +120,20 @@ void Preconditioner<MatrixType>::timed(double& seconds, const Work& work) {
 
 template <class MatrixType>
 void Preconditioner<MatrixType>::requireFillComplete() const {
-  TEUCHOS_TEST_FOR_EXCEPTION(!matrix().isFillComplete(), std::runtime_error,
-                             "ainvil " << methodOf(base_)
-                                       << ": the matrix is not fill complete: call its "
-                                          "fillComplete first.");
+  const row_matrix_type& a = matrix();
+  onAllRanks(*a.getComm(), [&] {
+    TEUCHOS_TEST_FOR_EXCEPTION(!a.isFillComplete(), std::runtime_error,
+                               "ainvil " << methodOf(base_)
+                                         << ": the matrix is not fill complete: call its "
+                                            "fillComplete first.");
+  });
 }
 
 template <class MatrixType>
 void Preconditioner<MatrixType>::initialize() {
   const row_matrix_type& a = matrix();
   requireFillComplete();
+  requireSameChoice(choice_); // chosen before there was a matrix, perhaps
   TEUCHOS_TEST_FOR_EXCEPTION(
       !a.getDomainMap()->isSameAs(*a.getRangeMap()), std::runtime_error,
       "ainvil " << methodOf(base_)
@@ -137,27 +160,34 @@ void Preconditioner<MatrixType>::compute() {
   ++num_compute_;
 }
 
-/// Looks at the indices of this rank only, and not even at them where the maps are the same object.
-/// AdditiveSchwarz hands vectors of all ranks to what it thinks of as the preconditioner of one:
-/// there only their length counts.
+/// Every rank looks at its own indices, and all together at the outcome: else one that throws alone
+/// would leave the others waiting in the next product or sum. A map that is that of the
+/// preconditioner, or the one of the call before, needs no look: objects are the same on all ranks
+/// or on none. AdditiveSchwarz hands vectors of all ranks to what it thinks of as the
+/// preconditioner of one: there only their length counts, and that rank looks alone.
 template <class MatrixType>
 void Preconditioner<MatrixType>::requireMap(const char* name, const multivector_type& x,
-                                            const map_type& map) const {
-  const map_type& other = *x.getMap();
+                                            const map_type& map,
+                                            Teuchos::RCP<const map_type>& known) const {
+  const Teuchos::RCP<const map_type> other = x.getMap();
+  if (other.getRawPtr() == &map || other == known)
+    return;
   const int ranks = map.getComm()->getSize();
   // On one rank contiguous maps differ by where they begin to count.
-  const bool by_length = other.getComm()->getSize() != ranks ||
-                         (ranks == 1 && other.isContiguous() && map.isContiguous());
-  const bool same = &other == &map ||
-                    (by_length ? compat::numLocalElements(other) == compat::numLocalElements(map)
-                               : detail::sameIndices(other, map));
-  TEUCHOS_TEST_FOR_EXCEPTION(!same, std::runtime_error,
-                             "ainvil " << methodOf(base_) << ": the map of " << name
-                                       << " is not that of the preconditioner: they have "
-                                       << x.getLocalLength() << " and "
-                                       << compat::numLocalElements(map)
-                                       << " indices on this rank. X must have its domain map, Y "
-                                          "its range map.");
+  const bool by_length = other->getComm()->getSize() != ranks ||
+                         (ranks == 1 && other->isContiguous() && map.isContiguous());
+  onAllRanks(*map.getComm(), [&] {
+    const bool same = by_length ? compat::numLocalElements(*other) == compat::numLocalElements(map)
+                                : detail::sameIndices(*other, map);
+    TEUCHOS_TEST_FOR_EXCEPTION(!same, std::runtime_error,
+                               "ainvil " << methodOf(base_) << ": the map of " << name
+                                         << " is not that of the preconditioner: they have "
+                                         << x.getLocalLength() << " and "
+                                         << compat::numLocalElements(map)
+                                         << " indices on this rank. X must have its domain map, Y "
+                                            "its range map.");
+  });
+  known = other;
 }
 
 template <class MatrixType>
@@ -170,8 +200,8 @@ void Preconditioner<MatrixType>::apply(const multivector_type& x, multivector_ty
   TEUCHOS_TEST_FOR_EXCEPTION(x.getNumVectors() != y.getNumVectors(), std::runtime_error,
                              "ainvil " << methodOf(base_) << ": X has " << x.getNumVectors()
                                        << " columns, but Y has " << y.getNumVectors() << ".");
-  requireMap("X", x, *getDomainMap());
-  requireMap("Y", y, *getRangeMap());
+  requireMap("X", x, *getDomainMap(), known_x_);
+  requireMap("Y", y, *getRangeMap(), known_y_);
   ScopedRegion region("Ainvil::tpetra::apply");
   const Kokkos::Timer timer;
   const Trans trans = mode == Teuchos::NO_TRANS ? Trans::No : Trans::Yes;

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// What goes wrong on one rank only: all ranks are told, none waits for another.
+#include "TpetraSupport.hpp"
+
+#include "Ainvil_Allocation.hpp"
+
+#include <Teuchos_ParameterListExceptions.hpp>
+
+#include <new>
+
+namespace ainvil {
+namespace {
+
+using namespace test;
+namespace Wrong = Teuchos::Exceptions;
+
+bool isLastRank() {
+  return world()->getRank() == ranks() - 1;
+}
+
+/// The exception that the last rank has thrown, on every rank.
+template <class Exception, class Work>
+void expectThrowOfLastRank(const std::string& part, const Work& work) {
+  try {
+    work();
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const Exception& error) {
+    const std::string text = error.what();
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+    if (ranks() > 1) {
+      EXPECT_NE(text.find(message("rank ", ranks() - 1, " of ", ranks())), std::string::npos)
+          << text;
+    }
+  }
+}
+
+class OnLastRank : public ::testing::Test {
+protected:
+  const HostBsr a_ = spdMatrixOn(symmetricPattern(61, 4, 17), 1, 17);
+  const RCP<const TpetraCrs> crs_ = crsMatrix(a_, Spread::Parts);
+};
+
+TEST_F(OnLastRank, WrongParametersAreToldToAll) {
+  const auto m = made("ilu", crs_);
+  ParameterList value, name, type;
+  if (isLastRank()) {
+    value.set("fact: iluk level-of-fill", -1);
+    name.set("fact: level", 1);
+    type.set("fact: iluk level-of-fill", true);
+  }
+  expectThrowOfLastRank<Wrong::InvalidParameterValue>("level-of-fill",
+                                                      [&] { m->setParameters(value); });
+  expectThrowOfLastRank<Wrong::InvalidParameterName>("fact: level",
+                                                     [&] { m->setParameters(name); });
+  expectThrowOfLastRank<Wrong::InvalidParameterType>("must be an integer",
+                                                     [&] { m->setParameters(type); });
+  EXPECT_TRUE(m->isComputed());
+}
+
+TEST_F(OnLastRank, OtherParametersAreRefused) {
+  if (ranks() == 1)
+    return;
+  for (const char* method : {"ilu", "fsai"}) {
+    const auto m = made(method, crs_);
+    ParameterList list;
+    if (isLastRank())
+      list.set("breakdown: policy", "replace");
+    expectThrowOfLastRank<InvalidArgument>("give all ranks the same",
+                                           [&] { m->setParameters(list); });
+    EXPECT_TRUE(m->isComputed());
+    expectThrowOfLastRank<InvalidArgument>("give all ranks the same", [&] {
+      tpetra::create(isLastRank() ? message(method, ":storage=float") : method, crs_);
+    });
+  }
+  // Without a matrix ranks do not know of each other before initialize().
+  const auto late = tpetra::create<TpetraRow>("ilu", Teuchos::null);
+  ParameterList list;
+  list.set("fact: iluk level-of-fill", isLastRank() ? 1 : 0);
+  late->setParameters(list);
+  dynamic_cast<Ifpack2::Details::CanChangeMatrix<TpetraRow>&>(*late).setMatrix(crs_);
+  expectThrowOfLastRank<InvalidArgument>("give all ranks the same", [&] { late->initialize(); });
+}
+
+/// X or Y whose map differs on the last rank alone, with as many indices.
+TEST_F(OnLastRank, AnotherMapIsToldToAll) {
+  std::vector<tpetra::Map::global_ordinal_type> indices;
+  const auto& rows = *crs_->getRowMap();
+  for (int i = 0; i < tpetra::compat::numLocalElements(rows); ++i)
+    indices.push_back(rows.getGlobalElement(i));
+  if (isLastRank())
+    std::reverse(indices.begin(), indices.end());
+  const auto map =
+      rcp(new tpetra::Map(61, Teuchos::arrayViewFromVector(indices), 0, rows.getComm()));
+  TpetraVector other(map), x(crs_->getRowMap()), y(crs_->getRowMap());
+  for (const char* method : {"ilu", "jacobi", "fsai"}) {
+    const auto m = made(method, crs_);
+    for (int again = 0; again < 2; ++again) {
+      expectThrowOfLastRank<std::runtime_error>("the map of X", [&] { m->apply(other, y); });
+      expectThrowOfLastRank<std::runtime_error>("the map of Y", [&] { m->apply(x, other); });
+      m->apply(x, y);
+    }
+    EXPECT_EQ(m->getNumApply(), 2);
+  }
+}
+
+/// A map that is the same, but not the same object, is looked at once.
+TEST_F(OnLastRank, EqualMapsAreTaken) {
+  const auto map = rcp(new tpetra::Map(*rowMap(61, Spread::Parts)));
+  TpetraVector x(map), y(map);
+  x.putScalar(1);
+  const auto m = made("ilu", crs_);
+  m->apply(x, y);
+  m->apply(x, y);
+  EXPECT_EQ(wholeVector(y), applied(*m, std::vector<double>(61, 1.0)));
+}
+
+/// Counts the arrays that the library allocates on this rank while the object lives, and lets the
+/// n-th of them fail.
+class FailingArray {
+public:
+  explicit FailingArray(int n) {
+    failing_ = n;
+    count_ = 0;
+    detail::allocation_hook = [](const std::string&, std::size_t) {
+      if (++count_ == failing_)
+        throw std::bad_alloc();
+    };
+  }
+  ~FailingArray() { detail::allocation_hook = nullptr; }
+  FailingArray(const FailingArray&) = delete;
+  FailingArray& operator=(const FailingArray&) = delete;
+
+private:
+  static inline int failing_ = 0, count_ = 0;
+};
+
+/// Whatever array the last rank gets no memory for, in whatever phase of the set-up: all ranks
+/// learn of it, and the next set-up succeeds.
+TEST_F(OnLastRank, NoMemoryIsToldToAll) {
+  const auto x = randomVector(61, 5);
+  for (const char* method : {"ilu:solve=isai", "fsai", "local-fsai", "ainv", "jacobi"}) {
+    SCOPED_TRACE(method);
+    const auto expected = applied(*made(method, crs_), x);
+    int failures = 0;
+    for (int n = 1;; ++n) {
+      const auto m = tpetra::create(method, crs_);
+      bool failed = false;
+      std::string text;
+      {
+        const FailingArray failing(isLastRank() ? n : 0);
+        try {
+          m->initialize();
+          m->compute();
+        } catch (const OutOfMemory& error) {
+          failed = true;
+          text = error.what();
+        }
+      }
+      if (!failed)
+        break;
+      ++failures;
+      EXPECT_NE(text.find("Ainvil::"), std::string::npos) << text;
+      EXPECT_FALSE(m->isComputed());
+      m->compute();
+      expectNear(applied(*m, x), expected, 1e-12);
+    }
+    EXPECT_GT(failures, 3);
+  }
+}
+
+} // namespace
+} // namespace ainvil
