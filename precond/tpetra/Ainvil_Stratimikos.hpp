@@ -19,6 +19,8 @@ namespace tpetra {
 /// Tpetra::RowMatrix. What it reads in the sublist "Preconditioner Types" > "Ainvil":
 ///   "Prec Type":      a name for ainvil::tpetra::create(), Ifpack2's included; "ilu" by default
 ///   "Prec Settings":  a sublist, for setParameters() of that preconditioner
+///   "Allow Varying":  true if the solver is a flexible one, as asynchronous sweeps demand; by
+///                     default false, and these are refused
 /// These are checked, by what create() and setParameters() throw, when a preconditioner is made.
 ///
 /// A preconditioner that is there already is computed again, but not initialized, if parameters and

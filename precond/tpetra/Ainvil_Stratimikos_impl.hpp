@@ -10,6 +10,7 @@
 #include <Teuchos_AbstractFactoryStd.hpp>
 #include <Teuchos_CommHelpers.hpp>
 #include <Teuchos_ParameterListAcceptorDefaultBase.hpp>
+#include <Teuchos_ParameterListExceptions.hpp>
 #include <Thyra_DefaultPreconditioner.hpp>
 #include <Thyra_PreconditionerFactoryBase.hpp>
 #include <Thyra_TpetraThyraWrappers.hpp>
@@ -20,6 +21,7 @@ namespace detail {
 
 constexpr const char* prec_type = "Prec Type";
 constexpr const char* prec_settings = "Prec Settings";
+constexpr const char* allow_varying = "Allow Varying";
 
 /// What create() makes, as Thyra sees it, and what it was made from.
 template <class MatrixType>
@@ -36,6 +38,7 @@ public:
     if (inner_.is_null() || !Teuchos::haveSameValues(parameters, parameters_) || !take(matrix)) {
       const auto made = create(parameters.get<std::string>(prec_type), matrix);
       made->setParameters(parameters.sublist(prec_settings));
+      requireFixed(*made, parameters);
       inner_ = made;
       parameters_ = parameters;
     }
@@ -57,6 +60,8 @@ private:
   using node_type = typename MatrixType::node_type;
   using operator_type =
       Tpetra::Operator<scalar_type, local_ordinal_type, global_ordinal_type, node_type>;
+  using preconditioner_type =
+      Ifpack2::Preconditioner<scalar_type, local_ordinal_type, global_ordinal_type, node_type>;
 
   /// False if the preconditioner there is cannot change its matrix.
   bool take(const Teuchos::RCP<const MatrixType>& matrix) {
@@ -68,6 +73,21 @@ private:
     return changing != nullptr;
   }
 
+  /// The solver is not known here, so that a preconditioner which only some solvers may use has to
+  /// be allowed by name.
+  static void requireFixed(const preconditioner_type& m, const Teuchos::ParameterList& parameters) {
+    using Rows = Tpetra::RowMatrix<scalar_type, local_ordinal_type, global_ordinal_type, node_type>;
+    const auto* own = dynamic_cast<const Preconditioner<Rows>*>(&m);
+    TEUCHOS_TEST_FOR_EXCEPTION(
+        own != nullptr && !own->isFixed() && !parameters.get<bool>(allow_varying),
+        Teuchos::Exceptions::InvalidParameterValue,
+        "ainvil: the preconditioner \""
+            << parameters.get<std::string>(prec_type)
+            << "\" is another linear map at every application, with which plain GMRES and CG go "
+               "wrong: take a flexible solver (Belos: \"Flexible Gmres\" true) and set \""
+            << allow_varying << "\" to true, or \"trisolver: type\" to \"jacobi\".");
+  }
+
   /// True if any rank has other entries than when the preconditioner was initialized.
   bool grown(const MatrixType& matrix) const {
     const int here = compat::numLocalEntries(matrix) != num_entries_;
@@ -76,9 +96,7 @@ private:
     return any != 0;
   }
 
-  Teuchos::RCP<
-      Ifpack2::Preconditioner<scalar_type, local_ordinal_type, global_ordinal_type, node_type>>
-      inner_;
+  Teuchos::RCP<preconditioner_type> inner_;
   Teuchos::ParameterList parameters_;
   size_t num_entries_ = 0;
 };
@@ -102,6 +120,8 @@ public:
     const auto list = Teuchos::parameterList("Ainvil");
     list->set(prec_type, std::string("ilu"), "Name of a preconditioner of Ainvil or Ifpack2.");
     list->sublist(prec_settings, false, "Its parameters.").disableRecursiveValidation();
+    list->set(allow_varying, false,
+              "The solver takes a preconditioner that is not the same at every application.");
     return list;
   }
 

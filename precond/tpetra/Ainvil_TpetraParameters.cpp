@@ -246,7 +246,7 @@ ParameterChoice chooseParameters(const std::string& base, const Teuchos::Paramet
   for (size_t i = 0; i < pairs.size(); ++i)
     choice.specification += (i == 0 ? ":" : ",") + pairs[i];
   try {
-    createPreconditioner<double, HostDevice>(choice.specification);
+    choice.fixed = createPreconditioner<double, HostDevice>(choice.specification)->isFixed();
   } catch (const InvalidArgument& error) {
     std::string why = error.what();
     for (const ParameterHelp& parameter : help->parameters) {

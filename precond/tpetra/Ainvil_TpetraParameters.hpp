@@ -27,6 +27,7 @@ Teuchos::RCP<const Teuchos::ParameterList> validParameters(const std::string& me
 struct ParameterChoice {
   std::string specification; ///< for createPreconditioner
   int block_size = 0;        ///< "block: size"; 0: that of the matrix
+  bool fixed = true;         ///< Preconditioner::isFixed() of what the specification makes
 };
 
 /// The specification that `base`, itself one, becomes with the parameters of the list, which win

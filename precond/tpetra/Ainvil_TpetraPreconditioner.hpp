@@ -19,11 +19,15 @@ namespace tpetra {
 /// (setInnerPreconditioner). MatrixType is a Tpetra::RowMatrix; the matrix itself may be a
 /// CrsMatrix or BlockCrsMatrix, and for methods that stay on a rank any other RowMatrix as well.
 ///
-/// initialize(), compute() and setMatrix() are collective: if they fail on one rank of the matrix,
-/// all ranks throw, and the message names the rank. (The matrix that AdditiveSchwarz hands to its
-/// inner preconditioner is of one rank: there that rank alone throws.) setParameters() undoes
-/// initialize() if it changes anything. All local kernels run on the default instance of the
-/// execution space.
+/// Where there is a matrix, the constructor, setParameters(), initialize(), compute() and
+/// setMatrix() are collective: if they fail on one rank of the matrix, all ranks throw, and the
+/// message names the rank. (The matrix that AdditiveSchwarz hands to its inner preconditioner is of
+/// one rank: there that rank alone throws.) All ranks must have the same parameters.
+/// setParameters() undoes initialize() if it changes anything. All local kernels run on the default
+/// instance of the execution space.
+///
+/// Belos does not ask a preconditioner whether it is the same linear map at every application: with
+/// asynchronous sweeps (isFixed() false) use its flexible GMRES.
 template <class MatrixType>
 class Preconditioner
     : public Ifpack2::Preconditioner<
@@ -71,6 +75,10 @@ public:
   /// std::runtime_error
   void compute() override;
   bool isComputed() const override { return computed_; } ///< apply() may be called
+
+  /// True if apply() is the same linear map every time, which plain GMRES and CG rely on: all but
+  /// asynchronous sweeps.
+  virtual bool isFixed() const { return choice_.fixed; }
 
   /// Y = beta Y + alpha op(M^-1) X; beta = 0 overwrites Y, NaN included. X and Y may be the same.
   /// Collective, also where the method does not communicate: the ranks look together at a map that
@@ -153,8 +161,8 @@ private:
   mutable int num_apply_ = 0;
   double initialize_seconds_ = 0, compute_seconds_ = 0;
   mutable double apply_seconds_ = 0;
+  mutable Teuchos::RCP<const map_type> known_x_, known_y_; ///< maps that were found to be right
 };
 
 } // namespace tpetra
 } // namespace ainvil
-  mutable Teuchos::RCP<const map_type> known_x_, known_y_; ///< maps that were found to be right

@@ -221,9 +221,10 @@ void Preconditioner<MatrixType>::apply(const multivector_type& x, multivector_ty
 
 template <class MatrixType>
 std::string Preconditioner<MatrixType>::description() const {
-  std::string text = message(
-      "\"ainvil::tpetra::Preconditioner\": {Initialized: ", initialized_ ? "true" : "false",
-      ", Computed: ", computed_ ? "true" : "false", ", Method: \"", choice_.specification, "\"");
+  std::string text =
+      message("\"ainvil::tpetra::Preconditioner\": {Initialized: ", initialized_ ? "true" : "false",
+              ", Computed: ", computed_ ? "true" : "false", ", Method: \"", choice_.specification,
+              "\", Varies: ", isFixed() ? "false" : "true");
   if (choice_.block_size > 0)
     text += message(", Block size: ", choice_.block_size);
   if (matrix_.is_null())

@@ -202,9 +202,28 @@ TEST_F(BlockJacobi, CountsAndDescribes) {
   EXPECT_GT(m->getApplyTime(), 0);
   EXPECT_EQ(m->description(),
             message("\"ainvil::tpetra::Preconditioner\": {Initialized: true, Computed: true, "
-                    "Method: \"ilu:solve=isai\", Global matrix dimensions: [114, 114], Ranks: ",
+                    "Method: \"ilu:solve=isai\", Varies: false, Global matrix dimensions: [114, "
+                    "114], Ranks: ",
                     ranks(), "}"));
   EXPECT_EQ(m->getMatrix().getRawPtr(), crs_.getRawPtr());
+}
+
+TEST_F(BlockJacobi, TellsWhetherItVaries) {
+  const auto varies = [&](const std::string& name) {
+    const auto m = tpetra::create<TpetraCrs>(name, crs_);
+    const bool fixed = dynamic_cast<const tpetra::Preconditioner<TpetraRow>&>(*m).isFixed();
+    const char* word = fixed ? "Varies: false" : "Varies: true";
+    EXPECT_NE(m->description().find(word), std::string::npos) << m->description();
+    return !fixed;
+  };
+  EXPECT_TRUE(varies("ilu:solve=async"));
+  EXPECT_FALSE(varies("ilu:solve=jacobi"));
+  EXPECT_FALSE(varies("fsai"));
+  const auto m = tpetra::create<TpetraRow>("ilu", Teuchos::null);
+  ParameterList list;
+  list.set("trisolver: type", "async");
+  m->setParameters(list);
+  EXPECT_FALSE(dynamic_cast<const tpetra::Preconditioner<TpetraRow>&>(*m).isFixed());
 }
 
 TEST_F(BlockJacobi, AnotherMatrixHasToBeInitialized) {

@@ -252,6 +252,32 @@ TEST(Stratimikos, GrownGraphIsInitializedAgain) {
   expectCounts(*m, 2, 2);
 }
 
+/// Asynchronous sweeps are for flexible solvers only, which one has to have chosen.
+TEST(Stratimikos, RefusesPreconditionersThatVaryUnlessTold) {
+  const auto a = matrix("laplace7:6");
+  ParameterList settings;
+  settings.set("trisolver: type", "async");
+  const auto strategy = factory("ilu", settings);
+  const auto m = strategy->createPrec();
+  try {
+    strategy->initializePrec(Thyra::defaultLinearOpSource(wrap(a)), m.get());
+    ADD_FAILURE() << "it was accepted";
+  } catch (const Teuchos::Exceptions::InvalidParameterValue& error) {
+    EXPECT_NE(std::string(error.what()).find("Flexible Gmres"), std::string::npos) << error.what();
+  }
+  const auto with_flexible = builder("ilu", settings);
+  const auto list = with_flexible->getNonconstParameterList();
+  list->sublist("Preconditioner Types").sublist("Ainvil").set("Allow Varying", true);
+  ParameterList& belos = list->sublist("Linear Solver Types").sublist("Belos");
+  belos.set("Solver Type", "Block GMRES");
+  ParameterList& gmres = belos.sublist("Solver Types").sublist("Block GMRES");
+  gmres.set("Flexible Gmres", true);
+  gmres.set("Convergence Tolerance", 1e-8);
+  const auto lows =
+      Thyra::linearOpWithSolve(*with_flexible->createLinearSolveStrategy(""), wrap(a));
+  expectSolves(*lows, *a);
+}
+
 TEST(Stratimikos, RefusesWhatItDoesNotKnow) {
   const auto source = Thyra::defaultLinearOpSource(wrap(matrix("laplace7:4")));
   const auto tryIt = [&](const std::string& name, const ParameterList& settings) {
