@@ -175,10 +175,6 @@ void readRhs(const std::string& text, CommandLine& command) {
       throw InvalidArgument(
           message("--rhs '", text, "': the seed must be an integer from 0 to 2^64 - 1"));
   } else {
-    if (!std::filesystem::exists(text))
-      throw InvalidArgument(message("--rhs must be ones, rowsum, scaled-rowsum, random[:SEED] or a "
-                                    "file, but there is no file '",
-                                    text, "'"));
     command.rhs = RhsKind::File;
     command.rhs_file = text;
   }
@@ -198,17 +194,6 @@ void check(const CommandLine& command, bool block_size_given) {
     throw InvalidArgument("--overlap needs --format points: Ifpack2 shares no rows of blocks");
   requireAtLeast("--newton-steps", command.newton_steps, 1);
   requireTolerance(command.newton_tolerance);
-
-  const std::pair<const char*, const std::string*> outputs[] = {{"--json", &command.json},
-                                                                {"--history", &command.history},
-                                                                {"--solution", &command.solution}};
-  for (const auto& [option, path] : outputs) {
-    if (sameFile(*path, command.matrix) || sameFile(*path, command.rhs_file))
-      throw InvalidArgument(message(option, " would overwrite the input file '", *path, "'"));
-    for (const auto& [other, other_path] : outputs) // each pair once
-      if (path < other_path && sameFile(*path, *other_path))
-        throw InvalidArgument(message(option, " and ", other, " name the same file '", *path, "'"));
-  }
 }
 
 } // namespace
@@ -344,9 +329,28 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program 
   command.by_metis = partition == "metis";
   command.in_blocks = format == "blocks";
   check(command, block_size->count() > 0);
+  if (!mpi)
+    checkFiles(command);
   if (command.preconds.empty())
     command.preconds = defaultsOf(program, command.solver);
   return command;
+}
+
+void checkFiles(const CommandLine& command) {
+  if (!command.rhs_file.empty() && !std::filesystem::exists(command.rhs_file))
+    throw InvalidArgument(message("--rhs must be ones, rowsum, scaled-rowsum, random[:SEED] or a "
+                                  "file, but there is no file '",
+                                  command.rhs_file, "'"));
+  const std::pair<const char*, const std::string*> outputs[] = {{"--json", &command.json},
+                                                                {"--history", &command.history},
+                                                                {"--solution", &command.solution}};
+  for (const auto& [option, path] : outputs) {
+    if (sameFile(*path, command.matrix) || sameFile(*path, command.rhs_file))
+      throw InvalidArgument(message(option, " would overwrite the input file '", *path, "'"));
+    for (const auto& [other, other_path] : outputs) // each pair once
+      if (path < other_path && sameFile(*path, *other_path))
+        throw InvalidArgument(message(option, " and ", other, " name the same file '", *path, "'"));
+  }
 }
 
 } // namespace perf

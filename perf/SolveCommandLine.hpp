@@ -61,9 +61,14 @@ struct CommandLine {
 };
 
 /// Parses the arguments behind the name of the program. Does not need Kokkos to be initialised and
-/// opens no file. \throws InvalidArgument
+/// opens no file. Of ainvil-solve-mpi it does not even ask which files there are, for only one of
+/// the ranks need have them: checkFiles() does. \throws InvalidArgument
 CommandLine parseCommandLine(const std::vector<std::string>& arguments,
                              Program program = Program::Solve);
+
+/// \throws InvalidArgument if there is no file for the right-hand side, or an output would
+/// overwrite an input or another output.
+void checkFiles(const CommandLine& command);
 
 } // namespace perf
 } // namespace ainvil
