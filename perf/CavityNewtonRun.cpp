@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "CavityNewtonRun.hpp"
 
+#include "SolveOutcome.hpp"
+
 #include "Ainvil_BlockArrays.hpp"
 #include "Ainvil_TpetraCollective.hpp"
 #include "Ainvil_TpetraStructures.hpp"
@@ -79,8 +81,9 @@ Ordinal cavityNewtonSize(const CommandLine& command) {
 }
 
 CavityNewtonRun::CavityNewtonRun(const CommandLine& command, Ordinal n,
-                                 const Teuchos::RCP<const tpetra::Comm>& comm)
-    : command_(command), n_(n), comm_(comm) {
+                                 const Teuchos::RCP<const tpetra::Comm>& comm,
+                                 const RanksTogether& ranks)
+    : command_(command), n_(n), comm_(comm), ranks_(ranks) {
   const Exec exec;
   const auto rows = makeRowMap(
       command, n * n, [&] { return CavityNewton<HostDevice>(n).graph(); }, comm);
@@ -121,38 +124,56 @@ double CavityNewtonRun::assemble() {
   return f_->norm2();
 }
 
+/// ||F - J d|| / ||F||.
+double CavityNewtonRun::linearResidual(const TpetraRow& matrix) {
+  TpetraVector r(*f_, Teuchos::Copy);
+  matrix.apply(*d_, r, Teuchos::NO_TRANS, -1, 1);
+  return r.norm2() / f_->norm2();
+}
+
 NewtonResult CavityNewtonRun::run(const std::string& specification) {
+  NewtonResult result;
+  result.points = n_ * n_;
+  result.entries = 9 * Offset(blocks_->getGlobalNumEntries());
+  try {
+    ranks_.run([&] { iterate(specification, result); });
+    result.status = result.converged ? "converged" : "not converged";
+  } catch (const std::exception& error) {
+    RunRecord record;
+    recordFailure(error, record);
+    result.converged = false;
+    result.status = record.status;
+    result.message = tpetra::reasonOf(error);
+  }
+  return result;
+}
+
+void CavityNewtonRun::iterate(const std::string& specification, NewtonResult& result) {
   Teuchos::RCP<const TpetraRow> matrix = blocks_;
   if (!points_.is_null())
     matrix = points_;
   TpetraPreconditioner m(command_, specification, matrix, points_.is_null() ? 1 : 3);
-  NewtonResult result;
-  result.points = n_ * n_;
-  result.entries = 9 * Offset(blocks_->getGlobalNumEntries());
   x_->putScalar(0);
   const double first_norm = assemble();
   double norm = first_norm;
   while (norm > command_.newton_tolerance * first_norm &&
          result.steps.size() < size_t(command_.newton_steps)) {
     NewtonStep step;
-    try {
-      if (result.steps.empty() || m.sharesRows())
-        step.initialize_seconds = timedOverRanks(*comm_, [&] { m.initialize(); });
-      step.compute_seconds = timedOverRanks(*comm_, [&] { m.compute(); });
-    } catch (const BreakdownError& error) {
-      result.breakdown = error.what();
-      return result;
-    }
+    if (result.steps.empty() || m.sharesRows())
+      step.initialize_seconds = timedOverRanks(*comm_, [&] { m.initialize(); });
+    step.compute_seconds = timedOverRanks(*comm_, [&] { m.compute(); });
     step.initializations = m.get().getNumInitialize();
     RunRecord record;
     m.report(*comm_, record);
     step.phases = record.setup_phases;
     const int applications = m.get().getNumApply();
-    const BelosResult solved = solveByBelos(command_, matrix, m, f_, d_);
+    double residual = not_measured;
+    const BelosResult solved = solveByBelos(command_, matrix, m, f_, d_,
+                                            [&] { return residual = linearResidual(*matrix); });
     const int count = m.get().getNumApply() - applications;
     step.gmres_seconds = solved.seconds;
     step.iterations = solved.iterations;
-    step.converged = solved.converged;
+    step.converged = residual <= command_.tolerance;
     step.precond_seconds = timeApplications(*comm_, m.get(), count);
     x_->update(-1, *d_, 1);
     norm = assemble();
@@ -162,7 +183,6 @@ NewtonResult CavityNewtonRun::run(const std::string& specification) {
       break;
   }
   result.converged = norm <= command_.newton_tolerance * first_norm;
-  return result;
 }
 
 } // namespace perf

@@ -3,6 +3,7 @@
 /// \file
 /// The lid-driven cavity by Newton's method on the ranks of an MPI job.
 
+#include "RanksTogether.hpp"
 #include "TpetraSolve.hpp"
 
 #include "Ainvil_CavityNewton.hpp"
@@ -26,9 +27,10 @@ struct NewtonStep {
 struct NewtonResult {
   std::vector<NewtonStep> steps;
   bool converged = false;
-  std::string breakdown; ///< of the preconditioner, which ended the run
-  Ordinal points = 0;    ///< of the grid
-  Offset entries = 0;    ///< of the Jacobian
+  std::string status;  ///< "converged", "not converged", or that of a run which has been stopped
+  std::string message; ///< why it was stopped, else empty
+  Ordinal points = 0;  ///< of the grid
+  Offset entries = 0;  ///< of the Jacobian
 };
 
 /// The N of "cavity-newton:N", or 0 if the command line asks for something else.
@@ -40,8 +42,9 @@ Ordinal cavityNewtonSize(const CommandLine& command);
 class CavityNewtonRun {
 public:
   CavityNewtonRun(const CommandLine& command, Ordinal n,
-                  const Teuchos::RCP<const tpetra::Comm>& comm);
+                  const Teuchos::RCP<const tpetra::Comm>& comm, const RanksTogether& ranks);
 
+  /// Whatever stops the run is part of the result.
   NewtonResult run(const std::string& specification);
 
 private:
@@ -50,10 +53,13 @@ private:
   using Import = Tpetra::Import<>;
 
   double assemble();
+  double linearResidual(const TpetraRow& matrix);
+  void iterate(const std::string& specification, NewtonResult& result);
 
   const CommandLine& command_;
   Ordinal n_;
   Teuchos::RCP<const tpetra::Comm> comm_;
+  const RanksTogether& ranks_;
   Teuchos::RCP<Tpetra::BlockCrsMatrix<>> blocks_;
   Teuchos::RCP<Tpetra::CrsMatrix<>> points_; ///< the same in points, if wanted
   Kokkos::View<const Offset*, Device> point_source_;

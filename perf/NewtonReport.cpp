@@ -33,8 +33,8 @@ void NewtonTable::print(const std::string& precond, const NewtonResult& result,
                   step.converged ? "" : "  (linear solve not converged)");
     out_ << line;
   }
-  if (!result.breakdown.empty())
-    out_ << result.breakdown << "\n";
+  if (!result.message.empty())
+    out_ << result.status << ": " << result.message << "\n";
   out_ << (result.converged ? "converged\n" : "NOT converged\n") << std::flush;
 }
 
@@ -64,10 +64,8 @@ std::string toJson(const std::string& precond, const NewtonResult& result,
   run["precond"] = precond;
   run["newton_tolerance"] = command.newton_tolerance;
   run["steps"] = steps;
-  run["status"] = result.converged           ? "converged"
-                  : result.breakdown.empty() ? "not converged"
-                                             : "breakdown";
-  run["message"] = result.breakdown;
+  run["status"] = result.status;
+  run["message"] = result.message;
   addSetting(run, command, environment);
   return run.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

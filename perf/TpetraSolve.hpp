@@ -7,6 +7,7 @@
 #include "SolveCommandLine.hpp"
 #include "SolveRecord.hpp"
 
+#include "Ainvil_Solver.hpp"
 #include "Ainvil_TpetraDistribute.hpp"
 #include "Ainvil_TpetraFactory.hpp"
 
@@ -42,9 +43,11 @@ Teuchos::RCP<const tpetra::Map> makeRowMap(const CommandLine& command, Ordinal n
                                            const std::function<Graph<HostDevice>()>& makeGraph,
                                            const Teuchos::RCP<const tpetra::Comm>& comm);
 
-/// Tells before any work what a TpetraPreconditioner would throw for a bad specification. \throws
-/// InvalidArgument and Teuchos::Exceptions::InvalidParameter
-void checkSpecification(const std::string& specification);
+/// Tells before any work what a TpetraPreconditioner would throw for a bad specification, and that
+/// the solver needs another one. \throws InvalidArgument, also if the preconditioner varies between
+/// applications and the solver of the command line relies on a fixed one; and
+/// Teuchos::Exceptions::InvalidParameter
+void checkSpecification(const CommandLine& command, const std::string& specification);
 
 /// A preconditioner of ainvil-solve-mpi.
 class TpetraPreconditioner {
@@ -69,9 +72,6 @@ public:
   void report(const tpetra::Comm& comm, RunRecord& record) const;
 
 private:
-  template <class Work>
-  void collectively(const Work& work) const;
-
   Teuchos::RCP<Ifpack2::Preconditioner<>> outer_, inner_;
 };
 
@@ -83,15 +83,21 @@ void requireBelosSolver(const std::string& name);
 
 /// What Belos made of a system.
 struct BelosResult {
-  bool converged = false;
+  /// What Belos says, and Diverged for NaN; whether x is good enough, the caller's residual tells.
+  SolveStatus status = SolveStatus::Converged;
+  std::string message; ///< why it did not converge; empty if it did
   int iterations = 0;
   double seconds = 0;
 };
 
 /// Solves A x = b from x = 0 by the solver of the command line, preconditioned from the right.
+/// residual() is the relative residual that is to meet the tolerance, of x as it is then; where it
+/// does not although Belos is content, Belos goes on from there, as long as that helps. Collective;
+/// residual() must be the same on all ranks.
 BelosResult solveByBelos(const CommandLine& command, const Teuchos::RCP<const TpetraOperator>& a,
                          const TpetraPreconditioner& m, const Teuchos::RCP<const TpetraVector>& b,
-                         const Teuchos::RCP<TpetraVector>& x);
+                         const Teuchos::RCP<TpetraVector>& x,
+                         const std::function<double()>& residual);
 
 } // namespace perf
 } // namespace ainvil

@@ -5,22 +5,20 @@
 #include "CavityNewtonRun.hpp"
 #include "KokkosProgram.hpp"
 #include "NewtonReport.hpp"
+#include "RanksTogether.hpp"
+#include "SolveOutcome.hpp"
+#include "SolveOutputs.hpp"
 #include "SolveReport.hpp"
-#include "SolveSystem.hpp"
 #include "TpetraSolve.hpp"
 
 #include "Ainvil_Files.hpp"
-#include "Ainvil_MatrixMarket.hpp"
-#include "Ainvil_Solver.hpp"
 #include "Ainvil_TpetraCollective.hpp"
 
 #include <Tpetra_Core.hpp>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <iostream>
-#include <mpi.h>
 
 namespace {
 
@@ -39,8 +37,9 @@ std::ostream& output(const tpetra::Comm& comm, bool json_on_stdout) {
 class Runner {
 public:
   /// The system of rank 0, spread over the ranks.
-  Runner(const CommandLine& command, const LinearSystem& system, const CommPtr& comm)
-      : command_(command), system_(system), comm_(comm),
+  Runner(const CommandLine& command, const LinearSystem& system, const CommPtr& comm,
+         const RanksTogether& ranks)
+      : command_(command), system_(system), comm_(comm), ranks_(ranks),
         memory_(tpetra::Map::node_type::memory_space::name()) {
     const auto rows = makeRowMap(
         command, system.matrix.numRows(), [&] { return system.matrix.graph; }, comm);
@@ -57,17 +56,19 @@ public:
     x_ = Teuchos::rcp(new TpetraVector(unknowns));
   }
 
+  /// Whatever stops the run is part of the record, which is whole on rank 0.
   RunRecord run(const std::string& specification) {
     RunRecord record;
     record.precond = specification;
     memory_.resetPeak();
     try {
-      for (int repetition = 0; repetition < command_.repeat; ++repetition)
-        repeat(record);
-    } catch (const BreakdownError& error) {
-      record.converged = false;
-      record.status = toString(SolveStatus::Breakdown);
-      record.message = error.what();
+      ranks_.run([&] {
+        for (int repetition = 0; repetition < command_.repeat; ++repetition)
+          repeat(record);
+      });
+    } catch (const std::exception& error) {
+      recordFailure(error, record);
+      record.message = oneLine(tpetra::reasonOf(error));
     }
     record.peak_bytes = static_cast<Offset>(maxOverRanks(*comm_, double(memory_.peak())));
     return record;
@@ -91,22 +92,35 @@ private:
           std::fmin(record.recompute_seconds, timedOverRanks(*comm_, [&] { m.compute(); }));
     record.apply30_seconds =
         std::fmin(record.apply30_seconds, timeApplications(*comm_, m.get(), 30));
-    const BelosResult solved = solveByBelos(command_, matrix_, m, b_, x_);
+    const BelosResult solved =
+        solveByBelos(command_, matrix_, m, b_, x_, [&] { return judged(record); });
     record.solve_seconds = std::fmin(record.solve_seconds, solved.seconds);
     record.iterations = solved.iterations;
-    record.converged = solved.converged;
-    record.status =
-        toString(solved.converged ? SolveStatus::Converged : SolveStatus::MaxIterations);
-    // Recomputed where the whole system is, without Tpetra.
+    record.converged = solved.status == SolveStatus::Converged;
+    record.status = toString(solved.status);
+    record.message = oneLine(solved.message);
+    judged(record);
+  }
+
+  /// Judges x on rank 0, which has the whole system, without Tpetra. Returns the residual that
+  /// decides.
+  double judged(RunRecord& record) const {
     record.solution = tpetra::gather(*x_);
-    double residual = comm_->getRank() == 0 ? relativeResidual(system_, record.solution) : 0;
+    double residual = 0;
+    onAllRanks(*comm_, [&] {
+      if (comm_->getRank() != 0)
+        return;
+      judge(command_, system_, record);
+      residual = record.decisiveResidual(command_);
+    });
     Teuchos::broadcast(*comm_, 0, Teuchos::outArg(residual));
-    record.rel_residual = residual;
+    return residual;
   }
 
   const CommandLine& command_;
   const LinearSystem& system_;
   CommPtr comm_;
+  const RanksTogether& ranks_;
   MemoryMeter memory_;
   Teuchos::RCP<const TpetraRow> matrix_;
   int block_size_ = 1; ///< that the local blocks of a matrix in points are to have
@@ -119,84 +133,92 @@ Environment environmentOf(const tpetra::Comm& comm) {
   return environment;
 }
 
-ExitCode solveSystem(const CommandLine& command, const CommPtr& comm) {
-  const bool first = comm->getRank() == 0, json_on_stdout = command.json == "-";
+/// What rank 0 knows.
+ExitCode ofFirst(const tpetra::Comm& comm, ExitCode code) {
+  int number = code;
+  Teuchos::broadcast(comm, 0, Teuchos::outArg(number));
+  return static_cast<ExitCode>(number);
+}
+
+ExitCode solveSystem(const CommandLine& command, const CommPtr& comm, const RanksTogether& ranks) {
+  const bool first = comm->getRank() == 0;
   LinearSystem system;
   onAllRanks(*comm, [&] {
     if (first)
       system = makeSystem(command);
   });
-  Runner runner(command, system, comm);
+  Runner runner(command, system, comm, ranks);
   const Environment environment = environmentOf(*comm);
-  Table table(output(*comm, json_on_stdout), command);
+  Table table(output(*comm, command.json == "-"), command);
   table.printHeader(system, environment);
-  std::vector<RunRecord> records;
-  std::string json;
+  SolveOutputs outputs(command, system); // of rank 0
   for (const std::string& specification : command.preconds) {
     RunRecord record = runner.run(specification);
-    table.printRow(record);
-    const std::string line = toJson(record, command, system, environment);
-    json += line;
-    if (json_on_stdout && first)
-      std::cout << line << std::flush;
-    if (command.solution.empty())
-      record.solution = {};
-    records.push_back(std::move(record));
+    onAllRanks(*comm, [&] {
+      if (!first)
+        return;
+      table.printRow(record);
+      const std::string json = toJson(record, command, system, environment);
+      outputs.add(std::move(record), json);
+    });
   }
-  table.printFooter(records);
-  onAllRanks(*comm, [&] {
-    if (!first)
-      return;
-    if (!command.json.empty() && !json_on_stdout)
-      writeFile(command.json, json);
-    const size_t best = bestRun(records);
-    if (!command.solution.empty() && best < records.size())
-      writeMatrixMarket(command.solution, originalSolution(system, records[best].solution),
-                        message("solution of ", command.problemName(), "\nby ", command.solver,
-                                " with ", records[best].precond));
-  });
-  const bool converged = std::all_of(records.begin(), records.end(),
-                                     [](const RunRecord& record) { return record.converged; });
-  return converged ? success : not_converged;
+  table.printFooter(outputs.records());
+  if (first && !command.solution.empty() && bestRun(outputs.records()) == outputs.records().size())
+    std::cerr << "ainvil-solve-mpi: no solution is written because no run has a finite residual\n";
+  return ofFirst(*comm, outputs.failed()         ? bad_input
+                        : outputs.allConverged() ? success
+                                                 : not_converged);
 }
 
-ExitCode solveNewton(const CommandLine& command, Ordinal n, const CommPtr& comm) {
+ExitCode solveNewton(const CommandLine& command, Ordinal n, const CommPtr& comm,
+                     const RanksTogether& ranks) {
   const bool json_on_stdout = command.json == "-";
   const Environment environment = environmentOf(*comm);
-  CavityNewtonRun newton(command, n, comm);
+  CavityNewtonRun newton(command, n, comm, ranks);
   NewtonTable table(output(*comm, json_on_stdout), command);
-  std::string json;
+  std::string json, failure;
   bool converged = true;
   for (const std::string& specification : command.preconds) {
     const NewtonResult result = newton.run(specification);
+    converged = converged && result.converged;
+    if (comm->getRank() != 0)
+      continue;
     table.print(specification, result, environment);
     const std::string line = toJson(specification, result, command, environment);
     json += line;
-    if (json_on_stdout && comm->getRank() == 0)
-      std::cout << line << std::flush;
-    converged = converged && result.converged;
+    failure.clear();
+    try {
+      if (json_on_stdout)
+        std::cout << line << std::flush;
+      else if (!command.json.empty())
+        writeFile(command.json, json);
+    } catch (const FileError& error) { // there may be room again after the next run
+      failure = error.what();
+    }
   }
   onAllRanks(*comm, [&] {
-    if (comm->getRank() == 0 && !command.json.empty() && !json_on_stdout)
-      writeFile(command.json, json);
+    if (!failure.empty())
+      throw FileError(failure);
   });
   return converged ? success : not_converged;
 }
 
-ExitCode solve(const CommandLine& command, const CommPtr& comm) {
+ExitCode solve(const CommandLine& command, const CommPtr& comm, const RanksTogether& ranks) {
+  // Files are rank 0's.
   onAllRanks(*comm, [&] {
     if (comm->getRank() != 0)
       return;
+    checkFiles(command);
     for (const std::string& path : {command.json == "-" ? "" : command.json, command.solution})
       if (!path.empty())
         checkWritable(path);
   });
   for (const std::string& specification : command.preconds) // before all that takes time
-    checkSpecification(specification);
+    checkSpecification(command, specification);
   requireBelosSolver(command.belos);
   if (const Ordinal n = cavityNewtonSize(command))
-    return solveNewton(command, n, comm);
-  return solveSystem(command, comm);
+    return solveNewton(command, n, comm, ranks);
+  return solveSystem(command, comm, ranks);
 }
 
 /// Has Tpetra unpack what a GPU imports on the GPU, unless the user says otherwise. For few
@@ -214,34 +236,30 @@ int main(int argc, char** argv) {
   unpackOnDevice();
   const Tpetra::ScopeGuard tpetra(&argc, &argv); // takes the options of MPI and Kokkos
   const CommPtr comm = Tpetra::getDefaultComm();
+  const RanksTogether ranks(*comm);
   // What all ranks know is told by the first.
-  const auto fail = [&](const std::string& reason, ExitCode code) {
+  const auto fail = [&](const std::exception& error, ExitCode code) {
+    const std::string reason = oneLine(tpetra::reasonOf(error));
+    ranks.end(reason, code);
     if (comm->getRank() == 0)
-      std::cerr << "ainvil-solve-mpi: " << oneLine(reason) << std::endl;
+      std::cerr << "ainvil-solve-mpi: " << reason << std::endl;
     return code;
-  };
-  // Perhaps of this rank alone: the others would wait for ever.
-  const auto abort = [&](const std::exception& error) {
-    std::cerr << "ainvil-solve-mpi, rank " << comm->getRank() << ": " << oneLine(error.what())
-              << std::endl;
-    MPI_Abort(MPI_COMM_WORLD, other_error);
-    return other_error;
   };
   try {
     const CommandLine command =
-        parseCommandLine(std::vector<std::string>(argv + 1, argv + argc), Program::SolveMpi);
+        parseCommandLine(argumentsOfFirst(*comm, argc, argv), Program::SolveMpi);
     if (!command.help.empty()) {
       output(*comm, false) << command.help;
       return success;
     }
-    return solve(command, comm);
+    return solve(command, comm, ranks);
   } catch (const OutOfMemory& error) {
-    return abort(error);
+    return fail(error, other_error);
   } catch (const Error& error) {
-    return fail(error.what(), bad_input);
+    return fail(error, bad_input);
   } catch (const Teuchos::Exceptions::InvalidParameter& error) {
-    return fail(error.what(), bad_input);
+    return fail(error, bad_input);
   } catch (const std::exception& error) {
-    return abort(error);
+    return fail(error, other_error);
   }
 }
