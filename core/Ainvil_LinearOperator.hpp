@@ -10,12 +10,16 @@
 
 namespace ainvil {
 
-/// y = alpha op(A) x + beta y on column-major multivectors.
+/// y = alpha op(A) x + beta y on column-major multivectors. Operators have arrays to work with,
+/// which a copy would share in silence, so they are neither copied nor moved: pass references or
+/// pointers.
 template <class Scalar, class Device>
 class LinearOperator {
 public:
   using execution_space = typename Device::execution_space;
 
+  LinearOperator(const LinearOperator&) = delete;
+  LinearOperator& operator=(const LinearOperator&) = delete;
   virtual ~LinearOperator() = default;
 
   virtual Offset numRows() const = 0; ///< unknowns of y in the untransposed product
@@ -33,6 +37,9 @@ public:
   /// Why a solver must not be run with the operator, in one sentence; empty if nothing speaks
   /// against it.
   virtual std::string objection() const { return {}; }
+
+protected:
+  LinearOperator() = default;
 };
 
 /// A block sparse matrix as an operator. Holds a shallow copy of the matrix. Construction waits on

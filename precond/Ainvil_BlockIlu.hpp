@@ -58,6 +58,8 @@ public:
 
   /// \throws InvalidArgument for parameters out of range.
   explicit BlockIlu(BlockIluParameters parameters);
+  BlockIlu(const BlockIlu&) = delete; ///< it would share the factors
+  BlockIlu& operator=(const BlockIlu&) = delete;
 
   /// Pattern of the factors, row order of the factorisation. Records its phases in `report`.
   /// \throws InvalidArgument if a diagonal block is missing and the policy is `fail`.

@@ -45,7 +45,8 @@ using SetupProgress = std::function<void(const char* phase, Offset done, Offset 
 /// pattern, and allocates nothing from its second call on; `apply` is asynchronous and allocates
 /// nothing but, the first time it sees more columns than before, its workspace. Rows of A need not
 /// be sorted: the permutation is found once and applied to the values at each compute. An object
-/// has one workspace: no two threads or instances may apply it at the same time.
+/// has one workspace: no two threads or instances may apply it at the same time, const as apply()
+/// is. It is neither copied nor moved.
 ///
 /// Where a verb throws, OutOfMemory included, the object stays usable: after initialize it is not
 /// initialized, after compute it is initialized and not computed, after apply it is as before, and

@@ -12,13 +12,15 @@
 namespace ainvil {
 
 /// y = op(T)^-1 x, exactly or approximately, for a triangular factor T. The three verbs as in
-/// Preconditioner; shapes have been checked by the caller.
+/// Preconditioner; shapes have been checked by the caller. Neither copied nor moved, as these.
 template <class Scalar, class Device>
 class TriangularSolver {
 public:
   using execution_space = typename Device::execution_space;
   using Factor = TriangularFactor<Scalar, Device>; ///< T
 
+  TriangularSolver(const TriangularSolver&) = delete;
+  TriangularSolver& operator=(const TriangularSolver&) = delete;
   virtual ~TriangularSolver() = default;
 
   /// Symbolic phase: the graph of T. `prefix` ("lower_", "upper_") names its phases in the report.
@@ -35,6 +37,9 @@ public:
   virtual bool isFixed() const { return true; }
   virtual Offset entries() const = 0; ///< scalar entries applied, diagonal included
   virtual Offset bytes() const = 0;   ///< bytes read by one application
+
+protected:
+  TriangularSolver() = default;
 };
 
 namespace detail {

@@ -23,6 +23,24 @@ void checkSystem(const char* solver, const Operator& a, const Operator* m, size_
                                   "but they have ", b_size, " and ", x_size, " entries"));
 }
 
+/// Marks a solver as solving while it lives. \throws InvalidArgument if it is solving already.
+class Solving {
+public:
+  Solving(std::atomic<bool>& flag, const char* solver) : flag_(flag) {
+    if (flag_.exchange(true))
+      throw InvalidArgument(message(solver,
+                                    ": solve() was called on an object that is solving, but ",
+                                    "it has one workspace: take another object for an inner ",
+                                    "solve or for another thread"));
+  }
+  ~Solving() { flag_ = false; }
+  Solving(const Solving&) = delete;
+  Solving& operator=(const Solving&) = delete;
+
+private:
+  std::atomic<bool>& flag_;
+};
+
 bool finish(SolveResult& result, SolveStatus status, std::string text) {
   result.status = status;
   result.message = std::move(text);
@@ -72,6 +90,7 @@ template <class Scalar, class Device>
 SolveResult KrylovSolver<Scalar, Device>::solve(const execution_space& exec, const Operator& a,
                                                 const Operator* m, Vector<const Scalar, Device> b,
                                                 Vector<Scalar, Device> x) {
+  const Solving solving(solving_, name_);
   ScopedRegion region(message("Ainvil::solve[", name_, "]"));
   checkSystem(name_, a, m, b.extent(0), x.extent(0));
   if (m != nullptr)

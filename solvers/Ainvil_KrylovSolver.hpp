@@ -6,6 +6,8 @@
 #include "Ainvil_ResidualMeter.hpp"
 #include "Ainvil_Solver.hpp"
 
+#include <atomic>
+
 namespace ainvil {
 
 /// The interface of all Krylov solvers. A method runs iterations until its own residual, which
@@ -13,20 +15,24 @@ namespace ainvil {
 /// agrees. Otherwise the method starts again from there, as long as that brings half of what the
 /// recurrence announces.
 ///
-/// An object keeps its workspace between solves of the same size and serves one solve at a time.
+/// An object keeps its workspace between solves of the same size and serves one solve at a time:
+/// for an inner solve, in a preconditioner, or one of another thread take another object. It is
+/// neither copied nor moved.
 template <class Scalar, class Device>
 class KrylovSolver {
 public:
   using execution_space = typename Device::execution_space;
   using Operator = LinearOperator<Scalar, Device>; ///< A, or M
 
+  KrylovSolver(const KrylovSolver&) = delete;
+  KrylovSolver& operator=(const KrylovSolver&) = delete;
   virtual ~KrylovSolver() = default;
 
   /// Solves A x = b. `m` is the preconditioner, an approximate inverse of A, or null for none. `x`
   /// holds the initial guess and receives the solution. Waits for the instance. If `m` has an
   /// objection, the status is Diverged, the objection the message, and x the initial guess.
-  /// \throws InvalidArgument if shapes do not match, or as checkPreconditioner does; OutOfMemory,
-  /// after which the solver may be used again.
+  /// \throws InvalidArgument if shapes do not match, as checkPreconditioner does, or if the object
+  /// is solving already; OutOfMemory. It may be used again after any exception.
   SolveResult solve(const execution_space& exec, const Operator& a, const Operator* m,
                     Vector<const Scalar, Device> b, Vector<Scalar, Device> x);
 
@@ -83,6 +89,7 @@ private:
   const char* name_;
   const char* why_fixed_;
   bool preconditioned_ = false;
+  std::atomic<bool> solving_{false};
   detail::ResidualMeter<Scalar, Device> meter_;
 };
 

@@ -13,6 +13,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <random>
 #include <string>
 #include <vector>
@@ -162,16 +163,16 @@ class Sequence final : public LinearOperator<Scalar, Device> {
 public:
   explicit Sequence(const std::vector<HostCsr>& matrices) {
     for (const HostCsr& matrix : matrices)
-      operators_.push_back(toDevice<Scalar>(matrix));
+      operators_.emplace_back(new Operator(toDevice<Scalar>(matrix)));
   }
   explicit Sequence(const HostCsr& matrix) : Sequence(std::vector<HostCsr>{matrix}) {}
 
-  Offset numRows() const override { return operators_[0].numRows(); }
-  Offset numCols() const override { return operators_[0].numCols(); }
+  Offset numRows() const override { return operators_[0]->numRows(); }
+  Offset numCols() const override { return operators_[0]->numCols(); }
   void apply(const Exec& exec, MultiVectorArg<const Scalar, Device> x,
              MultiVectorArg<Scalar, Device> y, Trans trans, Scalar alpha,
              Scalar beta) const override {
-    operators_[count++ % operators_.size()].apply(exec, x, y, trans, alpha, beta);
+    operators_[count++ % operators_.size()]->apply(exec, x, y, trans, alpha, beta);
   }
   bool isFixed() const override { return operators_.size() == 1; }
   std::string objection() const override { return complaint; }
@@ -180,7 +181,8 @@ public:
   std::string complaint;
 
 private:
-  std::vector<MatrixOperator<Scalar, Device>> operators_;
+  using Operator = MatrixOperator<Scalar, Device>;
+  std::vector<std::unique_ptr<const Operator>> operators_;
 };
 
 /// A hundred diagonal matrices with random entries from 1 / factor to factor, no two alike.
