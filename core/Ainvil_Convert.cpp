@@ -65,6 +65,7 @@ PermutedGraph<Device> toBlocks(const typename Device::execution_space& exec,
               sorted ? e : from_source(e);
         }
       });
+  compat::fence(exec, "Ainvil::toBlocks");
   return {blocks, source};
 }
 
@@ -78,6 +79,7 @@ BsrMatrix<Scalar, Device> toBlocks(const typename Device::execution_space& exec,
   const PermutedGraph<Device> blocks = toBlocks(exec, a.graph, block_size);
   const auto values = allocate<Scalar, Device>(exec, "Ainvil::values", blocks.source.extent(0));
   gatherBlocks<Scalar, Device>(exec, Trans::No, blocks.source, 1, a.values, values);
+  compat::fence(exec, "Ainvil::toBlocks");
   return {blocks.graph, values, block_size};
 }
 
@@ -115,6 +117,7 @@ PermutedGraph<Device> toPoints(const typename Device::execution_space& exec,
             source(out + k * bs + c) = ((begin + k) * bs + r) * bs + c;
           }
       });
+  compat::fence(exec, "Ainvil::toPoints");
   return {Graph<Device>(num_rows, static_cast<Ordinal>(cols), row_map, entries), source};
 }
 
@@ -126,6 +129,7 @@ BsrMatrix<Scalar, Device> toPoints(const typename Device::execution_space& exec,
   const PermutedGraph<Device> points = toPoints(exec, a.graph, a.block_size);
   const auto values = allocate<Scalar, Device>(exec, "Ainvil::values", a.numScalars());
   gatherBlocks<Scalar, Device>(exec, Trans::No, points.source, 1, a.values, values);
+  compat::fence(exec, "Ainvil::toPoints");
   return {points.graph, values, 1};
 }
 

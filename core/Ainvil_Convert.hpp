@@ -17,6 +17,7 @@ namespace ainvil {
 
 /// The graph of a scalar matrix in blocks of the given size: a block wherever an entry is, block
 /// rows sorted; and where the scalars of the blocks come from, -1 for those that fill up a block.
+/// Waits.
 /// \throws InvalidArgument if block_size does not divide the numbers of rows and columns, if the
 /// graph is not valid, see validate(), or if a row holds a column twice.
 template <class Device>

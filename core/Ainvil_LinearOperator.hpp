@@ -44,6 +44,10 @@ protected:
 
 /// A block sparse matrix as an operator. Holds a shallow copy of the matrix. Construction waits on
 /// `exec` for a pass over the graph, which checks it and finds its long rows.
+///
+/// An object has one workspace for the sums of long rows: no two threads or instances may apply it
+/// at the same time, const as apply() is. Solves at the same time need an operator each, which may
+/// share the matrix.
 template <class Scalar, class Device>
 class MatrixOperator final : public LinearOperator<Scalar, Device> {
 public:

@@ -86,6 +86,7 @@ LongRows<Device>::LongRows(const execution_space& exec, const Graph<Device>& gra
                allocateZeros<Ordinal, Device>(exec, "Ainvil::arrived", count),
                allocate<double, Device>(exec, "Ainvil::partials",
                                         size_t(num_segments_) * block_size * column_tile)};
+  compat::fence(exec, "Ainvil::LongRows");
 }
 
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \

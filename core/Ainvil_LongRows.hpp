@@ -12,8 +12,8 @@ namespace ainvil {
 /// The rows of a graph that are much longer than the average one, cut into segments of equal
 /// length. A kernel that gives every row one thread leaves them to a second launch with a warp a
 /// segment. The sums of a row's segments are added in a fixed order by the segment that finishes
-/// last, so results do not depend on the schedule. Copies share a workspace: one product at a time
-/// per object.
+/// last, so results do not depend on the schedule. Copies share the workspace of these sums: of all
+/// products with an object and its copies, one may run at a time, be it on another instance.
 template <class Device>
 class LongRows {
 public:

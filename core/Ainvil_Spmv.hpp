@@ -11,8 +11,9 @@ namespace ainvil {
 /// beta = 0 overwrites y, NaN included. x and y must not overlap. Asynchronous, no allocation.
 /// Matrix values may be of lower precision than the vectors; sums are taken in the vectors'.
 /// The transposed product adds by atomics: its rounding depends on the schedule.
-/// `long_rows` are those of a's graph: without them, a very long row occupies one thread.
-/// \throws InvalidArgument if the shapes do not match.
+/// `long_rows` are those of a's graph: without them, a very long row occupies one thread; with
+/// them, no two products may use them at the same time, not even on two instances. \throws
+/// InvalidArgument if the shapes do not match.
 template <class MatrixScalar, class Scalar, class Device>
 void spmv(const typename Device::execution_space& exec, Trans trans, Scalar alpha,
           const BsrMatrix<MatrixScalar, Device>& a, MultiVectorArg<const Scalar, Device> x,

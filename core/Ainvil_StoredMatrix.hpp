@@ -55,7 +55,7 @@ const char* nameOf(Storage storage) {
 }
 
 /// A block sparse matrix whose values are in the precision of the vectors it multiplies or in a
-/// shorter one.
+/// shorter one. Copies share the arrays and the workspace of long rows: see LongRows.
 template <class Scalar, class Device>
 class StoredMatrix {
 public:

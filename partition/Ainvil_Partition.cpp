@@ -93,7 +93,9 @@ PermutedGraph<Device> entriesWithinParts(const typename Device::execution_space&
                                   " block rows does not fit a matrix of ", graph.num_rows,
                                   " block rows and ", graph.num_cols, " block columns"));
   ScopedRegion region("Ainvil::entriesWithinParts");
-  return detail::selectWithSource(exec, graph, InSamePart<Device>{graph, part_of});
+  const auto selected = detail::selectWithSource(exec, graph, InSamePart<Device>{graph, part_of});
+  compat::fence(exec, "Ainvil::entriesWithinParts");
+  return selected;
 }
 
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \

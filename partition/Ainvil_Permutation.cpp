@@ -119,6 +119,7 @@ PermutedGraph<Device> permuted(const typename Device::execution_space& exec,
   detail::forEachRow(
       exec, "Ainvil::permuted[sources]", n, shape,
       SourcesInOriginal<Device>{graph, perm, sorted.graph.row_map, sorted.source, source});
+  compat::fence(exec, "Ainvil::permuted");
   return {sorted.graph, source};
 }
 
@@ -129,6 +130,7 @@ BsrMatrix<Scalar, Device> permuted(const typename Device::execution_space& exec,
   const PermutedGraph<Device> result = permuted(exec, perm, a.graph);
   const auto values = allocate<Scalar, Device>(exec, "Ainvil::values", a.values.extent(0));
   gatherBlocks<Scalar, Device>(exec, Trans::No, result.source, a.block_size, a.values, values);
+  compat::fence(exec, "Ainvil::permuted");
   return {result.graph, values, a.block_size};
 }
 

@@ -166,9 +166,11 @@ public:
     kernels_.clear();
     fences_.clear();
     allocations_.clear();
+    ends_in_a_fence_ = false;
     const auto kernel = [](const char* label, std::uint32_t instance, std::uint64_t*) {
       const std::lock_guard<std::mutex> lock(mutex());
       kernels_.push_back({label, instance});
+      ends_in_a_fence_ = false;
     };
     set_begin_parallel_for_callback(kernel);
     set_begin_parallel_reduce_callback(kernel);
@@ -178,6 +180,7 @@ public:
         return; // there because of the observer
       const std::lock_guard<std::mutex> lock(mutex());
       fences_.push_back({label, instance});
+      ends_in_a_fence_ = true;
     });
     set_allocate_data_callback(
         [](Kokkos::Tools::SpaceHandle, const char* label, const void*, std::uint64_t size) {
@@ -189,10 +192,12 @@ public:
   }
   const std::vector<ToolEvent>& kernels() const { return kernels_; }
   const std::vector<ToolEvent>& fences() const { return fences_; }
+  bool endsInAFence() const { return ends_in_a_fence_; } ///< no kernel came after the last one
   const std::vector<std::string>& allocations() const { return allocations_; }
 
 private:
   static inline std::vector<ToolEvent> kernels_, fences_;
+  static inline bool ends_in_a_fence_ = false;
   static inline std::vector<std::string> allocations_;
 };
 

@@ -85,83 +85,84 @@ std::vector<Function> functionTable() {
   const auto arguments = std::make_shared<const Arguments>();
   const Arguments& t = *arguments;
   std::vector<Function> table;
-  const auto add = [&](const char* name, bool asynchronous, auto run) {
+  const auto add = [&](const char* name, End end, auto run) {
     // The arguments live as long as the table.
-    table.push_back({name, [arguments, run](const Exec& exec) { run(exec); }, asynchronous});
+    table.push_back({name, [arguments, run](const Exec& exec) { run(exec); }, end});
   };
   for (const Trans trans : {Trans::No, Trans::Yes}) {
-    add("spmv", true, [&t, trans](const Exec& exec) {
+    add("spmv", End::Asynchronous, [&t, trans](const Exec& exec) {
       spmv<double, double, Device>(exec, trans, 1.0, t.a, t.x, 0.5, t.y);
     });
-    add("spmv of long rows", true, [&t, trans](const Exec& exec) {
+    add("spmv of long rows", End::Asynchronous, [&t, trans](const Exec& exec) {
       spmv<double, double, Device>(exec, trans, 1.0, t.skewed, t.u, 0.0, t.v, t.long_rows);
     });
-    add("blockDiagonalProduct", true, [&t, trans](const Exec& exec) {
+    add("blockDiagonalProduct", End::Asynchronous, [&t, trans](const Exec& exec) {
       blockDiagonalProduct<double, double, Device>(exec, trans, 1.0, t.blocks, bs, t.x, 0.5, t.y);
     });
-    add("permute", true, [&t, trans](const Exec& exec) {
+    add("permute", End::Asynchronous, [&t, trans](const Exec& exec) {
       permute<double, Device>(exec, trans, t.perm, bs, t.x, t.y);
     });
   }
-  add("spmvAdd", true, [&t](const Exec& exec) {
+  add("spmvAdd", End::Asynchronous, [&t](const Exec& exec) {
     spmvAdd<double, double, Device>(exec, 1.0, t.skewed, t.u, 0.5, t.v, 0.0, t.v, t.v, t.long_rows);
   });
-  add("axpby", true, [&t](const Exec& exec) { axpby<double, Device>(exec, 1.0, t.x, 0.5, t.y); });
-  add("gatherBlocks", true, [&t](const Exec& exec) {
+  add("axpby", End::Asynchronous,
+      [&t](const Exec& exec) { axpby<double, Device>(exec, 1.0, t.x, 0.5, t.y); });
+  add("gatherBlocks", End::Asynchronous, [&t](const Exec& exec) {
     gatherBlocks<double, Device>(exec, Trans::Yes, t.source, bs, t.blocks, t.out);
   });
-  add("transposeBlocks", true,
+  add("transposeBlocks", End::Asynchronous,
       [&t](const Exec& exec) { transposeBlocks<double, Device>(exec, bs, t.blocks, t.out); });
-  add("convert", true,
+  add("convert", End::Asynchronous,
       [&t](const Exec& exec) { convert<double, float, Device>(exec, t.blocks, t.rounded); });
-  add("scale", true, [&t](const Exec& exec) { scale(exec, t.scales, t.scaled_x); });
-  add("fillProbes", true,
+  add("scale", End::Asynchronous, [&t](const Exec& exec) { scale(exec, t.scales, t.scaled_x); });
+  add("fillProbes", End::Asynchronous,
       [&t](const Exec& exec) { detail::fillProbes<double, Device>(exec, t.y); });
-  add("BatchedCholesky::factor", true, [&t](const Exec& exec) {
+  add("BatchedCholesky::factor", End::Asynchronous, [&t](const Exec& exec) {
     t.cholesky.factor(exec, {t.cholesky_begins, t.cholesky_values}, t.info);
   });
-  add("CavityNewton", false,
+  add("CavityNewton", End::Waits,
       [&t](const Exec& exec) { t.cavity.assemble(exec, t.state, t.jacobian, t.f); });
-  add("MatrixOperator", false, [&t](const Exec& exec) {
-    MatrixOperator<double, Device>(t.skewed, exec).apply(exec, t.u, t.v);
-  });
-  add("norm", false, [&t](const Exec& exec) { detail::norm<double, Device>(exec, t.x); });
-  add("countNonFinite", false,
+  add("MatrixOperator", End::Waits,
+      [&t](const Exec& exec) { MatrixOperator<double, Device>(t.skewed, exec); });
+  add("norm", End::Unsaid, [&t](const Exec& exec) { detail::norm<double, Device>(exec, t.x); });
+  add("countNonFinite", End::Waits,
       [&t](const Exec& exec) { countNonFinite<double, Device>(exec, t.blocks); });
-  add("requireSymmetric", false,
+  add("requireSymmetric", End::Waits,
       [&t](const Exec& exec) { detail::requireSymmetric(exec, t.a, "a", "b"); });
-  add("validate", false, [&t](const Exec& exec) { validate(exec, t.a.graph); });
-  add("isSorted", false, [&t](const Exec& exec) { isSorted(exec, t.a.graph); });
-  add("samePattern", false,
+  add("validate", End::Waits, [&t](const Exec& exec) { validate(exec, t.a.graph); });
+  add("isSorted", End::Waits, [&t](const Exec& exec) { isSorted(exec, t.a.graph); });
+  add("samePattern", End::Waits,
       [&t](const Exec& exec) { samePattern(exec, t.a.graph, t.shuffled_a.graph); });
-  add("sortRows", false, [&t](const Exec& exec) { sortRows(exec, t.shuffled_a.graph); });
-  add("transpose", false, [&t](const Exec& exec) { transpose(exec, t.skewed.graph); });
-  add("triangle", false,
+  add("sortRows", End::Unsaid, [&t](const Exec& exec) { sortRows(exec, t.shuffled_a.graph); });
+  add("transpose", End::Unsaid, [&t](const Exec& exec) { transpose(exec, t.skewed.graph); });
+  add("triangle", End::Unsaid,
       [&t](const Exec& exec) { triangle(exec, t.a.graph, Uplo::Upper, Diagonal::Drop); });
-  add("triangularPattern", false, [&t](const Exec& exec) {
+  add("triangularPattern", End::Unsaid, [&t](const Exec& exec) {
     triangularPattern(exec, "L", t.lower, num_rows, Uplo::Lower, Diagonal::Keep);
   });
-  add("countMissingDiagonals", false, [&t](const Exec& exec) {
+  add("countMissingDiagonals", End::Unsaid, [&t](const Exec& exec) {
     Ordinal first = 0;
     countMissingDiagonals(exec, t.a.graph, first);
   });
-  add("patternPower", false, [&t](const Exec& exec) { patternPower(exec, t.lower, 3); });
-  add("fillPattern", false, [&t](const Exec& exec) { fillPattern(exec, t.a.graph, 2); });
-  add("levelSets", false, [&t](const Exec& exec) { levelSets(exec, t.lower, Uplo::Lower); });
-  add("toPoints", false, [&t](const Exec& exec) { toPoints(exec, t.a); });
-  add("toBlocks", false, [&t](const Exec& exec) { toBlocks(exec, t.points, bs); });
-  add("Kokkos Kernels", false,
+  add("patternPower", End::Unsaid, [&t](const Exec& exec) { patternPower(exec, t.lower, 3); });
+  add("fillPattern", End::Unsaid, [&t](const Exec& exec) { fillPattern(exec, t.a.graph, 2); });
+  add("levelSets", End::Waits, [&t](const Exec& exec) { levelSets(exec, t.lower, Uplo::Lower); });
+  add("toPoints", End::Waits, [&t](const Exec& exec) { toPoints(exec, t.a); });
+  add("toBlocks", End::Waits, [&t](const Exec& exec) { toBlocks(exec, t.points, bs); });
+  add("Kokkos Kernels", End::Waits,
       [&t](const Exec& exec) { fromKokkos(exec, toKokkos(exec, t.points)); });
   for (const ScalingRule rule : {ScalingRule::Diagonal, ScalingRule::ColumnNorm})
-    add("scaled", false,
+    add("scaled", End::Unsaid,
         [&t, rule](const Exec& exec) { scaled(exec, scalingFactors(exec, t.a, rule), t.a); });
-  add("makePermutation", false, [&t](const Exec& exec) { makePermutation<Device>(exec, t.order); });
-  add("identityPermutation", false,
+  add("makePermutation", End::Waits,
+      [&t](const Exec& exec) { makePermutation<Device>(exec, t.order); });
+  add("identityPermutation", End::Unsaid,
       [](const Exec& exec) { identityPermutation<Device>(exec, num_rows); });
-  add("permuted", false, [&t](const Exec& exec) { permuted(exec, t.perm, t.a); });
-  add("entriesWithinParts", false,
+  add("permuted", End::Waits, [&t](const Exec& exec) { permuted(exec, t.perm, t.a); });
+  add("entriesWithinParts", End::Waits,
       [&t](const Exec& exec) { entriesWithinParts<Device>(exec, t.a.graph, t.part_of); });
-  add("BatchedCholesky", false,
+  add("BatchedCholesky", End::Waits,
       [&t](const Exec& exec) { BatchedCholesky<double, Device>(exec, t.cholesky_sizes); });
   return table;
 }

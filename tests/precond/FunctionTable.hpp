@@ -15,11 +15,18 @@
 namespace ainvil {
 namespace test {
 
-/// A function of the library with its arguments, and whether it allocates or waits.
+/// What a function promises of its end.
+enum class End {
+  Asynchronous, ///< it neither waits nor allocates
+  Waits,        ///< what it returns is complete: the instance has nothing left to do
+  Unsaid        ///< neither
+};
+
+/// A function of the library with its arguments.
 struct Function {
   std::string name;
   std::function<void(const Exec&)> run;
-  bool asynchronous; ///< and allocates nothing
+  End end;
 };
 
 /// All of them, with arguments that a kernel has work with.

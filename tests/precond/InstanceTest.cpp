@@ -152,13 +152,30 @@ TEST(Instance, FunctionsRunOnTheGivenOne) {
       EXPECT_FALSE(seen.kernels().empty());
       expectOn(exec, seen.kernels());
       expectOwn(seen.kernels());
-      if (function.asynchronous) {
+      if (function.end == End::Asynchronous) {
         EXPECT_TRUE(seen.fences().empty()) << listOf(seen.fences());
         EXPECT_TRUE(seen.allocations().empty()) << listOf(seen.allocations());
       }
     }
     exec.fence();
   }
+}
+
+TEST(Instance, HasNothingLeftToDoWhereAFunctionWaits) {
+  const Exec exec = compat::newInstance<Exec>();
+  {
+    const InstanceRecorder seen;
+    exec.fence();
+    if (seen.fences().empty())
+      GTEST_SKIP() << "this Kokkos does not tell of fences";
+  }
+  for (const Function& function : functionTable())
+    if (function.end == End::Waits) {
+      SCOPED_TRACE(function.name);
+      const InstanceRecorder seen;
+      function.run(exec);
+      EXPECT_TRUE(seen.endsInAFence());
+    }
 }
 
 } // namespace
