@@ -26,7 +26,7 @@ struct RecurrenceState {
   KOKKOS_INLINE_FUNCTION double& scalar(int k) const { return data[2 + k]; } ///< 0 at the start
   KOKKOS_INLINE_FUNCTION double& residual(int slot) const { return data[num_scalars + slot]; }
 
-  KOKKOS_INLINE_FUNCTION bool running() const { return stop() == Running; }
+  KOKKOS_INLINE_FUNCTION bool running() const { return stop() == double(Running); }
   KOKKOS_INLINE_FUNCTION static bool isFinite(double value) { return value - value == 0; }
 
   /// Ends an iteration whose residual has this squared norm; `limit` is the one to reach.
