@@ -139,6 +139,10 @@ struct ThesisSize {
   Offset entries;
 };
 
+std::ostream& operator<<(std::ostream& out, const ThesisSize& size) {
+  return out << size.matrix << ", drop " << size.drop;
+}
+
 class ThesisEntries : public ::testing::TestWithParam<ThesisSize> {};
 
 /// SAINV in natural order after scaling by the column norms.
