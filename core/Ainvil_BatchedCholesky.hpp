@@ -46,6 +46,8 @@ constexpr Ordinal largest_cholesky = 46340;
 /// of L and the others undefined. All others end with info(b) = 0, whatever their neighbours do.
 template <class Scalar, class Device>
 class BatchedCholesky {
+  static_assert(detail::CompiledScalar<Scalar, Device>::value, "");
+
 public:
   using execution_space = typename Device::execution_space;
   using Sizes = Kokkos::View<const Ordinal*, Device>; ///< rows of each matrix

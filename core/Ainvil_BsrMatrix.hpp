@@ -16,6 +16,7 @@ namespace ainvil {
 /// they say otherwise.
 template <class Device>
 struct Graph {
+  static_assert(detail::CompiledDevice<Device>::value, "");
   using device_type = Device;
   using execution_space = typename Device::execution_space;
 
@@ -59,6 +60,7 @@ inline void requireBlockSize(int block_size) {
 /// values.
 template <class Scalar, class Device>
 struct BsrMatrix {
+  static_assert(detail::CompiledValues<Scalar, Device>::value, "");
   using value_type = Scalar;
   using device_type = Device;
   using execution_space = typename Device::execution_space;
@@ -94,15 +96,17 @@ struct BsrMatrix {
 };
 
 /// The same graph in the memory of another device; shares the arrays where the memory is the same.
-template <class ToDevice, class Device>
-Graph<ToDevice> copyTo(const Graph<Device>& graph) {
+template <class ToSpace, class Device>
+Graph<DeviceOf<ToSpace>> copyTo(const Graph<Device>& graph) {
+  using ToDevice = DeviceOf<ToSpace>;
   return {graph.num_rows, graph.num_cols, copyArray<ToDevice>(graph.row_map, "Ainvil::row_map"),
           copyArray<ToDevice>(graph.entries, "Ainvil::entries")};
 }
 
 /// The same matrix in the memory of another device; shares the arrays where the memory is the same.
-template <class ToDevice, class Scalar, class Device>
-BsrMatrix<Scalar, ToDevice> copyTo(const BsrMatrix<Scalar, Device>& a) {
+template <class ToSpace, class Scalar, class Device>
+BsrMatrix<Scalar, DeviceOf<ToSpace>> copyTo(const BsrMatrix<Scalar, Device>& a) {
+  using ToDevice = DeviceOf<ToSpace>;
   return {copyTo<ToDevice>(a.graph), copyArray<ToDevice>(a.values, "Ainvil::values"), a.block_size};
 }
 

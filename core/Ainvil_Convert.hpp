@@ -11,6 +11,8 @@
 #define AINVIL_HAVE_KOKKOS_BSR
 #endif
 
+#include <cstring>
+#include <new>
 #include <type_traits>
 
 namespace ainvil {
@@ -56,15 +58,34 @@ struct ToOffset {
   KOKKOS_FUNCTION void operator()(Offset i) const { to(i) = static_cast<Offset>(from(i)); }
 };
 
-/// The row map of a matrix of Kokkos Kernels: shared if its type is Offset, else converted. A
-/// default-constructed matrix has none at all; it gets that of no rows.
+/// The same array, its elements taken for another type of their size: signed for unsigned integers.
+/// Both views keep it alive. No function of Kokkos does that; but a view is a pointer, extents and
+/// a counted reference, whatever its elements are, so its bytes are those of the other view.
+template <class To, class From>
+To reinterpreted(const From& from) {
+  static_assert(sizeof(typename To::value_type) == sizeof(typename From::value_type) &&
+                    sizeof(To) == sizeof(From),
+                "only the type of the elements may differ");
+  alignas(From) unsigned char bytes[sizeof(From)];
+  new (bytes) From(from); // never destroyed: its reference becomes that of `to`
+  To to;
+  std::memcpy(static_cast<void*>(&to), bytes, sizeof(To));
+  return to;
+}
+
+/// The row map of a matrix of Kokkos Kernels: shared if its integers are as wide as an Offset, else
+/// converted. A default-constructed matrix has none at all; it gets that of no rows.
 template <class Device, class RowMap>
 Kokkos::View<const Offset*, Device> toOffsets(const typename Device::execution_space& exec,
                                               const RowMap& source) {
+  using Size = typename RowMap::non_const_value_type;
   if (source.extent(0) == 0)
     return allocateZeros<Offset, Device>(exec, "Ainvil::row_map", 1);
-  if constexpr (std::is_same<typename RowMap::non_const_value_type, Offset>::value) {
+  if constexpr (std::is_same<Size, Offset>::value) {
     return source;
+  } else if constexpr (sizeof(Size) == sizeof(Offset)) {
+    return reinterpreted<Kokkos::View<const Offset*, Device>>(
+        Kokkos::View<const Size*, Device>(source));
   } else {
     const auto converted = allocate<Offset, Device>(exec, "Ainvil::row_map", source.extent(0));
     Kokkos::parallel_for(
@@ -75,47 +96,71 @@ Kokkos::View<const Offset*, Device> toOffsets(const typename Device::execution_s
   }
 }
 
-template <class Scalar, class Device, class Memory, class Size>
-int blockSizeOf(const KokkosSparse::CrsMatrix<Scalar, Ordinal, Device, Memory, Size>&) {
+/// The values of a matrix of Kokkos Kernels: shared, or copied if they are const. Waits then.
+template <class Device, class Values>
+Kokkos::View<typename Values::non_const_value_type*, Device>
+toValues(const typename Device::execution_space& exec, const Values& source) {
+  using Scalar = typename Values::non_const_value_type;
+  if constexpr (std::is_const<typename Values::value_type>::value) {
+    const auto copy = allocate<Scalar, Device>(exec, "Ainvil::values", source.extent(0));
+    Kokkos::deep_copy(exec, copy, source);
+    compat::fence(exec, "Ainvil::fromKokkos");
+    return copy;
+  } else {
+    return source;
+  }
+}
+
+template <class Scalar, class Index, class Space, class Memory, class Size>
+int blockSizeOf(const KokkosSparse::CrsMatrix<Scalar, Index, Space, Memory, Size>&) {
   return 1;
 }
 
 #ifdef AINVIL_HAVE_KOKKOS_BSR
-template <class Scalar, class Device, class Memory, class Size>
+template <class Scalar, class Index, class Space, class Memory, class Size>
 int blockSizeOf(
-    const KokkosSparse::Experimental::BsrMatrix<Scalar, Ordinal, Device, Memory, Size>& a) {
+    const KokkosSparse::Experimental::BsrMatrix<Scalar, Index, Space, Memory, Size>& a) {
   return a.blockDim();
 }
 #endif
 
+/// What fromKokkos() makes of a matrix of Kokkos Kernels, CRS or BSR.
+template <class Matrix>
+using FromKokkos =
+    BsrMatrix<std::remove_const_t<typename Matrix::value_type>, typename Matrix::device_type>;
+
 /// The arrays of any matrix of Kokkos Kernels.
-template <class Scalar, class Device, class Matrix>
-BsrMatrix<Scalar, Device> wrapped(const typename Device::execution_space& exec, const Matrix& a) {
+template <class Matrix>
+FromKokkos<Matrix> wrapped(const typename Matrix::execution_space& exec, const Matrix& a) {
+  static_assert(std::is_same<std::remove_const_t<typename Matrix::ordinal_type>, Ordinal>::value,
+                "Ainvil numbers columns by int: copy the matrix into one with int as its ordinal");
+  using Device = typename FromKokkos<Matrix>::device_type;
   const Graph<Device> graph(a.numRows(), a.numCols(), toOffsets<Device>(exec, a.graph.row_map),
                             a.graph.entries);
   validate(exec, graph);
-  return {graph, a.values, blockSizeOf(a)};
+  return {graph, toValues<Device>(exec, a.values), blockSizeOf(a)};
 }
 
 } // namespace detail
 
-/// Kokkos Kernels' CRS matrix as a BSR matrix of block size 1. Columns and values are shared; the
-/// row map is too if its type is Offset, else converted. Waits. \throws InvalidArgument if the
-/// arrays do not fit together: see validate(), which takes a pass over them.
-template <class Scalar, class Device, class Memory, class Size>
-BsrMatrix<Scalar, Device>
-fromKokkos(const typename Device::execution_space& exec,
-           const KokkosSparse::CrsMatrix<Scalar, Ordinal, Device, Memory, Size>& a) {
-  return detail::wrapped<Scalar, Device>(exec, a);
+/// Kokkos Kernels' CRS matrix as a BSR matrix of block size 1, its ordinals int. Columns and values
+/// are shared, const values copied; the row map is shared if its integers are as wide as an Offset,
+/// signed or not, else converted. Waits. \throws InvalidArgument if the arrays do not fit together:
+/// see validate(), which takes a pass over them.
+template <class Scalar, class Index, class Space, class Memory, class Size>
+detail::FromKokkos<KokkosSparse::CrsMatrix<Scalar, Index, Space, Memory, Size>>
+fromKokkos(const typename Space::execution_space& exec,
+           const KokkosSparse::CrsMatrix<Scalar, Index, Space, Memory, Size>& a) {
+  return detail::wrapped(exec, a);
 }
 
 #ifdef AINVIL_HAVE_KOKKOS_BSR
 /// The same for Kokkos Kernels' BSR matrix (from its version 3.6 on), block by block.
-template <class Scalar, class Device, class Memory, class Size>
-BsrMatrix<Scalar, Device>
-fromKokkos(const typename Device::execution_space& exec,
-           const KokkosSparse::Experimental::BsrMatrix<Scalar, Ordinal, Device, Memory, Size>& a) {
-  return detail::wrapped<Scalar, Device>(exec, a);
+template <class Scalar, class Index, class Space, class Memory, class Size>
+detail::FromKokkos<KokkosSparse::Experimental::BsrMatrix<Scalar, Index, Space, Memory, Size>>
+fromKokkos(const typename Space::execution_space& exec,
+           const KokkosSparse::Experimental::BsrMatrix<Scalar, Index, Space, Memory, Size>& a) {
+  return detail::wrapped(exec, a);
 }
 #endif
 

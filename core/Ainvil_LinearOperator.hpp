@@ -15,6 +15,8 @@ namespace ainvil {
 /// pointers.
 template <class Scalar, class Device>
 class LinearOperator {
+  static_assert(detail::CompiledScalar<Scalar, Device>::value, "");
+
 public:
   using execution_space = typename Device::execution_space;
 

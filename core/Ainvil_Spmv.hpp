@@ -52,9 +52,12 @@ template <class Scalar, class Device>
 void axpby(const typename Device::execution_space& exec, Scalar alpha,
            MultiVectorArg<const Scalar, Device> x, Scalar beta, MultiVectorArg<Scalar, Device> y);
 
-/// Rank-1 view as a multivector of one column.
+/// Rank-1 view, contiguous, as a multivector of one column.
 template <class View>
 auto asColumn(const View& x) {
+  static_assert(std::is_same<typename View::data_type, typename View::value_type*>::value &&
+                    !std::is_same<typename View::array_layout, Kokkos::LayoutStride>::value,
+                "a column is a view of rank 1 whose entries are contiguous: copy a strided one");
   return MultiVectorArg<typename View::value_type, typename View::device_type>(x.data(),
                                                                                x.extent(0), 1);
 }

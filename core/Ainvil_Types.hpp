@@ -6,6 +6,7 @@
 #include "Ainvil_BFloat16.hpp"
 
 #include <cstdint>
+#include <type_traits>
 
 namespace ainvil {
 
@@ -21,6 +22,42 @@ enum class Trans { No, Yes };
 /// Precision in which applied factors or basis vectors are stored: that of the vectors, in which
 /// all arithmetic is, float, or (factors only) bfloat16.
 enum class Storage { Native, Float, BFloat16 };
+
+/// The device that an execution space, a memory space or a device stands for.
+template <class Space>
+using DeviceOf = typename Space::device_type;
+
+namespace detail {
+
+// The library is compiled, but for what its headers hold. What it was not compiled for would end in
+// a linker's list of symbols, so class templates ask these for their arguments.
+
+/// Does not compile for any other device.
+template <class Device>
+struct CompiledDevice : std::true_type {
+  static_assert(std::is_same<Device, DefaultDevice>::value ||
+                    std::is_same<Device, HostDevice>::value,
+                "Ainvil is compiled for ainvil::DefaultDevice and ainvil::HostDevice: of an "
+                "execution space or a memory space take its device_type");
+};
+
+/// Does not compile for any other type of vector entries, or device.
+template <class Scalar, class Device>
+struct CompiledScalar : CompiledDevice<Device> {
+  static_assert(std::is_same<Scalar, double>::value || std::is_same<Scalar, float>::value,
+                "Ainvil is compiled for double and float, without const");
+};
+
+/// Does not compile for any other type of matrix values, or device.
+template <class Scalar, class Device>
+struct CompiledValues : CompiledDevice<Device> {
+  static_assert(std::is_same<Scalar, double>::value || std::is_same<Scalar, float>::value ||
+                    std::is_same<Scalar, BFloat16>::value,
+                "Ainvil is compiled for values of double, float and, for stored factors, "
+                "ainvil::BFloat16, without const");
+};
+
+} // namespace detail
 
 /// Column-major multivector, one right-hand side a column. The stride may exceed the number of
 /// rows.

@@ -12,6 +12,7 @@ namespace ainvil {
 /// Immutable and shared: copies are shallow. The default-constructed one has no rows.
 template <class Device>
 struct Permutation {
+  static_assert(detail::CompiledDevice<Device>::value, "");
   using device_type = Device;
   using execution_space = typename Device::execution_space;
 
@@ -40,8 +41,9 @@ Permutation<Device> inverse(const Permutation<Device>& perm) {
 
 /// The same permutation in the memory of another device; shares the arrays where the memory is the
 /// same.
-template <class ToDevice, class Device>
-Permutation<ToDevice> copyTo(const Permutation<Device>& perm) {
+template <class ToSpace, class Device>
+Permutation<DeviceOf<ToSpace>> copyTo(const Permutation<Device>& perm) {
+  using ToDevice = DeviceOf<ToSpace>;
   return {copyArray<ToDevice>(perm.new_to_old, "Ainvil::new_to_old"),
           copyArray<ToDevice>(perm.old_to_new, "Ainvil::old_to_new")};
 }

@@ -364,7 +364,7 @@ const std::vector<MethodHelp>& preconditionerHelp() {
 }
 
 template <class Scalar, class Device>
-PreconditionerPtr<Scalar, Device> createPreconditioner(const std::string& specification) {
+PreconditionerPtr<Scalar, Device> detail::makePreconditioner(const std::string& specification) {
   Options options(specification);
   if (options.method() == "none") {
     options.finish();
@@ -392,9 +392,10 @@ FsaiParameters<Device> fsaiParameters(const std::string& specification) {
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \
   template FsaiParameters<DEVICE> fsaiParameters<double, DEVICE>(const std::string&);              \
   template FsaiParameters<DEVICE> fsaiParameters<float, DEVICE>(const std::string&);               \
-  template PreconditionerPtr<double, DEVICE> createPreconditioner<double, DEVICE>(                 \
+  template PreconditionerPtr<double, DEVICE> detail::makePreconditioner<double, DEVICE>(           \
       const std::string&);                                                                         \
-  template PreconditionerPtr<float, DEVICE> createPreconditioner<float, DEVICE>(const std::string&);
+  template PreconditionerPtr<float, DEVICE> detail::makePreconditioner<float, DEVICE>(             \
+      const std::string&);
 AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
 
 } // namespace ainvil

@@ -13,12 +13,24 @@ namespace ainvil {
 template <class Device>
 struct FsaiParameters;
 
+namespace detail {
+
+/// createPreconditioner() for the scalars and devices that the library is compiled for.
+template <class Scalar, class Device>
+PreconditionerPtr<Scalar, Device> makePreconditioner(const std::string& specification);
+
+} // namespace detail
+
 /// The preconditioner that a line such as "ilu:level=1,solve=isai,power=2,storage=float" asks for:
-/// a method, a colon, and key=value pairs separated by commas.
+/// a method, a colon, and key=value pairs separated by commas. `Space` is a device, or an execution
+/// or memory space that stands for one; `Scalar` may be const.
 /// \throws InvalidArgument for an unknown method or key, a key given twice or of no effect, or a
 /// value out of range; the message lists what is accepted. Nothing is built before all is checked.
-template <class Scalar, class Device>
-PreconditionerPtr<Scalar, Device> createPreconditioner(const std::string& specification);
+template <class Scalar, class Space>
+PreconditionerPtr<std::remove_const_t<Scalar>, DeviceOf<Space>>
+createPreconditioner(const std::string& specification) {
+  return detail::makePreconditioner<std::remove_const_t<Scalar>, DeviceOf<Space>>(specification);
+}
 
 /// The parameters that a specification of the method fsai asks for. \throws InvalidArgument as
 /// createPreconditioner(), and for another method.

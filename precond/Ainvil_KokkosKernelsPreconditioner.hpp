@@ -17,7 +17,8 @@ namespace ainvil {
 
 /// What KokkosSparse::Experimental::gmres() takes as its preconditioner: a method of Ainvil for a
 /// KokkosSparse::CrsMatrix, or BsrMatrix and its blocks. Holds a shallow copy of the matrix, whose
-/// ordinals must be int. The verbs are those of Preconditioner, and throw what they throw.
+/// ordinals must be int; const values are copied in every initialize() and compute(). The verbs are
+/// those of Preconditioner, and throw what they throw.
 template <class Matrix>
 class KokkosKernelsPreconditioner final
     : public KokkosSparse::Experimental::Preconditioner<Matrix> {
@@ -40,7 +41,7 @@ public:
   /// Nothing: the constructor has them all.
   void setParameters() override {}
 
-  /// Of the graph. Copies the row map unless it counts in Offset.
+  /// Of the graph. Copies the row map unless its integers are as wide as an Offset.
   void initialize() override {
     graph_ = fromKokkos(exec_, a_).graph;
     method_->initialize(exec_, matrix());
@@ -71,7 +72,9 @@ public:
   const Preconditioner<Scalar, Device>& method() const { return *method_; } ///< with its report
 
 private:
-  BsrMatrix<Scalar, Device> matrix() const { return {graph_, a_.values, detail::blockSizeOf(a_)}; }
+  BsrMatrix<Scalar, Device> matrix() const {
+    return {graph_, detail::toValues<Device>(exec_, a_.values), detail::blockSizeOf(a_)};
+  }
 
   Matrix a_;
   PreconditionerPtr<Scalar, Device> method_;

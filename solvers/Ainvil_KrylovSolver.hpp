@@ -20,6 +20,8 @@ namespace ainvil {
 /// neither copied nor moved.
 template <class Scalar, class Device>
 class KrylovSolver {
+  static_assert(detail::CompiledScalar<Scalar, Device>::value, "");
+
 public:
   using execution_space = typename Device::execution_space;
   using Operator = LinearOperator<Scalar, Device>; ///< A, or M

@@ -153,7 +153,7 @@ void checkFromKokkos(Ordinal rows, Ordinal columns, double density) {
   EXPECT_EQ(b.graph.entries.data(), crs.graph.entries.data());
   const void* own = b.graph.row_map.data();
   const void* theirs = crs.graph.row_map.data();
-  EXPECT_EQ(own == theirs, (std::is_same<Size, Offset>::value));
+  EXPECT_EQ(own == theirs, sizeof(Size) == sizeof(Offset));
 }
 
 #ifdef AINVIL_HAVE_KOKKOS_BSR
@@ -183,6 +183,38 @@ TEST(Convert, FromKokkos) {
     checkFromKokkos<double, Offset>(n, n + 3, 0.02);
     checkFromKokkos<float, int>(n, n + 3, 0.02);
   }
+}
+
+TEST(Convert, SharedRowMapsOutliveTheirMatrix) {
+  const auto a = randomMatrix(40, 50, 1, 0.1, anyDiagonal(9));
+  auto crs = kokkosMatrix<TheirCrs<double, size_t>, size_t>(a);
+  const int users = crs.graph.row_map.use_count();
+  {
+    const auto b = fromKokkos(Exec(), crs);
+    const auto copy = b;
+    EXPECT_EQ(crs.graph.row_map.use_count(), users + 2);
+  }
+  EXPECT_EQ(crs.graph.row_map.use_count(), users);
+  const auto b = fromKokkos(Exec(), crs);
+  crs = {};
+  const auto other = poisoned(40, 50); // memory that may have been freed
+  expectSame(b, a);
+}
+
+TEST(Convert, FromKokkosWithConstValuesCopiesThem) {
+  const auto a = randomMatrix(40, 50, 1, 0.1, anyDiagonal(9));
+  const auto crs = kokkosMatrix<TheirCrs<const double, Offset>, Offset>(a);
+  const BsrMatrix<double, Device> b = fromKokkos(Exec(), crs);
+  expectSame(b, a);
+  EXPECT_NE(b.values.data(), crs.values.data());
+}
+
+TEST(Convert, FromKokkosOfAnExecutionSpace) {
+  const auto a = randomMatrix(40, 50, 1, 0.1, anyDiagonal(9));
+  using Crs = KokkosSparse::CrsMatrix<double, Ordinal, Exec, void, size_t>;
+  const BsrMatrix<double, Device> b = fromKokkos(Exec(), kokkosMatrix<Crs, size_t>(a));
+  expectSame(b, a);
+  expectSame(b, copyTo<HostDevice::memory_space>(b));
 }
 
 /// Kokkos Kernels lets a matrix without rows have a row map without offsets.

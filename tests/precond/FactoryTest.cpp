@@ -158,6 +158,13 @@ TEST(Factory, FsaiParametersAreThoseOfFsaiOnly) {
         << specification;
 }
 
+TEST(Factory, TakesASpaceForItsDeviceAndConstScalars) {
+  using Exec = DefaultDevice::execution_space;
+  PreconditionerPtr<double, DefaultDevice> m = createPreconditioner<const double, Exec>("ilu");
+  m = createPreconditioner<double, DefaultDevice::memory_space>("jacobi");
+  EXPECT_EQ(m->description(), describe("jacobi"));
+}
+
 TEST(Factory, FloatVectorsHaveNoDoubleStorage) {
   EXPECT_THROW((createPreconditioner<float, DefaultDevice>("ilu:storage=double")), InvalidArgument);
   EXPECT_NO_THROW((createPreconditioner<float, DefaultDevice>("ilu:storage=float")));
