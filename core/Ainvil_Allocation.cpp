@@ -38,6 +38,16 @@ std::string sentenceFor(const std::string& label, std::size_t bytes, const char*
 
 } // namespace
 
+void detail::throwNoKokkos() {
+  if (Kokkos::is_initialized())
+    throw Error("this thread may not launch kernels: OpenMP of this Kokkos takes them from the "
+                "thread that called Kokkos::initialize only, outside of parallel regions, so call "
+                "Ainvil from there");
+  throw Error(
+      "Kokkos is not initialised, or has been finalised: call Kokkos::initialize before the "
+      "first call of Ainvil, or make a Kokkos::ScopeGuard that outlives all its objects");
+}
+
 std::size_t detail::arrayBytes(const std::string& label, std::size_t n, std::size_t size) {
   constexpr std::size_t most = std::numeric_limits<std::ptrdiff_t>::max();
   if (size > 0 && n > most / size)

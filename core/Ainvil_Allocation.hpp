@@ -18,6 +18,17 @@ namespace detail {
 using AllocationHook = void (*)(const std::string& label, std::size_t bytes);
 inline AllocationHook allocation_hook = nullptr; ///< for tests
 
+[[noreturn]] void throwNoKokkos();
+
+/// Everything that a user calls and that launches kernels begins with it, or with an allocation,
+/// which does. \throws Error unless Kokkos has been initialised, has not been finalised, and takes
+/// kernels of this execution space from the calling thread
+template <class Exec>
+void requireKokkos() {
+  if (!Kokkos::is_initialized() || !compat::mayLaunch<Exec>())
+    throwNoKokkos();
+}
+
 /// n * size. \throws OutOfMemory if there are no such numbers of bytes: n < 0 as size_t included
 std::size_t arrayBytes(const std::string& label, std::size_t n, std::size_t size);
 
@@ -37,6 +48,7 @@ void adviseLargePages(void* data, std::size_t bytes) noexcept;
 /// make(), which allocates an array of so many bytes. \throws OutOfMemory
 template <class Memory, class Make>
 auto allocating(const std::string& label, std::size_t bytes, const Make& make) {
+  requireKokkos<typename Memory::execution_space>();
   try {
     if (allocation_hook != nullptr)
       allocation_hook(label, bytes);

@@ -82,6 +82,7 @@ struct LacksDiagonal {
 template <class Device>
 void validate(const typename Device::execution_space& exec, const Graph<Device>& graph) {
   using Exec = typename Device::execution_space;
+  detail::requireKokkos<Exec>();
   const auto row_map = graph.row_map;
   if (row_map.extent(0) == 0) // default-constructed
     return;

@@ -53,6 +53,17 @@ Exec newInstance() {
 #endif
 }
 
+/// True if the calling thread may launch kernels. OpenMP of Kokkos before 4 takes them from the one
+/// that initialised it only, outside of parallel regions.
+template <class Exec>
+bool mayLaunch() {
+#if KOKKOS_VERSION < 40000 && defined(KOKKOS_ENABLE_OPENMP)
+  if constexpr (std::is_same<Exec, Kokkos::OpenMP>::value)
+    return Kokkos::OpenMP::impl_is_initialized();
+#endif
+  return true;
+}
+
 /// Reads a value that another thread may be writing, straight from memory. On a host what the other
 /// thread wrote before volatileStore() or an atomic operation is then visible too.
 template <class T>

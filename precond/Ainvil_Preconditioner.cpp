@@ -8,6 +8,7 @@ namespace ainvil {
 
 template <class Scalar, class Device>
 void Preconditioner<Scalar, Device>::initialize(const execution_space& exec, const Matrix& a) {
+  detail::requireKokkos<execution_space>();
   ScopedRegion region("Ainvil::Preconditioner::initialize");
   initialized_ = computed_ = false;
   report_ = Report();
@@ -48,6 +49,7 @@ Preconditioner<Scalar, Device>::sorted(const execution_space& exec, const Matrix
 
 template <class Scalar, class Device>
 void Preconditioner<Scalar, Device>::compute(const execution_space& exec, const Matrix& a) {
+  detail::requireKokkos<execution_space>();
   ScopedRegion region("Ainvil::Preconditioner::compute");
   computed_ = false;
   if (!initialized_)
@@ -75,6 +77,7 @@ void Preconditioner<Scalar, Device>::apply(const execution_space& exec,
                                            MultiVectorArg<const Scalar, Device> x,
                                            MultiVectorArg<Scalar, Device> y, Trans trans,
                                            Scalar alpha, Scalar beta) const {
+  detail::requireKokkos<execution_space>();
   if (!computed_)
     throw InvalidArgument("apply() was called before compute(): call compute() first");
   if (Offset(x.extent(0)) != numRows() || Offset(y.extent(0)) != numRows() ||

@@ -91,6 +91,7 @@ SolveResult KrylovSolver<Scalar, Device>::solve(const execution_space& exec, con
                                                 const Operator* m, Vector<const Scalar, Device> b,
                                                 Vector<Scalar, Device> x) {
   const Solving solving(solving_, name_);
+  detail::requireKokkos<execution_space>();
   ScopedRegion region(message("Ainvil::solve[", name_, "]"));
   checkSystem(name_, a, m, b.extent(0), x.extent(0));
   if (m != nullptr)
