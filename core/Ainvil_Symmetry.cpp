@@ -2,6 +2,8 @@
 #include "Ainvil_Symmetry.hpp"
 
 #include <climits>
+#include <cmath>
+#include <limits>
 
 namespace ainvil {
 
@@ -10,7 +12,7 @@ void detail::requireSymmetric(const typename Device::execution_space& exec,
                               const BsrMatrix<Scalar, Device>& a, const char* method,
                               const char* advice) {
   using Exec = typename Device::execution_space;
-  constexpr double accepted = 1e-8;
+  const double accepted = std::sqrt(double(std::numeric_limits<Scalar>::epsilon()));
   const int bs = a.block_size, bs2 = bs * bs;
   Offset found = 0;
   Ordinal first = INT_MAX;
@@ -28,8 +30,9 @@ void detail::requireSymmetric(const typename Device::execution_space& exec,
             const double d = compat::math::fabs(double(a.values(e * bs2 + k)) - other);
             difference = d > difference ? d : difference;
           }
-          if (difference > 0 && difference > accepted * compat::math::sqrt(diagonalNorm(a, i)) *
-                                                 compat::math::sqrt(diagonalNorm(a, j))) {
+          if (difference > 0 && difference > accepted * blockNorm(a, e) &&
+              difference > accepted * compat::math::sqrt(diagonalNorm(a, i)) *
+                               compat::math::sqrt(diagonalNorm(a, j))) {
             ++sum;
             smallest = i < smallest ? static_cast<Ordinal>(i) : smallest;
           }

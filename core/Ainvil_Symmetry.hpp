@@ -46,10 +46,12 @@ KOKKOS_INLINE_FUNCTION double diagonalNorm(const BsrMatrix<Scalar, Device>& a, O
   return at < 0 ? 0.0 : blockNorm(a, at);
 }
 
-/// Throws InvalidArgument if there are blocks (i, j) of A whose mirror image (j, i) is missing or
-/// differs by more than 1e-8 sqrt(||A_ii|| ||A_jj||); the message says that `method` needs a
-/// symmetric matrix, how many there are, which row has the first, and gives the advice. One pass;
-/// waits.
+/// Throws InvalidArgument if there are blocks (i, j) of A whose mirror image (j, i), zero where it
+/// is missing, differs in an entry by more than
+///   sqrt(eps) max(||A_ij||, sqrt(||A_ii|| ||A_jj||)),    eps of Scalar:
+/// half of the digits, 1.5e-8 in double and 3.5e-4 in float, are left to the rounding of the sums
+/// that assembled the two. The message says that `method` needs a symmetric matrix, how many there
+/// are, which row has the first, and gives the advice. One pass; waits.
 template <class Scalar, class Device>
 void requireSymmetric(const typename Device::execution_space& exec,
                       const BsrMatrix<Scalar, Device>& a, const char* method, const char* advice);
