@@ -73,6 +73,7 @@ void detail::FsaiRowSolver<Scalar, Device>::plan(const execution_space& exec,
     most = std::max(most, used);
   }
   Kokkos::deep_copy(exec, homes_, host_homes);
+  compat::fence(exec, "Ainvil::Fsai::plan"); // host_homes is read until then
   memory_ = allocate<Scalar, Device>(exec, "Ainvil::Fsai::chunk", most);
   if (firsts.size() == 1)
     return;
