@@ -176,7 +176,9 @@ WeightedGraph<Device> couplings(const typename Device::execution_space& exec,
   return {part, weights};
 }
 
-/// weights(i, l) <- sum over j of B_ij A_jl on the graph of the product; a lane an entry.
+/// weights(i, l) <- sum over j of B_ij A_jl on the graph of the product; a lane an entry. A row
+/// that grows large is scaled down by a power of two: only what its weights are to each other
+/// counts, and high powers would overflow.
 template <class Device>
 struct ProductWeights {
   WeightedGraph<Device> b, a;
@@ -199,6 +201,16 @@ struct ProductWeights {
       }
       weights(begin + k) = static_cast<float>(sum);
     });
+    float largest = 0;
+    Kokkos::parallel_reduce(
+        Kokkos::ThreadVectorRange(member, length),
+        [&](const Ordinal k, float& most) {
+          most = weights(begin + k) > most ? weights(begin + k) : most;
+        },
+        Kokkos::Max<float>(largest));
+    if (largest > 0x1p+64f)
+      Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, length),
+                           [&](const Ordinal k) { weights(begin + k) *= 0x1p-64f; });
   }
 };
 
@@ -280,8 +292,12 @@ template <class Device>
 Graph<Device> detail::lowerPower(const typename Device::execution_space& exec,
                                  const Graph<Device>& a, int power) {
   Graph<Device> b = identity<Device>(exec, a.num_rows);
-  for (int k = 0; k < power; ++k)
+  for (int k = 0; k < power; ++k) {
+    const Offset before = b.numEntries();
     b = lowerProduct<Device>(exec, b, a);
+    if (b.numEntries() == before) // B_k is part of B_{k+1}, because A has its diagonal
+      break;
+  }
   return b;
 }
 
@@ -294,8 +310,12 @@ Graph<Device> detail::largestLowerPower(const typename Device::execution_space& 
   Kokkos::deep_copy(exec, ones, 1.0f);
   WeightedGraph<Device> b{start, ones};
   const WeightedGraph<Device> factor = couplings(exec, a, sparse);
-  for (int k = 0; k < power; ++k)
+  for (int k = 0; k < power; ++k) {
+    const Graph<Device> before = b.graph;
     b = largestOfProduct<Device>(exec, b, factor, max_row);
+    if (samePattern<Device>(exec, before, b.graph))
+      break;
+  }
   return b.graph;
 }
 

@@ -13,7 +13,8 @@ template <class Scalar, class Device>
 Graph<Device> sparsified(const typename Device::execution_space& exec,
                          const BsrMatrix<Scalar, Device>& a, double tau);
 
-/// B_power of B_0 = I, B_{k+1} = Low(B_k A): lower triangular with its diagonal.
+/// B_power of B_0 = I, B_{k+1} = Low(B_k A), for A with its diagonal: lower triangular, with its
+/// diagonal too. Ends early at a B_{k+1} = B_k.
 template <class Device>
 Graph<Device> lowerPower(const typename Device::execution_space& exec, const Graph<Device>& a,
                          int power);
@@ -21,8 +22,8 @@ Graph<Device> lowerPower(const typename Device::execution_space& exec, const Gra
 /// The same with rows of at most max_row > 0 entries. B_k and A~, whose graph is `sparse`, carry
 /// weights: those of A~ are ||A_ij||_F / sqrt(||A_ii||_F ||A_jj||_F), those of B_{k+1} the
 /// products'. Each step keeps the diagonal and the entries of the largest weights, of equal ones
-/// those nearest to the diagonal. Cost: of a step, entries of B_k A~ x (max_row log(row length) +
-/// row length).
+/// those nearest to the diagonal. Ends early at a step that changes no row. Cost: of a step,
+/// entries of B_k A~ x (max_row log(row length) + row length).
 template <class Scalar, class Device>
 Graph<Device> largestLowerPower(const typename Device::execution_space& exec,
                                 const BsrMatrix<Scalar, Device>& a, const Graph<Device>& sparse,

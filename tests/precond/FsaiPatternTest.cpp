@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "FsaiSupport.hpp"
+#include "KokkosObservers.hpp"
 
 #include "Ainvil_Gallery.hpp"
 
@@ -151,6 +152,31 @@ TEST(FsaiPattern, KnowsNoScale) {
       setUp(method, scaled);
       EXPECT_EQ(rowsOf(method.factor().graph()), rowsOf(expected.factor().graph()));
     }
+  }
+}
+
+/// A power that changes nothing is the last one, of limited rows too, whose weights would overflow.
+TEST(FsaiPattern, IsCompleteAfterFewOfManyPowers) {
+  const HostBsr a = spdMatrixOn(symmetricPattern(80, 3, 108), 1, 108);
+  for (const Ordinal max_row : {0, 7, 1000}) {
+    SCOPED_TRACE(max_row);
+    FsaiParameters<Device> parameters = fsai(0, 20000, 0);
+    parameters.max_row = max_row;
+    Method method(parameters);
+    const DeviceBsr on_device = copyTo<Device>(a);
+    {
+      const KernelLabelRecorder recorder;
+      method.initialize(on_device);
+      EXPECT_LE(
+          std::count(recorder.kernels().begin(), recorder.kernels().end(), "Ainvil::Fsai[count]"),
+          200);
+    }
+    method.compute(on_device);
+    if (max_row != 7) {
+      EXPECT_EQ(patternOf(factorOf(method).graph), lowerPowerOf(patternOf(a.graph), 80));
+    }
+    for (const auto& row : patternOf(factorOf(method).graph))
+      EXPECT_LE(row.size(), size_t(max_row == 7 ? 7 : 80));
   }
 }
 
