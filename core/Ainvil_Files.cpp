@@ -91,40 +91,6 @@ private:
 
 } // namespace
 
-std::string readFile(const std::string& path) {
-  const auto check = [&](bool ok) {
-    if (!ok)
-      throw FileError(message("cannot read '", path, "': ", std::strerror(errno)));
-  };
-  struct stat info = {};
-  check(stat(path.c_str(), &info) == 0);
-  const GzFile file(gzopen(path.c_str(), "rb"), gzclose);
-  check(file != nullptr);
-  gzbuffer(file.get(), 1 << 18);
-
-  // The size is a hint, since pipes have none; one byte more meets the end without growing.
-  std::string bytes(static_cast<size_t>(std::max<off_t>(info.st_size + 1, 1 << 16)), '\0');
-  size_t used = 0;
-  while (true) {
-    const size_t room = std::min(bytes.size() - used, zlib_chunk);
-    const int got = gzread(file.get(), &bytes[used], static_cast<unsigned>(room));
-    if (got <= 0)
-      break;
-    used += static_cast<size_t>(got);
-    if (used == bytes.size())
-      bytes.resize(2 * bytes.size());
-  }
-  int code = Z_OK;
-  const char* reason = gzerror(file.get(), &code);
-  check(code != Z_ERRNO);
-  if (code != Z_OK) // zlib's reason starts with the path
-    throw FileError(message("truncated or damaged gzip data after ", used,
-                            " uncompressed bytes in ", reason,
-                            ", so copy or download the file again"));
-  bytes.resize(used);
-  return bytes;
-}
-
 std::string resolvedPath(const std::string& path) {
   std::error_code error;
   fs::path target = fs::absolute(path, error);

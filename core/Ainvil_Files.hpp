@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// \file
-/// Files that are read whole, and written whole or not at all.
+/// Files that are written whole or not at all.
 
 #include <string>
 
 namespace ainvil {
-
-/// The bytes of a file. Compression is recognised by content, not by name: where zlib finds gzip
-/// members they are unpacked, and bytes behind them that are not gzip themselves are ignored, as
-/// gzip does. Takes up to twice the memory of the unpacked bytes.
-/// \throws FileError if the file cannot be read, or its gzip data is truncated or damaged
-std::string readFile(const std::string& path);
 
 /// The file that writing to `path` makes or replaces: absolute, without `.` and `..`, and links
 /// followed, also where they lead to a file that is not there yet. Two paths lead to the same file

@@ -8,18 +8,20 @@
 /// expanded). Comment and blank lines may stand anywhere below the banner, lines may end in CRLF,
 /// exponents may be written with D, and a banner with one '%' instead of two is taken, because such
 /// files circulate. Values too small for a double become denormal or zero; explicit zeros are kept.
-/// An array must be general. Compression is recognised by content, not by name; bytes behind the
-/// gzip data that are not gzip themselves are ignored, as gzip does.
+/// An array must be general. Compression is recognised by content, not by name; behind gzip data
+/// nothing but zeros may follow. Pipes and devices are read until they end.
 ///
 /// Everything else is a FileError whose sentence names the file, the line, what was expected and
-/// what was found there. Memory is bounded by the size of the uncompressed text: the declared
-/// numbers of entries and rows are compared with it before anything is allocated. Empty rows are
-/// legal, so there may be 2^24 rows and columns, and 16 more a byte.
+/// what was found there. Memory is bounded by the entries that are there: nothing is allocated for
+/// numbers that are only announced. A line may have 2^20 bytes. Empty rows are legal, so there may
+/// be 2^24 rows and columns, and 16 more a byte of the uncompressed text. Where memory ends,
+/// OutOfMemory names the file, too.
 ///
 /// Files are read and written on the calling thread, whatever the locale. Kokkos must be
 /// initialized.
 
 #include "Ainvil_BsrMatrix.hpp"
+#include "Ainvil_InputFile.hpp"
 
 #include <string>
 #include <string_view>
@@ -28,8 +30,8 @@ namespace ainvil {
 
 /// Reads a matrix: block size 1, columns strictly ascending in each row, duplicate entries summed
 /// in the order of the file. A dense (array) file gives a matrix with every entry stored.
-/// Time O(bytes + entries + rows + columns), without comparison sorting; peak memory is the text,
-/// 32 bytes an entry and 8 bytes a row and column.
+/// Time O(bytes + entries + rows + columns), without comparison sorting; peak memory is 48 bytes an
+/// entry and 8 bytes a row and column.
 BsrMatrix<double, HostDevice> readMatrixMarket(const std::string& path);
 
 /// Reads a vector: a matrix of n rows and exactly one column, n scalars. What a coordinate file
@@ -40,6 +42,11 @@ Vector<double, HostDevice> readMatrixMarketVector(const std::string& path);
 BsrMatrix<double, HostDevice> parseMatrixMarket(std::string_view text, const std::string& name);
 /// Likewise for a vector.
 Vector<double, HostDevice> parseMatrixMarketVector(std::string_view text, const std::string& name);
+
+namespace detail {
+/// As readMatrixMarketVector(), of a file that is open, with nothing read yet.
+Vector<double, HostDevice> readMatrixMarketVector(InputFile& file);
+} // namespace detail
 
 /// Writes `coordinate real general`, a block matrix as its point entries, row by row in storage
 /// order, explicit zeros included. Numbers have the fewest digits, at most 17, that read back to

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// \file
-/// Files that are no Matrix Market files, each with the sentence that a user gets to read. Lines of
-/// the table tests/core/bad_files.txt are "NAME KIND SENTENCE", where KIND is matrix or vector and
-/// FILE in the sentence stands for the path.
+/// Files that do not hold what they should, each with the sentence that a user gets to read. Lines
+/// of the table tests/core/bad_files.txt are "NAME KIND SENTENCE", where KIND is matrix or vector
+/// for Matrix Market, or numbers for a vector in any format, and FILE in the sentence stands for
+/// the path.
 
 #include "SourceFolder.hpp"
 
 #include "Ainvil_MatrixMarket.hpp"
+#include "Ainvil_VectorFiles.hpp"
 
 #include <gtest/gtest.h>
 
@@ -22,6 +24,8 @@ std::string sentenceOf(const std::string& path, const std::string& kind) {
   try {
     if (kind == "vector")
       readMatrixMarketVector(path);
+    else if (kind == "numbers")
+      readVector(path);
     else
       readMatrixMarket(path);
     return "no error";
