@@ -48,7 +48,7 @@ void addNumber(CLI::App& app, const char* option, T& value, const char* type, co
 /// Has every option that takes a value refuse an empty one, which would count as 0.
 inline void requireValues(CLI::App& app) {
   const auto empty = [](const std::string& value) {
-    return value.empty() ? std::string("needs a value") : std::string();
+    return value.empty() ? std::string("needs a value, but it is empty") : std::string();
   };
   for (CLI::Option* option : app.get_options())
     if (option->get_items_expected_max() > 0)

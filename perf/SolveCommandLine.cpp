@@ -223,7 +223,8 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program 
   text("--matrix", command.matrix, "FILE.mtx[.gz]", "Matrix Market file");
   text("--problem", command.problem, "SPEC", "problem of the gallery, as cavity:300; see below");
   text("--rhs", rhs, "RHS",
-       "ones|rowsum|scaled-rowsum|random[:SEED]|FILE (Matrix Market);\n"
+       "ones|rowsum|scaled-rowsum|random[:SEED]|FILE (Matrix Market, text\n"
+       "with one number a line, or NumPy's .npy);\n"
        "rowsum: A times ones; scaled-rowsum: S A S times ones;\n"
        "all but the latter are scaled with the matrix;\n"
        "random: uniform in (-1, 1), seed 1;\n"

@@ -7,6 +7,7 @@
 #include "Ainvil_Ordering.hpp"
 #include "Ainvil_Scaling.hpp"
 #include "Ainvil_Spmv.hpp"
+#include "Ainvil_VectorFiles.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -115,7 +116,7 @@ HostVector rowSums(const Matrix& a) {
 }
 
 HostVector readRhs(const std::string& path, Offset n) {
-  const HostVector b = readMatrixMarketVector(path);
+  const HostVector b = readVector(path);
   if (Offset(b.extent(0)) != n)
     throw InvalidArgument(message("the right-hand side in '", path, "' has ", b.extent(0),
                                   " values, but the matrix has ", n, " rows"));

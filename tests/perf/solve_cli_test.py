@@ -751,11 +751,25 @@ class CommandLineTest(unittest.TestCase):
         swap = GENERAL + "4 4 4\n1 2 1\n2 1 1\n3 4 1\n4 3 1\n"
         self.succeed("--matrix", self.write("a.mtx", swap), "--block-size", "2", "--quiet")
 
+    def test_right_hand_sides_in_all_formats_are_the_same(self):
+        matrix = self.write("a.mtx", tridiagonal(3))
+        header = "{'descr': '<f8', 'fortran_order': False, 'shape': (3,), }\n".encode()
+        npy = (b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header +
+               struct.pack("<3d", 1, -2.5, 4))
+        solutions = set()
+        for name, content in (("b.mtx", ARRAY + "3 1\n1\n-2.5\n4\n"), ("b.txt", "# b\n1\n-2.5\n4\n"),
+                              ("b.npy", npy), ("b.npy.gz", gzip.compress(npy))):
+            self.succeed("--matrix", matrix, "--rhs", self.write(name, content), "--precond",
+                         "jacobi", "--solution", "x.mtx", "--quiet")
+            solutions.add(self.read("x.mtx"))
+        self.assertEqual(len(solutions), 1, solutions)
+
     def test_refuses_bad_right_hand_sides(self):
         matrix = self.write("a.mtx", tridiagonal(3))
         for text, words in ((ARRAY + "2 1\n1\n1\n", ["2 values", "3 rows"]),
                             (ARRAY + "3 2\n1\n1\n1\n1\n1\n1\n", ["vector"]),
-                            (ARRAY + "3 1\n1\nnan\n1\n", ["finite"]), ("x", ["%%MatrixMarket"])):
+                            (ARRAY + "3 1\n1\nnan\n1\n", ["finite"]), ("1\nx\n", ["line 2", "'x'"]),
+                            ("1\n1\n", ["2 values"]), (b"\x93NUMPY\x09", ["NumPy"])):
             self.refuse_input(["b.mtx", *words], "--matrix", matrix, "--rhs", self.write("b.mtx", text))
 
     def test_refuses_values_beyond_float(self):
