@@ -106,7 +106,7 @@ Cost exactCost(const SweepsOptions& options, const Triangle<Device>& triangle) {
   const double setup_seconds = medianSeconds(exec, options.repeat, make);
   const auto solver = make();
   const double seconds = medianSeconds(exec, options.repeat, [&] {
-    solver.apply(exec, asColumn(triangle.b()), asColumn(x), Trans::No);
+    solver->apply(exec, asColumn(triangle.b()), asColumn(x), Trans::No);
   });
   return {"exact", {setup_seconds, seconds}, triangle.error(x)};
 }

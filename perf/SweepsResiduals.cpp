@@ -28,7 +28,7 @@ void studyResiduals(const SweepsOptions& options, const LinearSystem& system, Re
                                                                  sweepParameters(method, sweep));
         std::vector<double> residuals, errors;
         for (int run = 0; run < runs; ++run) {
-          solver.apply(exec, asColumn(triangle.b()), asColumn(x), Trans::No);
+          solver->apply(exec, asColumn(triangle.b()), asColumn(x), Trans::No);
           residuals.push_back(triangle.residual(x));
           errors.push_back(triangle.error(x));
         }

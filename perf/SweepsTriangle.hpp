@@ -10,18 +10,20 @@
 #include "Ainvil_Probes.hpp"
 #include "Ainvil_Sweeps.hpp"
 
+#include <memory>
+
 namespace ainvil {
 namespace perf {
 
 /// A solver after its set-up.
 template <class Solver, class Parameters, class Device>
-Solver makeTriangularSolver(const typename Device::execution_space& exec,
-                            const TriangularFactor<double, Device>& factor,
-                            const Parameters& parameters) {
+std::unique_ptr<Solver> makeTriangularSolver(const typename Device::execution_space& exec,
+                                             const TriangularFactor<double, Device>& factor,
+                                             const Parameters& parameters) {
   Report report;
-  Solver solver(parameters);
-  solver.initialize(exec, factor, "", report);
-  solver.compute(exec, factor, "", report);
+  auto solver = std::make_unique<Solver>(parameters);
+  solver->initialize(exec, factor, "", report);
+  solver->compute(exec, factor, "", report);
   return solver;
 }
 
@@ -62,7 +64,7 @@ public:
         levels_(levelSets(exec, factor.matrix.graph, factor.uplo).numLevels()) {
     Kokkos::deep_copy(exec, b_, 1.0);
     makeTriangularSolver<Exact<Device>>(exec, factor, ExactParameters())
-        .apply(exec, asColumn(b_), asColumn(exact_), Trans::No);
+        ->apply(exec, asColumn(b_), asColumn(exact_), Trans::No);
     compat::fence(exec, "Ainvil::perf[triangle]");
   }
 
@@ -117,7 +119,7 @@ double secondsPerSweep(const typename Device::execution_space& exec, int repetit
     const auto solver = makeTriangularSolver<Sweeps<Device>>(exec, triangle.factor(),
                                                              sweepParameters(method, count));
     return medianSeconds(exec, repetitions, [&] {
-      solver.apply(exec, asColumn(triangle.b()), asColumn(x), Trans::No);
+      solver->apply(exec, asColumn(triangle.b()), asColumn(x), Trans::No);
     });
   };
   const double difference = (seconds(1 + sweeps) - seconds(1)) / sweeps;
