@@ -54,6 +54,7 @@ InverseFactorsOptions parseInverseFactorsOptions(const std::vector<std::string>&
 AinvParameters ainvParameters(const InverseFactorsOptions& options, double drop) {
   AinvParameters parameters;
   parameters.drop = drop;
+  parameters.drop_rule = DropRule::Absolute; // as in the thesis
   parameters.order = options.order == "natural" ? Ordering::Natural
                      : options.order == "rcm"   ? Ordering::Rcm
                                                 : Ordering::NestedDissection;

@@ -356,7 +356,7 @@ class Thesis(Study):
             if case.source and (at.size != "smoke" or paper["matrix"] == "1138_bus"):
                 yield Call(key, [at.program(), *case.source, *"--scale norm --residual scaled --rhs scaled-rowsum --solver cg "
                                  "--tol 1e-5".split(), *repeats(at.size),
-                                 "--precond", f"ainv:variant=sainv,drop={paper['drop']}"], "sainv", host=True)
+                                 "--precond", f"ainv:variant=sainv,drop={paper['drop']},drop-rule=absolute"], "sainv", host=True)
         gallery = by_size(at.size, "poisson5:316 laplace7:46 jump:64 shell:80", "poisson5:80 laplace7:16",
                           "poisson5:8")
         for study in ("compare", "parts", "size", "formats"):

@@ -24,6 +24,7 @@ all_cores
 block_systems "$size"
 
 sainv="--scale norm --residual scaled --rhs scaled-rowsum --solver cg --tol 1e-5"
+ainv=ainv:drop-rule=absolute # as in the thesis
 fsai=fsai:tau=0.01,power=3,filter=0.05
 if [[ $size == smoke ]]; then
   repeat=1
@@ -103,8 +104,8 @@ study cholesky "$bin/ainvil-batched-cholesky" --no-mixed "${cholesky[@]}" --json
 
 # The first preconditioner runs twice, to warm up. The host only sets up.
 setups=("${spd[@]/%/ --solver cg $(preconds $fsai $fsai)}"
-  "${conjugated[@]/%/ $sainv $(preconds ainv{,} ainv:order=nd{,",drop=0.01"})}"
-  "${conjugated_natural[@]/%/ $sainv $(preconds ainv{,})}")
+  "${conjugated[@]/%/ $sainv $(preconds $ainv $ainv $ainv,order=nd{,",drop=0.01"})}"
+  "${conjugated_natural[@]/%/ $sainv $(preconds $ainv $ainv)}")
 study setups solves setups "${setups[@]}"
 study setups-host solves setups-host "${setups[@]/%/ --max-iters 0 --exec host}"
 

@@ -262,6 +262,7 @@ TEST_P(SainvThesis, EntriesAndIterationsOfTheReference) {
   const System system = withRowSums(scaled(Exec(), s, original));
   AinvParameters parameters;
   parameters.drop = drop;
+  parameters.drop_rule = DropRule::Absolute;
   parameters.order = Ordering::Natural;
   Ainv<double, Device> m(parameters);
   m.initialize(system.matrix);
