@@ -49,7 +49,8 @@ public:
   DeviceRecurrence() = default;
   DeviceRecurrence(const execution_space& exec, const std::string& label,
                    const SolverOptions& options)
-      : interval_(std::max(1, std::min(checkInterval<Device>(options), options.max_iterations))),
+      : interval_(std::max(1, std::min({checkInterval<Device>(options), options.max_iterations,
+                                        longest_interval}))),
         data_(allocate<double, Device>(exec, label, RecurrenceState::num_scalars + interval_)),
         host_data_(hostMirror(data_)) {}
 
@@ -92,6 +93,9 @@ public:
   }
 
 private:
+  /// A look costs nothing beside as many iterations.
+  static constexpr int longest_interval = 1024;
+
   int interval_ = 1;
   Kokkos::View<double*, Device> data_;
   typename Kokkos::View<double*, Device>::HostMirror host_data_;

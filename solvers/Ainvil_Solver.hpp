@@ -20,6 +20,7 @@ struct SolverOptions {
   /// and the memory; a cycle then reduces the residual by 1e-6 at most. BFloat16 is refused.
   Storage basis = Storage::Native;
   /// Iterations between two looks of the host at the residual; >= 0. Results do not depend on it.
+  /// CG and BiCGStab look after 1,024 at the latest, for whose residuals the device has room.
   /// 0: 1 on hosts; 10 on GPUs, where a look costs the time of several kernels and the few
   /// iterations run in vain after convergence cost less.
   int check_interval = 0;

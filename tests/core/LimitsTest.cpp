@@ -4,9 +4,12 @@
 /// of their elements, or little.
 
 #include "Ainvil_BatchedCholesky.hpp"
+#include "Ainvil_BiCgStab.hpp"
+#include "Ainvil_Cg.hpp"
 #include "Ainvil_Convert.hpp"
 #include "Ainvil_Fsai.hpp"
 #include "Ainvil_Gallery.hpp"
+#include "Ainvil_Gmres.hpp"
 #include "Ainvil_KrylovKernels.hpp"
 #include "Ainvil_LongRows.hpp"
 #include "Ainvil_RowSearch.hpp"
@@ -170,6 +173,48 @@ TEST(Limits, ProblemsOfTheGallery) {
         "circuit:2147483648", "euler:2147483648", "shell:46341x46342", "jump27:65536x65536x65536"})
     expectContains(sentenceOf([&] { makeProblem(problem); }),
                    "more than the 2147483647 block rows");
+}
+
+/// Of so many unknowns, none of which is there.
+struct MockedOperator : LinearOperator<double, Device> {
+  explicit MockedOperator(Offset n) : n(n) {}
+  Offset numRows() const override { return n; }
+  Offset numCols() const override { return n; }
+  void apply(const Exec&, MultiVectorArg<const double, Device>, MultiVectorArg<double, Device>,
+             Trans, double, double) const override {
+    FAIL() << "there is no memory for a solve";
+  }
+  Offset n;
+};
+
+TEST(Limits, OptionsOfSolversMayBeAsLargeAsTheirType) {
+  const auto a = copyTo<Device>(makeProblem("poisson5:10").matrix);
+  const MatrixOperator<double, Device> op(a);
+  const Vector<double, Device> b("Test::b", 100), x("Test::x", 100);
+  Kokkos::deep_copy(b, 1.0);
+  SolverOptions usual, largest;
+  largest.max_iterations = largest.restart = largest.check_interval =
+      std::numeric_limits<int>::max();
+  usual.restart = 100;
+  const auto solved = [&](auto solver) {
+    Kokkos::deep_copy(x, 0.0);
+    const SolveResult result = solver.solve(Exec(), op, nullptr, b, x);
+    EXPECT_EQ(result.status, SolveStatus::Converged);
+    return result.iterations;
+  };
+  EXPECT_EQ(solved(Cg<double, Device>(largest)), solved(Cg<double, Device>(usual)));
+  EXPECT_EQ(solved(BiCgStab<double, Device>(largest)), solved(BiCgStab<double, Device>(usual)));
+  EXPECT_EQ(solved(Gmres<double, Device>(largest)), solved(Gmres<double, Device>(usual)));
+
+  // A basis of more bytes than there are, and than a number of 64 bits counts.
+  for (const Offset n : {Offset(1) << 24, Offset(1) << 31, Offset(1) << 40}) {
+    const auto solve = [&] {
+      Gmres<double, Device>(largest).solve(Exec(), MockedOperator(n), nullptr,
+                                           mocked<const double>(n), mocked<double>(n));
+    };
+    EXPECT_THROW(solve(), OutOfMemory);
+    expectContains(sentenceOf(solve), "Ainvil::Gmres::basis");
+  }
 }
 
 } // namespace
