@@ -59,11 +59,12 @@ auto allocating(const std::string& label, std::size_t bytes, const Make& make) {
 }
 
 /// work(), which may need memory that is not allocated here: that of Kokkos' kernels, of the
-/// standard library, of METIS. \throws OutOfMemory
+/// standard library, of METIS. What is public and grows a container with the matrix runs in here.
+/// \throws OutOfMemory
 template <class Work>
-void reportingOutOfMemory(const std::string& name, const Work& work) {
+auto reportingOutOfMemory(const std::string& name, const Work& work) {
   try {
-    work();
+    return work();
   } catch (...) {
     rethrowOutOfMemory(name);
   }

@@ -9,7 +9,8 @@
 
 namespace ainvil {
 
-/// What the library throws is one of these.
+/// What the library throws is one of these; std::bad_alloc only where memory does not suffice for a
+/// sentence or a name.
 class Error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };

@@ -279,7 +279,9 @@ Problem makeProblem(const std::string& spec) {
   std::string known;
   for (const Generator& generator : generators) {
     if (name == generator.name()) {
-      Problem problem = generator.make(parseGrid(generator, spec));
+      const Grid grid = parseGrid(generator, spec);
+      Problem problem =
+          detail::reportingOutOfMemory("makeProblem()", [&] { return generator.make(grid); });
       problem.name = spec;
       return problem;
     }

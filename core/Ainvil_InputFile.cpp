@@ -132,7 +132,7 @@ struct InputFile::Implementation {
   bool is_exhausted = false; ///< terminals would go on behind their end
   bool is_gzip = false, at_end = false;
   Offset num_unpacked = 0;
-  char first[16]; ///< bytes of the unpacked file
+  char first[16];                      ///< bytes of the unpacked file
   size_t num_first = 0, num_taken = 0; ///< of these
 };
 
@@ -145,7 +145,9 @@ InputFile::InputFile(const std::string& path)
 
 InputFile::~InputFile() = default;
 
-const std::string& InputFile::path() const { return implementation_->path; }
+const std::string& InputFile::path() const {
+  return implementation_->path;
+}
 
 std::size_t InputFile::read(char* to, std::size_t size) {
   Implementation& file = *implementation_;

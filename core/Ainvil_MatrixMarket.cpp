@@ -203,6 +203,31 @@ Vector<double, HostDevice> vectorOf(TextScanner& scan, const std::string& name) 
   return x;
 }
 
+std::string textOf(const BsrMatrix<double, HostDevice>& a, const std::string& comment) {
+  std::string text = header("coordinate", comment);
+  append(text, a.numPointRows(), ' ');
+  append(text, a.numPointCols(), ' ');
+  append(text, a.numScalars(), '\n');
+  const int b = a.block_size;
+  for (Offset row = 0; row < a.numPointRows(); ++row)
+    for (Offset e = a.graph.row_map(row / b); e < a.graph.row_map(row / b + 1); ++e)
+      for (int c = 0; c < b; ++c) {
+        append(text, row + 1, ' ');
+        append(text, Offset(a.graph.entries(e)) * b + c + 1, ' ');
+        appendFinite(text, a.values((e * b + row % b) * b + c), row + 1);
+      }
+  return text;
+}
+
+std::string textOf(const Vector<double, HostDevice>& x, const std::string& comment) {
+  std::string text = header("array", comment);
+  append(text, x.extent(0), ' ');
+  append(text, 1, '\n');
+  for (size_t i = 0; i < x.extent(0); ++i)
+    appendFinite(text, x(i), static_cast<Offset>(i) + 1);
+  return text;
+}
+
 constexpr const char* comments = "%";
 
 } // namespace
@@ -243,29 +268,14 @@ Vector<double, HostDevice> detail::readMatrixMarketVector(InputFile& file) {
 
 void writeMatrixMarket(const std::string& path, const BsrMatrix<double, HostDevice>& a,
                        const std::string& comment) {
-  std::string text = header("coordinate", comment);
-  append(text, a.numPointRows(), ' ');
-  append(text, a.numPointCols(), ' ');
-  append(text, a.numScalars(), '\n');
-  const int b = a.block_size;
-  for (Offset row = 0; row < a.numPointRows(); ++row)
-    for (Offset e = a.graph.row_map(row / b); e < a.graph.row_map(row / b + 1); ++e)
-      for (int c = 0; c < b; ++c) {
-        append(text, row + 1, ' ');
-        append(text, Offset(a.graph.entries(e)) * b + c + 1, ' ');
-        appendFinite(text, a.values((e * b + row % b) * b + c), row + 1);
-      }
-  writeFile(path, text);
+  detail::reportingOutOfMemory(message("writing '", path, "'"),
+                               [&] { writeFile(path, textOf(a, comment)); });
 }
 
 void writeMatrixMarket(const std::string& path, const Vector<double, HostDevice>& x,
                        const std::string& comment) {
-  std::string text = header("array", comment);
-  append(text, x.extent(0), ' ');
-  append(text, 1, '\n');
-  for (size_t i = 0; i < x.extent(0); ++i)
-    appendFinite(text, x(i), static_cast<Offset>(i) + 1);
-  writeFile(path, text);
+  detail::reportingOutOfMemory(message("writing '", path, "'"),
+                               [&] { writeFile(path, textOf(x, comment)); });
 }
 
 } // namespace ainvil

@@ -12,13 +12,14 @@ namespace ainvil {
 namespace detail {
 namespace {
 
-bool isBlank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+bool isBlank(char c) {
+  return c == ' ' || c == '\t' || c == '\r';
+}
 
 } // namespace
 
 TextScanner::TextScanner(std::string_view text, const std::string& name, std::string_view comments)
-    : name_(name), comments_(comments), pos_(text.data()), begin_(pos_),
-      end_(pos_ + text.size()) {}
+    : name_(name), comments_(comments), pos_(text.data()), begin_(pos_), end_(pos_ + text.size()) {}
 
 TextScanner::TextScanner(InputFile& file, std::string_view comments)
     : name_(file.path()), comments_(comments), file_(&file), buffer_(longest_line),

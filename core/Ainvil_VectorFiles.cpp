@@ -20,8 +20,8 @@ using HostVector = Vector<double, HostDevice>;
 constexpr std::string_view npy_magic = "\x93NUMPY";
 
 HostVector viewOf(const std::vector<double>& values) {
-  const auto x = allocateView<HostVector>(HostDevice::execution_space(), "Ainvil::vector",
-                                          values.size());
+  const auto x =
+      allocateView<HostVector>(HostDevice::execution_space(), "Ainvil::vector", values.size());
   std::copy(values.begin(), values.end(), x.data());
   return x;
 }
@@ -29,8 +29,9 @@ HostVector viewOf(const std::vector<double>& values) {
 /// In capitals or not.
 bool beginsWith(const InputFile& file, std::string_view text) {
   const std::string_view start = file.beginning().substr(0, text.size());
-  return std::equal(start.begin(), start.end(), text.begin(), text.end(),
-                    [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); });
+  return std::equal(
+      start.begin(), start.end(), text.begin(), text.end(),
+      [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); });
 }
 
 std::vector<double> numbersOfText(InputFile& file) {

@@ -7,11 +7,13 @@ namespace ainvil {
 
 Permutation<HostDevice> nestedDissection(const Graph<HostDevice>& graph) {
   ScopedRegion region("Ainvil::nestedDissection");
-  const Graph<HostDevice> adjacent = adjacency(graph);
-  // Nothing depends on the order of isolated rows.
-  if (adjacent.numEntries() == 0)
-    return ordering(Ordering::Natural, graph);
-  return makePermutation<HostDevice>(HostDevice::execution_space(), detail::metisOrder(adjacent));
+  return detail::reportingOutOfMemory("nestedDissection()", [&] {
+    const Graph<HostDevice> adjacent = adjacency(graph);
+    // Nothing depends on the order of isolated rows.
+    if (adjacent.numEntries() == 0)
+      return ordering(Ordering::Natural, graph);
+    return makePermutation<HostDevice>(HostDevice::execution_space(), detail::metisOrder(adjacent));
+  });
 }
 
 } // namespace ainvil

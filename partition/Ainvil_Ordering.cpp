@@ -117,10 +117,12 @@ Graph<HostDevice> adjacency(const Graph<HostDevice>& graph) {
 
 Permutation<HostDevice> reverseCuthillMcKee(const Graph<HostDevice>& graph) {
   ScopedRegion region("Ainvil::reverseCuthillMcKee");
-  const CuthillMckee found(adjacency(graph));
-  const auto new_to_old = newOrder(graph.num_rows);
-  std::copy(found.order().begin(), found.order().end(), new_to_old.data());
-  return makePermutation<HostDevice>(Exec(), new_to_old);
+  return detail::reportingOutOfMemory("reverseCuthillMcKee()", [&] {
+    const CuthillMckee found(adjacency(graph));
+    const auto new_to_old = newOrder(graph.num_rows);
+    std::copy(found.order().begin(), found.order().end(), new_to_old.data());
+    return makePermutation<HostDevice>(Exec(), new_to_old);
+  });
 }
 
 Permutation<HostDevice> ordering(Ordering method, const Graph<HostDevice>& graph) {

@@ -72,16 +72,18 @@ struct InSamePart {
 
 Partition<HostDevice> partition(const Graph<HostDevice>& graph, Ordinal parts) {
   ScopedRegion region("Ainvil::partition");
-  const Graph<HostDevice> adjacent = adjacency(graph);
-  requireParts(graph.num_rows, parts);
-  const Parts part_of = assignRows(adjacent, parts);
-  std::vector<Ordinal> sizes(parts, 0);
-  for (Ordinal i = 0; i < graph.num_rows; ++i)
-    ++sizes[part_of(i)];
-  removeEmptyParts(part_of, sizes);
-  const Ordinal largest = sizes.empty() ? 0 : *std::max_element(sizes.begin(), sizes.end());
-  return {part_of, static_cast<Ordinal>(sizes.size()), entriesBetween(adjacent, part_of) / 2,
-          largest};
+  return detail::reportingOutOfMemory("partition()", [&] {
+    const Graph<HostDevice> adjacent = adjacency(graph);
+    requireParts(graph.num_rows, parts);
+    const Parts part_of = assignRows(adjacent, parts);
+    std::vector<Ordinal> sizes(parts, 0);
+    for (Ordinal i = 0; i < graph.num_rows; ++i)
+      ++sizes[part_of(i)];
+    removeEmptyParts(part_of, sizes);
+    const Ordinal largest = sizes.empty() ? 0 : *std::max_element(sizes.begin(), sizes.end());
+    return Partition<HostDevice>{part_of, static_cast<Ordinal>(sizes.size()),
+                                 entriesBetween(adjacent, part_of) / 2, largest};
+  });
 }
 
 template <class Device>

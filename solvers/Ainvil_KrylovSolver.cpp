@@ -96,7 +96,17 @@ SolveResult KrylovSolver<Scalar, Device>::solve(const execution_space& exec, con
   checkSystem(name_, a, m, b.extent(0), x.extent(0));
   if (m != nullptr)
     checkPreconditioner(*m);
-  detail::reportingOutOfMemory("solve()", [&] { reserve(exec, b.extent(0), m != nullptr); });
+  return detail::reportingOutOfMemory("solve()", [&] {
+    reserve(exec, b.extent(0), m != nullptr);
+    return iterate(exec, a, m, b, x);
+  });
+}
+
+/// With a workspace for b and x of these lengths.
+template <class Scalar, class Device>
+SolveResult KrylovSolver<Scalar, Device>::iterate(const execution_space& exec, const Operator& a,
+                                                  const Operator* m, Vector<const Scalar, Device> b,
+                                                  Vector<Scalar, Device> x) {
   const auto b_norm = meter_.norm(exec, asColumn(b));
   const System system{exec, a, m, asColumn(x), b_norm.two};
   SolveResult result;

@@ -86,6 +86,8 @@ protected:
 
 private:
   void reserve(const execution_space& exec, Offset n, bool preconditioned);
+  SolveResult iterate(const execution_space& exec, const Operator& a, const Operator* m,
+                      Vector<const Scalar, Device> b, Vector<Scalar, Device> x);
   bool start(const System& system, ConstVectorArg b, bool b_is_zero, SolveResult& result);
 
   const char* name_;
