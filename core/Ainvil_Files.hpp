@@ -7,9 +7,10 @@
 
 namespace ainvil {
 
-/// The file that writing to `path` makes or replaces: absolute, without `.` and `..`, and links
-/// followed, also where they lead to a file that is not there yet. Two paths lead to the same file
-/// if this is the same. Where links lead in circles, or may not be read, it is `path` itself.
+/// The file that writing to `path` makes or replaces: absolute, without dots in place of folders,
+/// and links followed, also where they lead to a file that is not there yet. Two paths lead to the
+/// same file if this is the same. Where links lead in circles, or may not be read, it is `path`
+/// itself.
 std::string resolvedPath(const std::string& path);
 
 /// Writes a file; compressed if `path` ends in `.gz`. A symbolic link of that name stays, and where

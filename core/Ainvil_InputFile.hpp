@@ -23,12 +23,13 @@ namespace ainvil {
 /// gzip data is truncated, damaged or followed by something else
 class InputFile {
 public:
+  /// Opens the file and reads its beginning.
   explicit InputFile(const std::string& path);
   ~InputFile();
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
 
-  const std::string& path() const;
+  const std::string& path() const; ///< as it was given
   /// The next size bytes, fewer only at the end of the file. Returns how many.
   std::size_t read(char* to, std::size_t size);
   /// The first bytes of the unpacked file, at most 16, whatever was read since.

@@ -23,14 +23,18 @@ class TextScanner {
 public:
   static constexpr std::size_t longest_line = std::size_t(1) << 20; ///< bytes, with its end
 
-  /// Lines that begin with one of the characters of `comments` are passed over by findLine().
+  /// Of a text that lives as long as the scanner, as does its name. Lines that begin with one of
+  /// the characters of `comments` are passed over by findLine().
   TextScanner(std::string_view text, const std::string& name, std::string_view comments);
+  /// Of a file of which nothing was read yet; it must live as long as the scanner.
   TextScanner(InputFile& file, std::string_view comments);
 
+  /// Fails at the line of the position.
   template <class... Args>
   [[noreturn]] void fail(const Args&... args) const {
     failAt(line_, args...);
   }
+  /// Fails at a line that was read before.
   template <class... Args>
   [[noreturn]] void failAt(Offset line, const Args&... args) const {
     if (file_ != nullptr)
@@ -49,6 +53,7 @@ public:
 
   /// Goes to the next line, this one included, that is neither blank nor a comment; false if none.
   bool findLine();
+  /// Goes behind the end of the line, where nothing but blanks may stand before it.
   void endLine();
   /// The next word of the line, empty if there is none.
   std::string_view peek();
