@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 /// The factors of all columns at a time against those of the sequential algorithm.
@@ -117,6 +118,24 @@ TEST(AinvColumns, OfRelativeDroppingEqualTheReference) {
           compareWithReference(wild, parameters);
         }
   }
+}
+
+/// What is smaller than the tolerance goes, what is as large stays: z_01 = 1/4, exactly.
+TEST(AinvColumns, KeepWhatIsExactlyAtTheTolerance) {
+  const HostBsr a = spdMatrixOn(fullPattern(2), 1, 208);
+  const double values[] = {4, -1, -1, 4};
+  std::copy(values, values + 4, a.values.data());
+  for (const DropRule rule : {DropRule::Absolute, DropRule::Relative})
+    for (const bool symmetric : {true, false})
+      for (const bool stabilized : {true, false})
+        for (const double drop : {0.25 - 0x1p-40, 0.25, 0.25 + 0x1p-40}) {
+          AinvParameters parameters = ainv(drop, Ordering::Natural, stabilized, symmetric);
+          parameters.drop_rule = rule;
+          Method method(parameters);
+          setUp(method, a);
+          EXPECT_EQ(zOf(method)[1].size(), drop > 0.25 ? 1u : 2u) << nameOf(parameters);
+          EXPECT_EQ(wOf(method)[1].size(), drop > 0.25 ? 1u : 2u) << nameOf(parameters);
+        }
 }
 
 /// A root of a zero on the diagonal counts as 1, where it scales the tolerance of its column and

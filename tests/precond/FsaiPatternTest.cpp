@@ -120,6 +120,31 @@ TEST(FsaiPattern, OfLimitedRowsTakesTheNearestOfEqualProducts) {
   }
 }
 
+/// Where A lacks a diagonal, what couples to it is infinite or no number, and counts as 1.
+TEST(FsaiPattern, OfLimitedRowsKnowsNoInfiniteProducts) {
+  const Ordinal n = 20;
+  Pattern pattern = fullPattern(n);
+  for (const Ordinal i : {3, 9, 10})
+    pattern[i].erase(i);
+  const HostBsr a = spdMatrixOn(fullPattern(n), 1, 110), holey = matrixOn(pattern, 1, 110);
+  for (Ordinal i = 0; i < n; ++i)
+    for (Offset e = holey.graph.row_map(i); e < holey.graph.row_map(i + 1); ++e)
+      holey.values(e) = a.values(n * i + holey.graph.entries(e));
+  for (const int max_row : {1, 3, 6})
+    for (const int power : {1, 3}) {
+      FsaiParameters<Device> parameters = fsai(0, power, 0);
+      parameters.max_row = max_row;
+      parameters.breakdown = BreakdownPolicy::Replace;
+      Method method(parameters);
+      setUp(method, holey);
+      const Rows rows = rowsOf(method.factor().graph());
+      for (Ordinal i = 0; i < n; ++i) {
+        EXPECT_EQ(rows[i].size(), size_t(std::min(i + 1, max_row))) << i;
+        EXPECT_EQ(rows[i].back(), i);
+      }
+    }
+}
+
 /// A scaling by a diagonal alters nothing, ties included.
 TEST(FsaiPattern, OfLimitedRowsKnowsNoScaling) {
   FsaiParameters<Device> parameters = fsai(0.01, 3, 0);
