@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace ainvil {
 namespace {
@@ -117,6 +118,47 @@ TEST(IluSweeps, ApproachTheFactorsAndReachThemAfterAsManyAsLevels) {
         }
       }
     }
+}
+
+/// Rows of a block tridiagonal matrix wait for one another: n sweeps leave the first n + 1 of them
+/// exact, in both factors, and the next ones not yet.
+TEST(IluSweeps, AreExactInAsManyLevelsAsThereWereSweeps) {
+  constexpr Ordinal rows = 12;
+  Pattern pattern = diagonalPattern(rows);
+  for (Ordinal i = 1; i < rows; ++i) {
+    pattern[i].insert(i - 1);
+    pattern[i - 1].insert(i);
+  }
+  for (const int bs : {1, 3}) {
+    const DeviceBsr a = copyTo<Device>(matrixOn(pattern, bs, 86));
+    const auto factorsAfter = [&](int sweeps) {
+      Report report;
+      BlockIluParameters parameters;
+      parameters.sweeps = sweeps;
+      BlockIlu<double, Device> factors(parameters);
+      factors.initialize(Exec(), a, report);
+      factors.compute(Exec(), a, report);
+      return std::make_pair(toHost(factors.lower().diagonal_inverse),
+                            toHost(factors.upper().matrix.values));
+    };
+    const auto exact = factorsAfter(0);
+    const size_t bs2 = size_t(bs) * bs;
+    // The first block that differs by more than rounding.
+    const auto firstWrong = [&](const std::vector<double>& found,
+                                const std::vector<double>& expected) {
+      size_t at = 0;
+      while (at < found.size() && std::abs(found[at] - expected[at]) < 1e-14)
+        ++at;
+      return at / bs2;
+    };
+    for (const int sweeps : {1, 2, 3, 4}) {
+      const auto factors = factorsAfter(sweeps);
+      const size_t right = size_t(sweeps) + 1;
+      SCOPED_TRACE(message("block size ", bs, ", ", sweeps, " sweeps"));
+      EXPECT_EQ(firstWrong(factors.first, exact.first), right);
+      EXPECT_EQ(firstWrong(factors.second, exact.second), right);
+    }
+  }
 }
 
 /// The residual is relative: squares that leave the range of numbers do not matter.

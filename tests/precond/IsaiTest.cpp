@@ -283,15 +283,21 @@ TEST(Isai, AutomaticStepsEndWhereTheResidualIsLeast) {
   for (Ordinal i = 0; i < n; ++i)
     for (Offset e = a.graph.row_map(i); e < a.graph.row_map(i + 1); ++e)
       a.values(e) = a.graph.entries(e) == i ? 1 : i < tame ? 0.5 : std::pow(3, 0.25);
-  for (const int limit : {0, 1, 2, 5, 8}) {
+  const auto checkSteps = [&](int limit, double threshold, int expected) {
     IluParameters<Device> parameters =
         isaiIlu(1, IsaiSide::Rows, IsaiParameters<Device>::relax_auto);
     isaiOf(parameters).relax_limit = limit;
+    isaiOf(parameters).relax_threshold = threshold;
     Ilu<double, Device> ilu(parameters);
     setUp(ilu, a);
-    EXPECT_EQ(lowerOf(ilu).relaxationSteps(), std::min(limit, 1)) << ilu.report().notes;
+    EXPECT_EQ(lowerOf(ilu).relaxationSteps(), expected) << ilu.report().notes;
     EXPECT_EQ(upperOf(ilu).relaxationSteps(), 0) << ilu.report().notes;
-  }
+  };
+  for (const int limit : {0, 1, 2, 5, 8})
+    checkSteps(limit, 1e-3, std::min(limit, 1));
+  // Relative to the 100 of random right-hand sides: no step where none is needed.
+  checkSteps(8, 0.3, 0);
+  checkSteps(8, 0.2, 1);
 }
 
 TEST(Isai, StorageRoundsTheInverse) {
