@@ -248,9 +248,35 @@ TEST(Scaling, refusesWrongShapes) {
   BsrMatrix<double, Device> wide = a;
   wide.graph.num_cols = 11;
   EXPECT_THROW(scalingFactors(exec, wide, ScalingRule::Diagonal), InvalidArgument);
-  const Vector<double, Device> shorter("Test::s", 9), x("Test::x", 10);
-  EXPECT_THROW(scaled(exec, shorter, a), InvalidArgument);
-  EXPECT_THROW((scale<double, Device>(exec, shorter, x)), InvalidArgument);
+  const Vector<double, Device> x("Test::x", 10);
+  for (const size_t n : {9, 11}) {
+    const Vector<double, Device> s("Test::s", n);
+    EXPECT_THROW(scaled(exec, s, a), InvalidArgument) << n;
+    EXPECT_THROW((scale<double, Device>(exec, s, x)), InvalidArgument) << n;
+  }
+  EXPECT_THROW(scaled(exec, x, wide), InvalidArgument);
+}
+
+/// A NaN below zeros is told as one, not as a norm of 0.
+TEST(Scaling, tellsColumnsOfNaNFromColumnsOfZeros) {
+  const Exec exec;
+  for (const double bad : {0.0, std::numeric_limits<double>::quiet_NaN()}) {
+    const auto a = randomMatrix<double>(30, 2);
+    Offset last = -1;
+    forEachValue(a, [&](size_t, size_t j, Offset at) {
+      if (j == 41) {
+        a.values(at) = 0;
+        last = at;
+      }
+    });
+    a.values(last) = bad;
+    const std::string text =
+        refusal([&] { scalingFactors(exec, copyTo<Device>(a), ScalingRule::ColumnNorm); });
+    EXPECT_NE(text.find(std::isnan(bad) ? "column 42 (counted from 1) is nan"
+                                        : "column 42 (counted from 1) is 0"),
+              std::string::npos)
+        << text;
+  }
 }
 
 TEST(Scaling, takesAnEmptyMatrix) {
