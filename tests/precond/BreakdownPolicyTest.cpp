@@ -45,7 +45,8 @@ TEST(BreakdownPolicy, TellsTheFirstOfSeveralBreakdowns) {
               << text;
         }
         for (const char* policy : {"shift", "replace"}) {
-          const auto m = createPreconditioner<double, Device>(message(method, ",breakdown=", policy));
+          const auto m =
+              createPreconditioner<double, Device>(message(method, ",breakdown=", policy));
           setUp(*m, a);
           EXPECT_EQ(m->report().breakdowns, Ordinal(rows.size()));
           EXPECT_EQ(m->report().first_breakdown, rows.front());
@@ -64,7 +65,8 @@ TEST(BreakdownPolicy, FollowsTheScaleOfTheMatrix) {
           const HostBsr scaled(a.graph, viewOf(toHost(a.values)), bs);
           for (size_t i = 0; i < scaled.values.extent(0); ++i)
             scaled.values(i) *= scale;
-          const auto m = createPreconditioner<double, Device>(message(method, ",breakdown=", policy));
+          const auto m =
+              createPreconditioner<double, Device>(message(method, ",breakdown=", policy));
           setUp(*m, scaled);
           EXPECT_EQ(m->report().breakdowns, 2);
           auto inverse = denseInverse(*m);
