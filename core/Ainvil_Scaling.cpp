@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Ainvil_Scaling.hpp"
 
+#include "Ainvil_Counted.hpp"
 #include "Ainvil_GraphAlgebra.hpp"
 #include "Ainvil_Profiling.hpp"
 #include "Ainvil_RowTeams.hpp"
@@ -130,9 +131,10 @@ Vector<Scalar, Device> scalingFactors(const typename Device::execution_space& ex
   const Offset bad = invertRoots<Scalar, Device>(exec, d);
   if (bad < n)
     throw InvalidArgument(message(
-        "cannot scale the matrix: ",
-        rule == ScalingRule::Diagonal ? "the diagonal entry of row " : "the norm of column ",
-        bad + 1, " (counted from 1) is ", detail::readBack(exec, d, bad),
+        "cannot scale the matrix: the ",
+        rule == ScalingRule::Diagonal ? counted("diagonal entry of row", bad)
+                                      : counted("norm of column", bad),
+        " is ", detail::readBack(exec, d, bad),
         rule == ScalingRule::Diagonal ? ", so scale by norms, exchange rows, or do not scale"
                                       : ", so mend the matrix or do not scale it"));
   return d;

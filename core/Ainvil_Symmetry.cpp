@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Ainvil_Symmetry.hpp"
 
+#include "Ainvil_Counted.hpp"
+
 #include <climits>
 #include <cmath>
 #include <limits>
@@ -42,8 +44,8 @@ void detail::requireSymmetric(const typename Device::execution_space& exec,
   compat::fence(exec, "Ainvil::requireSymmetric");
   if (found > 0)
     throw InvalidArgument(message(method, " needs a symmetric matrix, but ", found,
-                                  " blocks differ from their mirror image, the first in block row ",
-                                  first, ": ", advice));
+                                  " blocks differ from their mirror image, the first in ",
+                                  counted("block row", first), ": ", advice));
 }
 
 #define AINVIL_INSTANTIATE_TYPE(SCALAR, DEVICE)                                                    \

@@ -2,6 +2,7 @@
 #include "SolveSystem.hpp"
 
 #include "Ainvil_Convert.hpp"
+#include "Ainvil_Counted.hpp"
 #include "Ainvil_Gallery.hpp"
 #include "Ainvil_MatrixMarket.hpp"
 #include "Ainvil_Ordering.hpp"
@@ -54,7 +55,7 @@ void checkRows(const CommandLine& command, const Matrix& a) {
     return true;
   });
   if (empty < a.numPointRows())
-    refuse("is singular: row ", empty + 1, " (counted from 1) has no nonzero entry");
+    refuse("is singular: ", counted("row", empty), " has no nonzero entry");
 }
 
 /// ||v|| = largest * root, without squares that over- or underflow.

@@ -3,6 +3,8 @@
 
 #include "CusparseObjects.hpp"
 
+#include "Ainvil_Counted.hpp"
+
 namespace ainvil {
 namespace perf {
 namespace {
@@ -60,7 +62,8 @@ protected:
     });
     int position = -1;
     if (cusparseXbsrilu02_zeroPivot(handle_, *ilu_, &position) == CUSPARSE_STATUS_ZERO_PIVOT)
-      throw BreakdownError(message("bsrilu02 of cuSPARSE: zero pivot in block row ", position));
+      throw BreakdownError(
+          message("bsrilu02 of cuSPARSE: zero pivot in ", counted("block row", position)));
     report_.factor_entries = Offset(factors_.extent(0));
     report_.factor_bytes =
         Offset(factors_.extent(0) * sizeof(double) + columns_.extent(0) * sizeof(int));

@@ -188,14 +188,16 @@ TEST(Scaling, refusesWhatCannotBeScaledAndNamesTheRow) {
     });
     const std::string text =
         refusal([&] { scalingFactors(exec, copyTo<Device>(a), ScalingRule::Diagonal); });
-    EXPECT_NE(text.find("diagonal entry of row 42 "), std::string::npos) << text;
+    EXPECT_NE(text.find("diagonal entry of row 42 (counted from 1) is "), std::string::npos)
+        << text;
     forEachValue(a, [&](size_t, size_t j, Offset at) {
       if (j == 41)
         a.values(at) = bad;
     });
     const std::string norm_text =
         refusal([&] { scalingFactors(exec, copyTo<Device>(a), ScalingRule::ColumnNorm); });
-    EXPECT_NE(norm_text.find("norm of column 42 "), std::string::npos) << norm_text;
+    EXPECT_NE(norm_text.find("norm of column 42 (counted from 1) is "), std::string::npos)
+        << norm_text;
   }
 }
 
