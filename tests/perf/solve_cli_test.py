@@ -159,6 +159,18 @@ class CommandLineTest(unittest.TestCase):
         self.assertLess(iterations[3], iterations[0])
         self.assertLess(iterations[0], iterations[1])
 
+    def test_cg_with_jacobi_sweeps(self):
+        """They are symmetric and positive definite, however few; the inverses by rows of both factors are not."""
+        result = self.run_solve("--problem", "elasticity:16x8x8", "--solver", "cg", "--json", "-", "--quiet",
+                                "--precond", "ilu", *(word for sweeps in (1, 2, 3, 4) for word in (
+                                    "--precond", f"ilu:solve=jacobi,sweeps={sweeps}")), "--precond", "ilu:solve=isai")
+        exact, *sweeps, inverses = [json.loads(line) for line in result.stdout.splitlines()]
+        iterations = [run["iterations"] for run in sweeps]
+        self.assertEqual([run["status"] for run in (exact, *sweeps)], 5 * ["converged"])
+        self.assertEqual(iterations, sorted(iterations, reverse=True))
+        self.assertLessEqual(exact["iterations"], iterations[-1])
+        self.assertEqual(inverses["status"], "breakdown")
+
     def test_json_has_the_agreed_keys(self):
         self.succeed("--problem", "cavity:10", "--precond", "jacobi", "--precond",
                      "ilu:solve=isai,power=2", "--json", "a.json", "--quiet", "--repeat", "2")
