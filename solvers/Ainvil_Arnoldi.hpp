@@ -66,6 +66,8 @@ public:
   /// A M is singular on the Krylov space, up to rounding: a column depends on the ones before it
   /// and was left out of columns(), or solve() had to leave columns out.
   bool singular() const { return singular_; }
+  /// Largest norm of a column of H since start(): a lower bound of ||A M||.
+  double largestColumn() const { return column_norm_; }
   /// A number in the records is NaN or Inf.
   bool failed() const { return failed_; }
 

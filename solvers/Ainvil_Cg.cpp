@@ -5,7 +5,7 @@ namespace ainvil {
 namespace detail {
 namespace {
 
-enum CgStop { IndefiniteMatrix = FirstBreakdown, IndefinitePreconditioner };
+enum CgStop { IndefiniteMatrix = FirstBreakdown, IndefinitePreconditioner, IndefiniteBoth };
 
 const char* describe(int stop) {
   switch (stop) {
@@ -13,8 +13,24 @@ const char* describe(int stop) {
     return "p.A p <= 0: the matrix is not positive definite";
   case IndefinitePreconditioner:
     return "r.M r <= 0: the preconditioner is not positive definite";
+  case IndefiniteBoth:
+    return "r.M r < 0 and z.A z < 0 for z = M r: neither the matrix nor the preconditioner is "
+           "positive definite";
   default:
     return "A or the preconditioner gave NaN or Inf";
+  }
+}
+
+const char* advice(int stop) {
+  switch (stop) {
+  case IndefinitePreconditioner:
+    return "take fsai, which is positive definite wherever A is, or gmres";
+  case IndefiniteMatrix:
+  case IndefiniteBoth:
+    return "if A is negative definite, as with a negative diagonal, solve (-A) x = -b, else take "
+           "gmres";
+  default:
+    return "";
   }
 }
 
@@ -46,6 +62,8 @@ struct CgDotsBody {
     const double p_a_p = beta > 0 ? delta - beta * gamma / state.alpha() : delta;
     if (!RecurrenceState::isFinite(gamma) || !RecurrenceState::isFinite(delta))
       state.stop() = NotFinite;
+    else if (gamma < 0 && delta < 0)
+      state.stop() = IndefiniteBoth;
     else if (gamma <= 0)
       state.stop() = IndefinitePreconditioner;
     else if (p_a_p <= 0)
@@ -123,7 +141,7 @@ typename Cg<Scalar, Device>::Stop Cg<Scalar, Device>::run(const System& system,
   if (stop == detail::Running || stop == detail::ToleranceMet)
     return {};
   return {stop == detail::NotFinite ? SolveStatus::Diverged : SolveStatus::Breakdown,
-          detail::describe(stop)};
+          detail::describe(stop), detail::advice(stop)};
 }
 
 template <class Scalar, class Device>

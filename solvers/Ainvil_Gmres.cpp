@@ -284,8 +284,28 @@ typename Gmres<Scalar, Device>::Stop Gmres<Scalar, Device>::run(const System& sy
   if (used < columns)
     result.rel_residual = arnoldi_.residual(used) / system.b_norm;
   if (arnoldi_.singular()) // a nearly singular matrix may go on
-    return {SolveStatus::Breakdown, "the preconditioned matrix is singular", true};
+    return {SolveStatus::Breakdown,
+            system.m != nullptr ? "the preconditioned matrix is singular to rounding"
+                                : "the matrix is singular to rounding",
+            singularAdvice(system.m != nullptr), true};
   return {};
+}
+
+/// Where M approximates A^-1, a product with A M changes lengths little. Growth by orders of
+/// magnitude says that M is to blame, not A.
+template <class Scalar, class Device>
+std::string Gmres<Scalar, Device>::singularAdvice(bool preconditioned) const {
+  if (!preconditioned)
+    return "A is singular or close to it, and b not in its range; where A is only badly scaled, "
+           "scale it or take a preconditioner";
+  constexpr double suspicious = 1e6;
+  const double growth = arnoldi_.largestColumn();
+  if (growth > suspicious)
+    return message("the preconditioner and A together make vectors ", growth,
+                   " times as long, so the preconditioner is far from an inverse of A; reorder or "
+                   "scale A, or take another one (more fill, larger pivots)");
+  return "A is singular or close to it, or the preconditioner is; where A is not, reorder or scale "
+         "it, or take another preconditioner";
 }
 
 /// Runs up to `length` steps from the residual in candidate() and appends to the history. Returns

@@ -90,6 +90,8 @@ private:
     else
       body(basis_);
   }
+  /// Why A M seems singular and what to do.
+  std::string singularAdvice(bool preconditioned) const;
   /// u_j
   VectorArg candidate() const { return VectorArg(work_.data(), n_, 1); }
   /// A M u_j

@@ -62,7 +62,9 @@ bool isOver(const SolverOptions& options, double previous, SolveResult& result) 
   if (announced > noticeable * previous && previous - residual < 0.5 * announced)
     return finish(result, SolveStatus::Stagnated,
                   message("the recurrence is at the relative residual ", result.rel_residual,
-                          ", but rounding keeps the true one at ", residual));
+                          ", but rounding keeps the true one at ", residual,
+                          ": A or the preconditioner is close to singular or badly scaled; scale "
+                          "or reorder A, take another preconditioner or a larger tolerance"));
   if (result.iterations >= options.max_iterations)
     return finish(result, SolveStatus::MaxIterations,
                   message("not converged after ", result.iterations, " iterations"));
@@ -124,7 +126,9 @@ SolveResult KrylovSolver<Scalar, Device>::iterate(const execution_space& exec, c
     if (goes_on || result.true_rel_residual <= options_.tolerance ||
         !std::isfinite(result.true_rel_residual))
       continue; // isOver() knows
-    finish(result, stop.status, message(stop.reason, ", after iteration ", result.iterations));
+    finish(result, stop.status,
+           message(stop.reason, ", after iteration ", result.iterations,
+                   stop.advice.empty() ? "" : ": ", stop.advice));
     return result;
   }
   return result;

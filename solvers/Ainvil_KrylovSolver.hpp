@@ -65,6 +65,7 @@ protected:
   struct Stop {
     SolveStatus status = SolveStatus::Converged; ///< this one if nothing is the matter
     std::string reason;                          ///< to be followed by "after iteration ..."
+    std::string advice = {};                     ///< what to do about it; may be empty
     bool unless_better = false; ///< no reason to give up where the run has reduced the residual
   };
 

@@ -121,6 +121,21 @@ TEST(Cg, OrthogonalResidualsBreakDown) {
     }
 }
 
+// A negative definite matrix and its diagonal: neither is to blame alone.
+TEST(Cg, NegativeDefiniteMatrixIsToldFromThePreconditioner) {
+  const HostCsr a = matrixOf({{-2, 1, 0}, {1, -3, 1}, {0, 1, -4}});
+  const HostCsr m = inverseDiagonal(a);
+  const Solved s = solveWith<Cg>(options(1e-10, 100), a, {1, 2, 3}, &m);
+  EXPECT_EQ(s.result.status, SolveStatus::Breakdown);
+  for (const char* part : {"neither the matrix nor the preconditioner is positive definite",
+                           "after iteration 0", "solve (-A) x = -b"})
+    EXPECT_NE(s.result.message.find(part), std::string::npos) << s.result.message;
+  EXPECT_EQ(s.x, Doubles(3, 0.0));
+  const Solved plain = solveWith<Cg>(options(1e-10, 100), a, {1, 2, 3});
+  for (const char* part : {"matrix is not positive definite", "solve (-A) x = -b"})
+    EXPECT_NE(plain.result.message.find(part), std::string::npos) << plain.result.message;
+}
+
 // A preconditioner that leaves out an unknown, and a residual there whose square overflows.
 TEST(Cg, OverflowDiverges) {
   const HostCsr m = diagonalOf({1, 0});

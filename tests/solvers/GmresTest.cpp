@@ -208,6 +208,30 @@ TEST(Gmres, InconsistentSingularSystemBreaksDown) {
   EXPECT_EQ(zero.x, Doubles(3, 0.0));
 }
 
+// [1 0; 0 1] + t [1 1; 1 1] has the inverse of a preconditioner gone wrong: rounding leaves of
+// I + t e e^T what is singular, though A = I is fine.
+TEST(Gmres, TellsASingularMatrixFromAHugePreconditioner) {
+  const int n = 12;
+  const HostCsr identity = diagonalOf(Doubles(n, 1.0));
+  const HostCsr huge =
+      matrixOf(n, [](int i, int j) { return 1e17 * (1 + 0.1 * i) + (i == j ? 1.0 : 0.0); });
+  const Solved s = solveWith<Gmres>(options(1e-10, 100), identity, randomVector(n, 3), &huge);
+  EXPECT_EQ(s.result.status, SolveStatus::Breakdown);
+  for (const char* part : {"the preconditioned matrix is singular to rounding, after iteration",
+                           "far from an inverse of A", "reorder"})
+    EXPECT_NE(s.result.message.find(part), std::string::npos) << s.result.message;
+
+  const HostCsr singular = diagonalOf({1, 2, 3, 0});
+  const Solved alone = solveWith<Gmres>(options(1e-10, 100), singular, Doubles(4, 1.0));
+  EXPECT_EQ(alone.result.message.find("the matrix is singular to rounding"), 0u)
+      << alone.result.message;
+  const HostCsr m = diagonalOf({1, 1, 1, 1});
+  const Solved both = solveWith<Gmres>(options(1e-10, 100), singular, Doubles(4, 1.0), &m);
+  EXPECT_NE(both.result.message.find("A is singular or close to it, or the preconditioner is"),
+            std::string::npos)
+      << both.result.message;
+}
+
 // A pure Neumann problem whose right-hand side is not orthogonal to the constants. In rounded
 // arithmetic nothing is exactly singular: the solver must not follow the huge y of a singular H.
 TEST(Gmres, NumericallySingularSystemKeepsItsBestResidual) {
