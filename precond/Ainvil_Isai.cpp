@@ -170,6 +170,7 @@ void IsaiTriangularSolver<Storage, Scalar, Device>::initialize(const execution_s
   const int bs = factor.matrix.block_size;
   const Offset bs2 = Offset(bs) * bs;
   unit_ = factor.unit;
+  uplo_ = factor.uplo;
   report.phases.time(exec, "Isai", prefix + "isai_pattern", [&] {
     const Graph<Device> pattern = inversePattern(exec, factor);
     inverse_ = BsrMatrix<Storage, Device>(
@@ -299,6 +300,15 @@ int IsaiTriangularSolver<Storage, Scalar, Device>::findSteps(const execution_spa
       break;
   }
   report.note(message(prefix, "relax=", best, " (residual ", best_residual, ")"));
+  // z = 0 leaves 1. More than that may pass where unknowns differ in units, as long as it falls.
+  const bool falls = best == parameters_.relax_limit && best > 0;
+  constexpr double most = 1e3; // what sweeps may leave by default
+  const bool good = best_residual < 1 || best_residual <= parameters_.relax_threshold;
+  if (!good && !(falls && best_residual <= most))
+    report.objection =
+        message("the relaxation (relax=auto) on the ", uplo_ == Uplo::Lower ? "lower" : "upper",
+                " factor diverges: its best step leaves random right-hand sides a residual ",
+                best_residual, " times their own size; take a larger power, or solve=exact");
   return best;
 }
 

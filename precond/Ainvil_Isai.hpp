@@ -20,7 +20,8 @@ struct IsaiParameters {
   int power = 1;                  ///< pattern S(|T|^power)
   IsaiSide side = IsaiSide::Rows; ///< the definition of M
   /// Relaxation steps z <- z + M (r - T z) of one application, or relax_auto: the fewest with
-  /// ||r - T z|| <= relax_threshold ||r|| on random probes, found at each compute.
+  /// ||r - T z|| <= relax_threshold ||r|| on random probes, found at each compute. Where no number
+  /// of steps leaves less than ||r|| and more of them do not help, the report gets an objection.
   int relax = 0;
   double relax_threshold = 0.05; ///< residual that relax_auto accepts
   int relax_limit = 12;          ///< relax_auto tries no more steps than this
@@ -92,6 +93,7 @@ private:
   IsaiParameters<Device> parameters_;
   BsrMatrix<Storage, Device> inverse_;
   bool unit_ = false;
+  Uplo uplo_ = Uplo::Lower;
   int steps_ = 0;
   detail::StoredFactor<Storage, Scalar, Device> factor_; // for relaxation
   LongRows<Device> inverse_long_rows_, factor_long_rows_;

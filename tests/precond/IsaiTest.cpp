@@ -300,6 +300,55 @@ TEST(Isai, AutomaticStepsEndWhereTheResidualIsLeast) {
   checkSteps(8, 0.2, 1);
 }
 
+/// 1 on the diagonal and couplings to the next unknown, or to the one before.
+HostBsr chainOf(const std::vector<double>& couplings, Uplo uplo) {
+  const Ordinal n = static_cast<Ordinal>(couplings.size()) + 1;
+  Pattern pattern = diagonalPattern(n);
+  for (Ordinal i = 0; i + 1 < n; ++i)
+    uplo == Uplo::Upper ? pattern[i].insert(i + 1) : pattern[i + 1].insert(i);
+  const HostBsr a = matrixOn(pattern, 1, 67);
+  for (Ordinal i = 0; i < n; ++i)
+    for (Offset e = a.graph.row_map(i); e < a.graph.row_map(i + 1); ++e)
+      a.values(e) = a.graph.entries(e) == i ? 1 : couplings[std::min(i, a.graph.entries(e))];
+  return a;
+}
+
+/// Steps multiply the residual by S^2, the square of the couplings.
+TEST(Isai, AutomaticStepsObjectToDivergence) {
+  for (const Uplo uplo : {Uplo::Lower, Uplo::Upper}) {
+    const HostBsr growing = chainOf(std::vector<double>(60, 2.2), uplo);
+    IluParameters<Device> parameters =
+        isaiIlu(1, IsaiSide::Rows, IsaiParameters<Device>::relax_auto);
+    Ilu<double, Device> ilu(parameters);
+    setUp(ilu, growing);
+    const std::string factor = uplo == Uplo::Lower ? "lower" : "upper";
+    EXPECT_NE(ilu.objection().find("relaxation (relax=auto) on the " + factor + " factor diverges"),
+              std::string::npos)
+        << ilu.objection();
+    EXPECT_NE(ilu.report().notes.find(factor + "_relax=0 (residual 4.7"), std::string::npos)
+        << ilu.report().notes;
+    // The verdict is that of the last values.
+    ilu.compute(copyTo<Device>(chainOf(std::vector<double>(60, 0.9), uplo)));
+    EXPECT_EQ(ilu.objection(), "");
+    // As many steps as half of the chain are exact, whatever comes before.
+    isaiOf(parameters).relax_limit = 40;
+    Ilu<double, Device> enough(parameters);
+    setUp(enough, growing);
+    EXPECT_EQ(enough.objection(), "") << enough.report().notes;
+  }
+  // 30^2 decays: above 1 at the limit, and still falling.
+  std::vector<double> decaying(199, 0.7);
+  std::fill_n(decaying.begin() + 100, 3, 30.0);
+  IluParameters<Device> parameters = isaiIlu(1, IsaiSide::Rows, IsaiParameters<Device>::relax_auto);
+  Ilu<double, Device> falling(parameters);
+  setUp(falling, chainOf(decaying, Uplo::Upper));
+  EXPECT_EQ(falling.objection(), "");
+  EXPECT_NE(falling.report().notes.find("upper_relax=12 (residual "), std::string::npos)
+      << falling.report().notes;
+  EXPECT_EQ(falling.report().notes.find("upper_relax=12 (residual 0."), std::string::npos)
+      << falling.report().notes;
+}
+
 TEST(Isai, StorageRoundsTheInverse) {
   const HostBsr a = matrixOn(randomPattern(70, 6, 42), 3, 42);
   using Method = Ilu<double, Device>;
