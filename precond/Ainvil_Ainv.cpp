@@ -4,7 +4,6 @@
 #include "Ainvil_BlockArrays.hpp"
 #include "Ainvil_Convert.hpp"
 #include "Ainvil_Partition.hpp"
-#include "Ainvil_PivotInverter.hpp"
 #include "Ainvil_SortRows.hpp"
 #include "Ainvil_Symmetry.hpp"
 
@@ -154,7 +153,6 @@ std::string Ainv<Scalar, Device>::description() const {
 
 template <class Scalar, class Device>
 void Ainv<Scalar, Device>::doInitialize(const execution_space& exec, const Matrix& a) {
-  detail::checkDiagonal(exec, a.graph, parameters_.breakdown);
   // Where the entries come from: those of `kept` in those of `points`, these in the values of A.
   PermutedGraph<Device> points{a.graph, {}};
   if (a.block_size > 1)

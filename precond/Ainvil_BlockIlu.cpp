@@ -108,6 +108,9 @@ BlockIlu<Scalar, Device>::BlockIlu(BlockIluParameters parameters) : parameters_(
                                   "it is ", parameters_.sweeps));
   if (!(parameters_.shift > 0))
     throw InvalidArgument(message("the shift must be positive, but it is ", parameters_.shift));
+  if (!(parameters_.pivot_tolerance >= 0))
+    throw InvalidArgument(message("the pivot tolerance must not be negative, but it is ",
+                                  parameters_.pivot_tolerance));
 }
 
 template <class Scalar, class Device>
@@ -117,8 +120,10 @@ void BlockIlu<Scalar, Device>::initialize(const execution_space& exec, const Mat
   const int bs = a.block_size;
   const Offset bs2 = Offset(bs) * bs;
   report.phases.time(exec, "BlockIlu", "ilu_symbolic", [&] {
-    const Ordinal missing = detail::checkDiagonal(exec, a.graph, parameters_.breakdown);
-    const Graph<Device> pattern = parameters_.level > 0 || missing > 0
+    // Elimination fills a missing diagonal block or leaves a zero pivot: the values decide.
+    Ordinal first_missing = -1;
+    const bool complete = countMissingDiagonals(exec, a.graph, first_missing) == 0;
+    const Graph<Device> pattern = parameters_.level > 0 || !complete
                                       ? fillPattern(exec, a.graph, parameters_.level)
                                       : a.graph;
     const auto values = [&](const Graph<Device>& graph, const char* label) {
@@ -134,8 +139,9 @@ void BlockIlu<Scalar, Device>::initialize(const execution_space& exec, const Mat
     upper_.uplo = Uplo::Upper;
     upper_.unit = true;
     longest_row_ = detail::longestRow(exec, pattern);
-    pivot_inverter_ =
-        detail::PivotInverter<Scalar, Device>(exec, parameters_.breakdown, parameters_.shift);
+    pivot_inverter_ = detail::PivotInverter<Scalar, Device>(
+        exec, parameters_.breakdown, parameters_.shift,
+        parameters_.pivot_tolerance * std::numeric_limits<Scalar>::epsilon(), a.numPointRows());
     if (parameters_.sweeps > 0) {
       other_upper_ = values(upper, "Ainvil::other_upper");
       row_residuals_ = allocate<double, Device>(exec, "Ainvil::row_residuals", n);
@@ -152,7 +158,7 @@ template <class Scalar, class Device>
 void BlockIlu<Scalar, Device>::compute(const execution_space& exec, const Matrix& a,
                                        Report& report) {
   report.phases.time(exec, "BlockIlu", "ilu_numeric", [&] {
-    pivot_inverter_.reset(exec);
+    pivot_inverter_.start(exec, a);
     if (parameters_.sweeps > 0)
       sweep(exec, a);
     else
@@ -191,7 +197,7 @@ void BlockIlu<Scalar, Device>::sweep(const execution_space& exec, const Matrix& 
   for (int s = 0; s <= parameters_.sweeps; ++s) {
     const auto write = (parameters_.sweeps - s) % 2 == 0 ? upper_.matrix.values : other_upper_;
     if (s == parameters_.sweeps)
-      pivot_inverter_.reset(exec);
+      pivot_inverter_.forget(exec);
     detail::dispatchBlockSize(a.block_size, [&](auto bs) {
       using Row = detail::BlockIluRow<decltype(bs)::value, Scalar, Device>;
       const int capacity = Row::capacityFor(longest_row_, a.block_size);

@@ -35,6 +35,9 @@ struct BlockIluParameters {
   int sweeps = 0;
   BreakdownPolicy breakdown = BreakdownPolicy::Fail; ///< for pivot blocks that are singular
   double shift = 1e-3; ///< relative size of the shift under BreakdownPolicy::Shift
+  /// A pivot block counts as singular where a row or column of it has no entry above so many eps
+  /// times the largest entry of its row of A; >= 0.
+  double pivot_tolerance = 10;
 };
 
 /// The parameters in one line, for descriptions.
@@ -61,8 +64,8 @@ public:
   BlockIlu(const BlockIlu&) = delete; ///< it would share the factors
   BlockIlu& operator=(const BlockIlu&) = delete;
 
-  /// Pattern of the factors, row order of the factorisation. Records its phases in `report`.
-  /// \throws InvalidArgument if a diagonal block is missing and the policy is `fail`.
+  /// Pattern of the factors, row order of the factorisation. Records its phases in `report`. A may
+  /// lack diagonal blocks: the factors have all of them.
   void initialize(const execution_space& exec, const Matrix& a, Report& report);
 
   /// Factors of a matrix with the same graph. \throws BreakdownError under the policy `fail`, or if

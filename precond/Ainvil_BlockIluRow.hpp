@@ -46,8 +46,8 @@ struct BlockIluRow {
     return static_cast<int>(std::min<std::size_t>(most, longest_row));
   }
   static std::size_t scratchBytes(int bs, int capacity) {
-    return (std::size_t(capacity) + 1) * bs * bs * sizeof(Scalar) + max_steps * sizeof(Step) +
-           (std::size_t(max_products) + bs) * sizeof(int);
+    return ((std::size_t(capacity) + 1) * bs * bs + bs) * sizeof(Scalar) +
+           max_steps * sizeof(Step) + (std::size_t(max_products) + bs) * sizeof(int);
   }
 
   /// Position of column j in row i: 0, 1, ... in L, then on in U; -1 if it is not in the pattern.
@@ -162,7 +162,8 @@ struct BlockIluRow {
     const int bs2 = bs * bs;
     Step* steps = static_cast<Step*>(scratch);
     Scalar* block = reinterpret_cast<Scalar*>(steps + max_steps);
-    Scalar* w_row = block + bs2;
+    Scalar* sizes = block + bs2; // of the rows of A, here before anything is waited for
+    Scalar* w_row = sizes + bs;
     int* targets = reinterpret_cast<int*>(w_row + Offset(capacity) * bs2);
     int* pivots = targets + max_products;
     const Offset l_begin = l_graph.row_map(i), u_begin = u_graph.row_map(i);
@@ -173,6 +174,9 @@ struct BlockIluRow {
     Scalar* const u_row = u_values.data() + u_begin * bs2;
     const WorkRow w{fits ? w_row : l_row, fits ? w_row + l_length * bs2 : u_row, l_length, bs2};
 
+    Kokkos::parallel_for(ThreadVectorRange(member, bs), [&](const int r) {
+      sizes[r] = pivot_inverter.row_sizes(Offset(i) * bs + r);
+    });
     // Row i of A into the pattern, zeros elsewhere.
     Kokkos::parallel_for(ThreadVectorRange(member, l_length * Offset(bs2)),
                          [&](const Offset e) { w.l[e] = 0; });
@@ -193,7 +197,8 @@ struct BlockIluRow {
     Scalar* const stored_inverse = inverse.data() + Offset(i) * bs2;
     Scalar* const d_inverse = BS > 0 ? block : stored_inverse;
     Kokkos::single(Kokkos::PerThread(member), [&]() {
-      pivot_inverter.template invert<BS>(i, bs, w.block(l_length - 1), d_inverse, pivots, block);
+      pivot_inverter.template invert<BS>(i, bs, w.block(l_length - 1), sizes, d_inverse, pivots,
+                                         block);
     });
     joinLanes(member);
     if constexpr (BS > 0) {

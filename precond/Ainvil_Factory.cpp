@@ -23,6 +23,15 @@ std::vector<ParameterHelp> withBreakdown(std::vector<ParameterHelp> parameters) 
   return parameters;
 }
 
+/// For methods that invert the pivots of an elimination or the diagonal.
+std::vector<ParameterHelp> withPivots(std::vector<ParameterHelp> parameters) {
+  parameters = withBreakdown(std::move(parameters));
+  parameters.push_back({"pivot-tol", "10",
+                        "a pivot of at most so many eps times the largest entry of its row of the "
+                        "matrix counts as zero"});
+  return parameters;
+}
+
 template <class Enum>
 using Choices = std::vector<std::pair<std::string, Enum>>;
 
@@ -244,6 +253,8 @@ PreconditionerPtr<Scalar, Device> makeIlu(Options& options) {
   parameters.factorization.level = options.integer("level", 0, 0);
   parameters.factorization.breakdown = breakdownPolicy(options);
   parameters.factorization.shift = breakdownShift(options, parameters.factorization.breakdown);
+  parameters.factorization.pivot_tolerance =
+      options.nonNegative("pivot-tol", parameters.factorization.pivot_tolerance);
   parameters.factorization.sweeps = options.integer("iterative", 0, 0);
   parameters.solve = triangularParameters<Device>(options);
   parameters.storage = storage<Scalar>(options);
@@ -307,6 +318,7 @@ PreconditionerPtr<Scalar, Device> makeJacobi(Options& options) {
   parameters.point = options.choice<bool>("variant", false, {{"block", false}, {"point", true}});
   parameters.breakdown = breakdownPolicy(options);
   parameters.shift = breakdownShift(options, parameters.breakdown);
+  parameters.pivot_tolerance = options.nonNegative("pivot-tol", parameters.pivot_tolerance);
   options.finish();
   return options.make<Jacobi<Scalar, Device>>(parameters);
 }
@@ -317,9 +329,9 @@ const std::vector<MethodHelp>& preconditionerHelp() {
   static const std::vector<MethodHelp> help = {
       {"none", "no preconditioner", {}},
       {"jacobi", "inverted diagonal blocks",
-       withBreakdown({{"variant", "block|point", "blocks of the matrix, or its scalar diagonal"}})},
+       withPivots({{"variant", "block|point", "blocks of the matrix, or its scalar diagonal"}})},
       {"ilu", "block ILU(k), block size of the matrix",
-       withBreakdown(
+       withPivots(
            {{"level", "0", "fill level k"},
             {"iterative", "0|n", "factors by n sweeps over all rows instead of level by level"},
             {"solve", "exact|isai|jacobi|async",

@@ -3,6 +3,8 @@
 
 #include "Ainvil_RowSearch.hpp"
 
+#include <limits>
+
 namespace ainvil {
 namespace {
 
@@ -30,8 +32,9 @@ struct InvertDiagonal {
     for (int r = 0; r < size; ++r)
       for (int c = 0; c < size; ++c)
         d[r * size + c] = at < 0 ? Scalar(0) : a.values((at * bs + first + r) * bs + first + c);
-    inverter.template invert<BS>(row, size, d, inverse.data() + item * size * size,
-                                 pivots.data() + item * size, scales.data() + 2 * item * size);
+    inverter.template invert<BS>(row, size, d, inverter.row_sizes.data() + item * size,
+                                 inverse.data() + item * size * size, pivots.data() + item * size,
+                                 scales.data() + 2 * item * size);
   }
 };
 
@@ -41,6 +44,9 @@ template <class Scalar, class Device>
 Jacobi<Scalar, Device>::Jacobi(JacobiParameters parameters) : parameters_(parameters) {
   if (!(parameters_.shift > 0))
     throw InvalidArgument(message("the shift must be positive, but it is ", parameters_.shift));
+  if (!(parameters_.pivot_tolerance >= 0))
+    throw InvalidArgument(message("the pivot tolerance must not be negative, but it is ",
+                                  parameters_.pivot_tolerance));
 }
 
 template <class Scalar, class Device>
@@ -57,14 +63,17 @@ void Jacobi<Scalar, Device>::doInitialize(const execution_space& exec, const Mat
   inverse_ = allocate<Scalar, Device>(exec, "Ainvil::diagonal_inverse", entries);
   pivots_ = allocate<int, Device>(exec, "Ainvil::pivots", a.numPointRows());
   scales_ = allocate<Scalar, Device>(exec, "Ainvil::scales", 2 * a.numPointRows());
-  pivot_inverter_ =
-      detail::PivotInverter<Scalar, Device>(exec, parameters_.breakdown, parameters_.shift);
+  // The diagonal is given, not computed: what rounding has left of it is that of whoever assembled
+  // A, in double as a rule.
+  pivot_inverter_ = detail::PivotInverter<Scalar, Device>(
+      exec, parameters_.breakdown, parameters_.shift,
+      parameters_.pivot_tolerance * std::numeric_limits<double>::epsilon(), a.numPointRows());
 }
 
 template <class Scalar, class Device>
 void Jacobi<Scalar, Device>::doCompute(const execution_space& exec, const Matrix& a) {
   report_.phases.time(exec, "Jacobi", "invert", [&] {
-    pivot_inverter_.reset(exec);
+    pivot_inverter_.start(exec, a);
     detail::dispatchBlockSize(block_size_, [&](auto bs) {
       Kokkos::parallel_for(
           "Ainvil::Jacobi[invert]", Range<execution_space>(exec, 0, a.numPointRows() / block_size_),

@@ -31,6 +31,9 @@ struct JacobiParameters {
   bool point = false; ///< invert the scalar diagonal instead of the diagonal blocks
   BreakdownPolicy breakdown = BreakdownPolicy::Fail; ///< for blocks that are singular
   double shift = 1e-3; ///< relative size of the shift under BreakdownPolicy::Shift
+  /// A block counts as singular where a row or column of it has no entry above so many eps of
+  /// double times the largest entry of its row of A; >= 0.
+  double pivot_tolerance = 10;
 };
 
 /// M = the diagonal blocks of A, or its scalar diagonal; the inverses are stored.

@@ -58,6 +58,7 @@ const Name names[] = {
     {"", "storage", "storage: precision", Kind::Word},
     {"", "breakdown", "breakdown: policy", Kind::Word},
     {"", "shift", "breakdown: shift", Kind::Number},
+    {"", "pivot-tol", "breakdown: pivot tolerance", Kind::Number},
 };
 
 constexpr const char* block_size_name = "block: size";

@@ -153,6 +153,20 @@ TEST(AinvBreakdown, OfZeroPivots) {
     }
 }
 
+/// [2 1; 1 .] has pivots 2 and -1/2, [. 1; 1 2] none to begin with.
+TEST(AinvBreakdown, MissingDiagonalsMayHavePivots) {
+  const HostBsr fills = matrixOn({{0, 1}, {0}}, 1, 1), stays = matrixOn({{1}, {0, 1}}, 1, 1);
+  const double values[] = {2, 1, 1}, others[] = {1, 1, 2};
+  std::copy(values, values + 3, fills.values.data());
+  std::copy(others, others + 3, stays.values.data());
+  const AinvParameters parameters = ainv(0, Ordering::Natural, true, false);
+  Method method(parameters);
+  setUp(method, fills);
+  EXPECT_EQ(method.report().breakdowns, 0);
+  expectNear(denseInverse(method), std::vector<double>{0, 1, 1, -2}, 1e-14);
+  EXPECT_NE(messageOf(stays, parameters).find("block row 0"), std::string::npos);
+}
+
 TEST(AinvBreakdown, AfterAFailureAnotherMatrixIsFine) {
   const HostBsr good = spdMatrixOn(symmetricPattern(60, 4, 221), 1, 221);
   const AinvParameters parameters = ainv(0.01);

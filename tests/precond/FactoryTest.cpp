@@ -13,10 +13,11 @@ std::string describe(const std::string& specification) {
 
 TEST(Factory, UnderstandsEveryKey) {
   EXPECT_EQ(describe("none"), "none");
-  EXPECT_EQ(describe("jacobi:variant=point,breakdown=replace"), "jacobi: {variant: point}");
+  EXPECT_EQ(describe("jacobi:variant=point,breakdown=replace,pivot-tol=0"),
+            "jacobi: {variant: point}");
   EXPECT_EQ(describe("ilu"), "ilu: {level: 0, solve: exact, storage: double}");
   EXPECT_EQ(describe("ilu:level=2,solve=isai,power=3,side=columns,relax=auto,relax-threshold=1e-3,"
-                     "relax-limit=5,storage=float,breakdown=shift,shift=0.5"),
+                     "relax-limit=5,storage=float,breakdown=shift,shift=0.5,pivot-tol=100"),
             "ilu: {level: 2, solve: isai, power: 3, side: columns, relax: auto, storage: float}");
   EXPECT_EQ(describe("fsai"), "fsai: {tau: 0.01, power: 2, filter: 0.05, storage: double}");
   EXPECT_EQ(describe("fsai:adaptive=3"), "fsai: {tau: 0.01, power: 0, adaptive: 3, per-step: 4, "
@@ -50,7 +51,7 @@ TEST(Factory, RefusesWithTheExpectedSentence) {
       {"ilu:level=1,level=2", "key 'level' is given twice"},
       {"ilu:colour=red", "unknown key 'colour', known are level, iterative, solve, power, side, "
                          "relax, relax-threshold, relax-limit, sweeps, damping, start, order, "
-                         "divergence-limit, storage, breakdown, shift"},
+                         "divergence-limit, storage, breakdown, shift, pivot-tol"},
       {"none:level=1", "unknown key 'level', 'none' takes none"},
       {"ilu:level=-1", "'level' must be an integer from 0 to 1000000, but it is '-1'"},
       {"ilu:level=1.5", "'level' must be an integer from 0 to 1000000, but it is '1.5'"},
@@ -129,6 +130,8 @@ TEST(Factory, RefusesWithTheExpectedSentence) {
       {"ilu:solve=isai,relax=auto,relax-limit=-1",
        "'relax-limit' must be an integer from 0 to 1000000, but it is '-1'"},
       {"ilu:solve=isai,relax=-1", "'relax' must be an integer from 0 to 1000000, but it is '-1'"},
+      {"jacobi:pivot-tol=-1", "'pivot-tol' must be a number of at least 0, but it is '-1'"},
+      {"ilu:pivot-tol=inf", "'pivot-tol' must be a number of at least 0, but it is 'inf'"},
       {"jacobi:shift=1e-3", "key 'shift' has no effect with the other parameters given"},
       {"jacobi:breakdown=shift,shift=-1", "'shift' must be a positive number, but it is '-1'"},
       {"none:", "nothing follows the colon"},

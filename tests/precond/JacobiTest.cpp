@@ -78,5 +78,33 @@ TEST(Jacobi, DenormalDiagonalFollowsThePolicy) {
   }
 }
 
+/// Noise of an assembly beside entries of 1, in a block and a scalar; 1e-12 is small and no noise.
+TEST(Jacobi, DiagonalsThatAreRoundingErrorsOfTheirRowsAreCounted) {
+  for (const int bs : {1, 2})
+    for (const double diagonal : {6e-17, 1e-12}) {
+      HostBsr a = matrixOn(fullPattern(40), bs, 75);
+      for (size_t e = 0; e < a.values.extent(0); ++e)
+        a.values(e) = 1;
+      for (int i = 0; i < 40; ++i)
+        for (int r = 0; r < bs; ++r)
+          for (int c = 0; c < bs; ++c)
+            a.values(((i * 40 + i) * bs + r) * bs + c) = r == c ? (i == 37 ? diagonal : 1.0) : 0.0;
+      JacobiParameters parameters;
+      parameters.breakdown = BreakdownPolicy::Shift;
+      Jacobi<double, Device> jacobi(parameters);
+      setUp(jacobi, a);
+      EXPECT_EQ(jacobi.report().breakdowns, diagonal == 6e-17 ? 1 : 0);
+      if (diagonal == 6e-17) {
+        EXPECT_EQ(jacobi.report().first_breakdown, 37);
+        const size_t n = 40 * bs;
+        EXPECT_NEAR(denseInverse(jacobi)[(37 * bs) * n + 37 * bs], 1e3, 1e-9);
+      }
+      parameters.pivot_tolerance = 0;
+      Jacobi<double, Device> silent(parameters);
+      setUp(silent, a);
+      EXPECT_EQ(silent.report().breakdowns, 0);
+    }
+}
+
 } // namespace
 } // namespace ainvil
