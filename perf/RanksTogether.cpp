@@ -7,6 +7,7 @@
 
 #include <Teuchos_DefaultMpiComm.hpp>
 
+#include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <limits>
@@ -29,7 +30,8 @@ bool allArrive(const tpetra::Comm& comm, std::chrono::seconds limit) {
   int arrived = 0;
   MPI_Test(&request, &arrived, MPI_STATUS_IGNORE);
   while (arrived == 0 && Clock::now() - begin < limit) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1)); // the processor is for those who work
+    // Leaves the processor to those who work.
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
     MPI_Test(&request, &arrived, MPI_STATUS_IGNORE);
   }
   return arrived != 0;

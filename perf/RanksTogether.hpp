@@ -28,9 +28,9 @@ public:
   /// failed ends, this one tells why on stderr and ends the job.
   void run(const std::function<void()>& work) const;
 
-  /// To be called by ranks that have failed and are about to end the program. Returns when all ranks
-  /// have; if not all do within the patience, tells the reason on stderr and ends the job with the
-  /// exit code.
+  /// To be called by ranks that have failed and are about to end the program. Returns when all
+  /// ranks have; if not all do within the patience, tells the reason on stderr and ends the job
+  /// with the exit code.
   void end(const std::string& reason, int exit_code) const;
 
 private:
