@@ -9,8 +9,8 @@
 
 namespace ainvil {
 
-/// "block row 8 (counted from 1)" for what = "block row" and index = 7. Indices of the library count
-/// from 0, rows of files and in messages from 1.
+/// "block row 8 (counted from 1)" for what = "block row" and index = 7. Indices of the library
+/// count from 0, rows of files and in messages from 1.
 inline std::string counted(const char* what, std::int64_t index) {
   return message(what, " ", index + 1, " (counted from 1)");
 }

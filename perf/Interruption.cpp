@@ -37,7 +37,11 @@ void catchSignals() {
     if (before.sa_handler != SIG_IGN) // as under nohup
       sigaction(signal, &once, nullptr);
   }
+}
+
+void ignoreFailedWrites() {
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
 }
 
 int caughtSignal() {

@@ -14,8 +14,12 @@ class Interrupted : public std::runtime_error {
 };
 
 /// From now on the first SIGINT, SIGTERM or SIGHUP is remembered and announced on stderr; a second
-/// one ends the program at once. A closed pipe (SIGPIPE) no longer ends it: the stream tells.
+/// one ends the program at once.
 void catchSignals();
+
+/// From now on a closed pipe (SIGPIPE) and a file that may not grow (SIGXFSZ) do not end the
+/// program: the stream tells, as on a full disk.
+void ignoreFailedWrites();
 
 /// The signal that came, or 0.
 int caughtSignal();

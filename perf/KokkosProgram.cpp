@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
@@ -64,7 +63,7 @@ int runProgram(const std::string& program, int argc, char** argv,
     std::cerr << program << ": " << oneLine(reason) << std::endl;
     return code;
   };
-  std::signal(SIGXFSZ, SIG_IGN); // a file that may not grow is a failed write, as on a full disk
+  ignoreFailedWrites();
   try {
     const Arguments arguments = sorted(argc, argv);
     const auto& kokkos = arguments.kokkos;

@@ -3,6 +3,7 @@
 /// Ainvil beside PETSc, hypre and Ifpack2 on the cores of one machine: as many ranks of the others
 /// as threads of ours, one after the other on the same system.
 
+#include "Interruption.hpp"
 #include "KokkosProgram.hpp"
 #include "PeerRun.hpp"
 #include "SolveOutputs.hpp"
@@ -132,6 +133,7 @@ ExitCode run(const Arguments& arguments, const Job& job) {
 } // namespace
 
 int main(int argc, char** argv) {
+  ignoreFailedWrites();
   int provided;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
   const Job job;

@@ -3,6 +3,7 @@
 /// ainvil-solve on the ranks of an MPI job, by Tpetra and Belos.
 
 #include "CavityNewtonRun.hpp"
+#include "Interruption.hpp"
 #include "KokkosProgram.hpp"
 #include "NewtonReport.hpp"
 #include "RanksTogether.hpp"
@@ -233,6 +234,13 @@ void unpackOnDevice() {
 } // namespace
 
 int main(int argc, char** argv) {
+  ignoreFailedWrites();
+  try {
+    checkKokkosThreads(sorted(argc, argv));
+  } catch (const InvalidArgument& error) { // on every rank, and MPI has not started
+    std::cerr << "ainvil-solve-mpi: " << error.what() << std::endl;
+    return bad_input;
+  }
   unpackOnDevice();
   const Tpetra::ScopeGuard tpetra(&argc, &argv); // takes the options of MPI and Kokkos
   const CommPtr comm = Tpetra::getDefaultComm();

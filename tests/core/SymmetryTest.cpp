@@ -17,8 +17,8 @@ using Device = DefaultDevice;
 template <class Scalar>
 class Symmetry : public ::testing::Test {
 protected:
-  /// A full matrix s_i b_ij s_j as scaling computes it, with s from 0.01 to 100: mirror images differ
-  /// in their last places.
+  /// A full matrix s_i b_ij s_j as scaling computes it, with s from 0.01 to 100: mirror images
+  /// differ in their last places.
   static BsrMatrix<Scalar, HostDevice> scaledMatrix(Ordinal n) {
     const Kokkos::View<Offset*, HostDevice> row_map("Test::row_map", size_t(n) + 1);
     const Kokkos::View<Ordinal*, HostDevice> entries("Test::entries", size_t(n) * n);

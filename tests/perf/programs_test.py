@@ -66,8 +66,6 @@ class ProgramsTest(unittest.TestCase):
     def test_refuse_numbers_of_threads_that_kokkos_crashes_with(self):
         for path in EXECUTABLES:
             name = os.path.basename(path)
-            if name == "ainvil-solve-mpi":
-                continue  # Tpetra starts its Kokkos
             words = {"ainvil-batched-cholesky": ["--sizes", "1", "--count", "1"],
                      "ainvil-triangular-sweeps": ["residuals", "--problem", "poisson5:4"],
                      "ainvil-inverse-factors": ["compare", "--problem", "poisson5:4"]}.get(
