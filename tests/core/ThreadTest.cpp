@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// \file
-/// Calls from a thread that did not initialise Kokkos work, or end with a sentence, as Kokkos has
-/// it.
+/// Calls from a thread that did not initialise Kokkos work, or end with a sentence.
 
 #include "Ainvil_Factory.hpp"
 #include "Ainvil_Gmres.hpp"
