@@ -15,6 +15,18 @@ namespace {
 
 using detail::Range;
 
+DropRule dropRule(const AinvParameters& parameters) {
+  if (parameters.drop_rule != DropRule::Auto)
+    return parameters.drop_rule;
+  return parameters.symmetric ? DropRule::Relative : DropRule::Absolute;
+}
+
+/// Of Z and W, for a matrix of so many; 0: any number. A million is no trouble.
+Offset mostEntries(const AinvParameters& parameters, Offset of_matrix) {
+  const double most = std::max(1e6, parameters.max_fill * double(of_matrix));
+  return parameters.max_fill > 0 && most < 1e18 ? static_cast<Offset>(most) : 0;
+}
+
 enum class PivotPower { Zero, InverseRoot, Inverse };
 
 /// Room for n elements and a tenth more, so that factors that grow a little take no new memory.
@@ -129,6 +141,9 @@ Ainv<Scalar, Device>::Ainv(const AinvParameters& parameters) : parameters_(param
   require(parameters_.max_column >= 0,
           "the limit of entries a column must not be negative (0: no limit), but it is ",
           parameters_.max_column);
+  require(parameters_.max_fill >= 0 && std::isfinite(parameters_.max_fill),
+          "the limit of the fill must be a number of at least 0 (0: no limit), but it is ",
+          parameters_.max_fill);
   require(parameters_.parts >= 1, "there must be at least 1 part, but there are ",
           parameters_.parts);
   require(parameters_.shift > 0, "the shift must be positive, but it is ", parameters_.shift);
@@ -137,12 +152,13 @@ Ainv<Scalar, Device>::Ainv(const AinvParameters& parameters) : parameters_(param
 template <class Scalar, class Device>
 std::string Ainv<Scalar, Device>::description() const {
   const char* orders[] = {"natural", "rcm", "nd"};
-  std::string text = message("ainv: {variant: ", parameters_.stabilized ? "sainv" : "ainv",
-                             ", drop: ", parameters_.drop);
-  if (parameters_.drop_rule == DropRule::Relative)
-    text += " relative";
+  std::string text = message(
+      "ainv: {variant: ", parameters_.stabilized ? "sainv" : "ainv", ", drop: ", parameters_.drop,
+      dropRule(parameters_) == DropRule::Relative ? " relative" : " absolute");
   if (parameters_.max_column > 0)
     text += message(", max-col: ", parameters_.max_column);
+  if (parameters_.max_fill != AinvParameters().max_fill)
+    text += message(", max-fill: ", parameters_.max_fill);
   if (parameters_.parts > 1)
     text += message(", parts: ", parameters_.parts);
   if (!parameters_.symmetric)
@@ -214,8 +230,9 @@ void Ainv<Scalar, Device>::doCompute(const execution_space& exec, const Matrix& 
     if (factors_.numColumns() != graph_.num_rows)
       factors_ = detail::InverseFactors<Scalar, Device>(
           exec,
-          {parameters_.stabilized, parameters_.symmetric, parameters_.drop_rule, parameters_.drop,
-           parameters_.max_column, parameters_.breakdown, parameters_.shift},
+          {parameters_.stabilized, parameters_.symmetric, dropRule(parameters_), parameters_.drop,
+           parameters_.max_column, parameters_.breakdown, parameters_.shift,
+           mostEntries(parameters_, graph_.numEntries())},
           graph_.num_rows);
     try {
       factors_.compute(exec, ordered, transposed, this->progressOf("columns", graph_.num_rows));
@@ -224,6 +241,14 @@ void Ainv<Scalar, Device>::doCompute(const execution_space& exec, const Matrix& 
       throw;
     }
   });
+  if (factors_.isTooFull()) {
+    const Offset entries = factors_.entries();
+    factors_ = {};
+    throw BreakdownError(message(
+        "the inverse factors of ainv fill up: they have ", entries, " entries, more than max-fill=",
+        parameters_.max_fill, " times the ", graph_.numEntries(), " of the matrix, and are not ",
+        "complete: choose order=nd, limit the columns by max-col, drop more, or raise max-fill"));
+  }
   report_.breakdowns = factors_.breakdowns();
   report_.first_breakdown =
       report_.breakdowns == 0

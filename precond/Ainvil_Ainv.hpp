@@ -15,9 +15,13 @@ struct AinvParameters {
   bool stabilized = true; ///< SAINV, which cannot break down on SPD matrices, or AINV
   /// One factor Z for a symmetric matrix. Without, Z and W by biconjugation, for any matrix.
   bool symmetric = true;
-  DropRule drop_rule = DropRule::Absolute; ///< what `drop` is compared with
-  double drop = 0.1;                       ///< drop tolerance; 0: nothing is dropped
+  DropRule drop_rule = DropRule::Auto; ///< what entries are compared with when they are dropped
+  double drop = 0.1;                   ///< drop tolerance; 0: nothing is dropped
   int max_column = 0; ///< at most so many entries a column, the diagonal included; 0: any number
+  /// compute() throws BreakdownError once Z and W have more entries than so many times those of A,
+  /// and more than a million; 0: never. Counted while columns are computed: those that several
+  /// threads compute more than once may be some per cent longer on the way.
+  double max_fill = 20;
   Ordering order = Ordering::Natural; ///< elimination order
   /// BAINV: METIS divides the graph into so many parts, and entries of A between parts are left
   /// out. 1: none are.
@@ -50,9 +54,9 @@ struct AinvArrays {
 /// on at a time: see detail::InverseFactors. It is stored in the numbering of A.
 ///
 /// Breakdown: a pivot d_j that is not positive (zero, if not symmetric) or not finite is counted.
-/// `fail` throws, on hosts as soon as one pivot is bad, because columns behind it may grow without
-/// bounds; `shift` takes shift |a_jj| in its place, `replace` |a_jj|, both with 1 for |a_jj| = 0.
-/// Blocks are taken apart: the algorithm works on scalar entries.
+/// `fail` throws, as soon as one pivot is certain to stay bad, because columns behind it may grow
+/// without bounds; `shift` takes shift |a_jj| in its place, `replace` |a_jj|, both with 1 for
+/// |a_jj| = 0. Blocks are taken apart: the algorithm works on scalar entries.
 ///
 /// The elimination order and the parts are found on the host by initialize(). compute() starts from
 /// the columns it found last. How many entries the factors have follows the values, so that compute

@@ -58,9 +58,12 @@ struct ConjugateColumns {
   Ordinal max_column;
   BreakdownPolicy policy;
   Scalar shift;
-  /// If not empty, members are ascending, and columns before the first one will stay as they are.
-  /// Is set to end it all when a pivot is bad that will stay so: one of the first columns in a row.
-  Counter<Device> stop;
+  Offset most_entries; ///< that the columns may have together
+  /// Members are ascending, and columns before the first one will stay as they are.
+  bool ascending;
+  Counter<Device> num_entries; ///< of all columns, in the versions computed last
+  Counter<Device> num_broken;  ///< of their pivots
+  Counter<Device> stop;        ///< a FactorStop; other than None it ends it all
 
   /// The column at hand.
   struct Column {
@@ -79,14 +82,25 @@ struct ConjugateColumns {
     const Ordinal last = end - first < steps ? end : first + steps;
     for (Ordinal m = first; m < last; ++m) {
       const Column column{members(m), members(begin)};
-      if (stop.data() != nullptr && compat::volatileLoad(&stop(0)) != 0)
+      if (hasEnded(member))
         return;
       if (!compute(member, column, scratch))
         return;
-      const bool stays = begin == 0 && column.j - column.chunk == m;
-      if (stop.data() != nullptr && stays && state.broken(column.j) != 0)
-        compat::volatileStore(&stop(0), Offset(1));
+      // The first columns in a row stay as they are now.
+      const bool stays = ascending && begin == 0 && column.j - column.chunk == m;
+      if (stays && policy == BreakdownPolicy::Fail && state.broken(column.j) != 0)
+        compat::volatileStore(&stop(0), Offset(FactorStop::Breakdown));
     }
+  }
+
+  /// Whether somebody has set `stop`; the same on all lanes, whoever sets it meanwhile.
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION bool hasEnded(const Member& member) const {
+    int ended = 0;
+    Kokkos::single(
+        Kokkos::PerThread(member),
+        [&](int& value) { value = compat::volatileLoad(&stop(0)) != 0 ? 1 : 0; }, ended);
+    return ended != 0;
   }
 
   /// The version of column i that column j is computed with.
@@ -127,7 +141,11 @@ struct ConjugateColumns {
       const bool good = finite && (symmetric ? d > Scalar(0) : d != Scalar(0));
       const Scalar used = good ? d : substitute(j);
       pivot(j, next) = used;
-      state.broken(j) = good ? 0 : 1;
+      const char broken = good ? 0 : 1;
+      if (broken != state.broken(j))
+        Kokkos::atomic_fetch_add(&num_broken(0), Offset(broken) - Offset(state.broken(j)));
+      state.broken(j) = broken;
+      countEntries(j, next);
       if (change == Change::None && !same(used, pivot(j, 1 - next)))
         change = Change::Values;
       state.changed(j) = static_cast<char>(change);
@@ -136,6 +154,15 @@ struct ConjugateColumns {
       state.dirty(j) = 0;
     });
     return true;
+  }
+
+  /// Counts those of the new versions instead of the current ones; too many end it all.
+  KOKKOS_INLINE_FUNCTION void countEntries(Ordinal j, int next) const {
+    Offset more = 0;
+    for (int s = 0; s < (symmetric ? 1 : 2); ++s)
+      more += Offset(sides[s].own.count(j, next)) - Offset(sides[s].own.count(j, 1 - next));
+    if (more != 0 && Kokkos::atomic_fetch_add(&num_entries(0), more) + more > most_entries)
+      compat::volatileStore(&stop(0), Offset(FactorStop::TooFull));
   }
 
   /// What the breakdown policy puts in place of a bad pivot.

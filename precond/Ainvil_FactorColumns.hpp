@@ -342,6 +342,10 @@ struct RowsTouched {
   }
 };
 
+/// Why the computation of columns ended before all were done: a pivot broke down for good under the
+/// policy `fail`, or the columns have more entries than they may.
+enum class FactorStop { None, Breakdown, TooFull };
+
 /// By what a column differs from its version before.
 enum class Change : char { None, Values, Rows };
 

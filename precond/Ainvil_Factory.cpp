@@ -298,10 +298,12 @@ PreconditionerPtr<Scalar, Device> makeAinv(Options& options) {
   parameters.parts = options.integer("parts", parameters.parts, 1);
   parameters.symmetric = options.choice<bool>("symmetric", true, {{"yes", true}, {"no", false}});
   parameters.drop = options.nonNegative("drop", parameters.drop);
-  parameters.drop_rule =
-      options.choice("drop-rule", parameters.drop_rule,
-                     {{"absolute", DropRule::Absolute}, {"relative", DropRule::Relative}});
+  parameters.drop_rule = options.choice("drop-rule", parameters.drop_rule,
+                                        {{"auto", DropRule::Auto},
+                                         {"absolute", DropRule::Absolute},
+                                         {"relative", DropRule::Relative}});
   parameters.max_column = options.integer("max-col", parameters.max_column, 0);
+  parameters.max_fill = options.nonNegative("max-fill", parameters.max_fill);
   parameters.order = options.choice(
       "order", parameters.order,
       {{"natural", Ordering::Natural}, {"rcm", Ordering::Rcm}, {"nd", Ordering::NestedDissection}});
@@ -366,8 +368,10 @@ const std::vector<MethodHelp>& preconditionerHelp() {
            {{"variant", "sainv|ainv|bainv",
              "stabilised; plain; stabilised, without the entries between parts"},
             {"drop", "0.1", "drop tolerance for the entries of Z, 0 for none"},
-            {"drop-rule", "absolute|relative", "of Z, or of Z for A scaled to a unit diagonal"},
+            {"drop-rule", "auto|absolute|relative",
+             "of Z; of Z for A scaled to a unit diagonal; auto: this if symmetric=yes"},
             {"max-col", "0|n", "most entries a column of Z, 0 for any number"},
+            {"max-fill", "20", "give up beyond so many times the entries of A, 0 for never"},
             {"parts", "1|n", "leave out the entries of A between n parts; bainv needs it"},
             {"order", "natural|rcm|nd", "elimination order"},
             {"symmetric", "yes|no", "one factor Z, or Z and W for any matrix"},

@@ -74,9 +74,6 @@ void firstPivots(const typename Device::execution_space& exec, const BsrMatrix<S
 
 } // namespace
 
-/// Places of the counters that are read together; behind them four a side.
-enum CounterPlace { num_chosen, num_proposed, num_left, stop_place, of_room };
-
 template <class Scalar, class Device>
 InverseFactors<Scalar, Device>::InverseFactors(const execution_space& exec,
                                                const InverseFactorsParameters& parameters,
@@ -121,8 +118,10 @@ InverseFactors<Scalar, Device>::InverseFactors(const execution_space& exec,
   agenda_.num_chosen = counters(num_chosen, num_chosen + 1);
   agenda_.num_proposed = counters(num_proposed, num_proposed + 1);
   agenda_.num_left = counters(num_left, num_left + 1);
-  if (parameters.breakdown == BreakdownPolicy::Fail && !by_events_)
-    stop_ = counters(stop_place, stop_place + 1);
+  stop_ = counters(stop_place, stop_place + 1);
+  num_entries_ = counters(entries_place, entries_place + 1);
+  num_broken_ = counters(broken_place, broken_place + 1);
+  Kokkos::deep_copy(exec, num_entries_, Offset(n) * numSides());
   agenda_.of_room = counters(of_room, round_counters);
   begins_ = allocate<Offset, HostDevice>(host, "Ainvil::begins", agenda_.of_room.extent(0));
   if (parameters.drop_rule == DropRule::Relative)
@@ -144,6 +143,7 @@ void InverseFactors<Scalar, Device>::compute(const execution_space& exec, const 
   Kokkos::deep_copy(exec, state_.changed, static_cast<char>(Change::None));
   Kokkos::deep_copy(exec, state_.base, -1);
   Kokkos::deep_copy(exec, agenda_.num_left, 0);
+  Kokkos::deep_copy(exec, stop_, 0);
   makePlace(exec, true);
   if (by_events_)
     computeByEvents(exec, a, transposed, progress);
@@ -161,6 +161,8 @@ void InverseFactors<Scalar, Device>::computeByEvents(const execution_space& exec
   proposeDirty(exec);
   while (true) {
     const Ordinal count = choose(exec, a, transposed);
+    if (hasEnded(exec))
+      return;
     if (count == 0) {
       proposeDirty(exec);
       if (proposed_ == 0)
@@ -217,9 +219,24 @@ void InverseFactors<Scalar, Device>::computeInChunks(const execution_space& exec
     num_members_ += count;
     ++rounds_;
     makePlace(exec, false);
-    if (read_(stop_place) != 0)
+    if (hasEnded(exec))
       return;
   }
+}
+
+/// Whether the columns need not be completed, between two rounds and by the counters last read:
+/// they are too full, or the first of the bad pivots is certain, because no column before it is
+/// dirty.
+template <class Scalar, class Device>
+bool InverseFactors<Scalar, Device>::hasEnded(const execution_space& exec) const {
+  if (read_(stop_place) != 0)
+    return true;
+  if (parameters_.breakdown != BreakdownPolicy::Fail || read_(broken_place) == 0)
+    return false;
+  Ordinal broken, dirty;
+  countRows(exec, "Ainvil::InverseFactors[broken]", n_, IsBroken<Device>{state_.broken}, broken);
+  countRows(exec, "Ainvil::InverseFactors[dirty]", n_, IsDirty<Device>{state_.dirty}, dirty);
+  return dirty < 0 || broken < dirty;
 }
 
 /// The columns that have been computed in this compute(), over all rounds.
@@ -384,6 +401,10 @@ void InverseFactors<Scalar, Device>::computeColumns(const execution_space& exec,
   kernel.max_column = parameters_.max_column;
   kernel.policy = parameters_.breakdown;
   kernel.shift = static_cast<Scalar>(parameters_.shift);
+  kernel.ascending = !by_events_;
+  kernel.most_entries = parameters_.max_entries > 0 ? parameters_.max_entries : LLONG_MAX;
+  kernel.num_entries = num_entries_;
+  kernel.num_broken = num_broken_;
   kernel.stop = stop_;
   kernel.max_room = room;
   kernel.per_chunk = per_chunk;

@@ -12,6 +12,7 @@ namespace ainvil {
 
 /// What an entry z_kj is compared with when it is dropped.
 enum class DropRule {
+  Auto,     ///< Relative if symmetric, Absolute if not
   Absolute, ///< the tolerance
   Relative  ///< tolerance x sqrt(|a_jj / a_kk|): as if A had been scaled to a unit diagonal before
 };
@@ -26,15 +27,16 @@ enum class ColumnSchedule {
 };
 
 struct InverseFactorsParameters {
-  bool stabilized = true; ///< SAINV or AINV
-  bool symmetric = true;  ///< Z only, or Z and W
-  DropRule drop_rule = DropRule::Absolute;
+  bool stabilized = true;                  ///< SAINV or AINV
+  bool symmetric = true;                   ///< Z only, or Z and W
+  DropRule drop_rule = DropRule::Absolute; ///< not Auto
   double drop = 0.1;
   int max_column = 0; ///< 0: any number of entries
-  /// With Fail chunks end as soon as a pivot breaks down for good, because columns behind one may
+  /// With Fail it all ends as soon as a pivot breaks down for good, because columns behind one may
   /// grow without bounds: the factors are of no use then, and breakdowns() may be too few.
   BreakdownPolicy breakdown = BreakdownPolicy::Fail;
   double shift = 1e-3;
+  Offset max_entries = 0; ///< It all ends when the columns have more together; 0: any number
   ColumnSchedule schedule = ColumnSchedule::Device;
 };
 
@@ -98,11 +100,24 @@ public:
 
   Ordinal breakdowns() const { return breakdowns_; }
   Ordinal firstBreakdown() const { return first_breakdown_; }
+  /// The columns had more entries than they may, and are not complete.
+  bool isTooFull() const { return n_ > 0 && read_(stop_place) == Offset(FactorStop::TooFull); }
+  Offset entries() const { return n_ == 0 ? 0 : read_(entries_place); } ///< of Z and W together
   int rounds() const { return rounds_; }
   Offset columnsComputed() const; ///< over all rounds
 
 private:
   using Side = FactorSide<Scalar, Device>;
+  /// Of the counters that are read together; behind them four a side.
+  enum CounterPlace {
+    num_chosen,
+    num_proposed,
+    num_left,
+    stop_place,
+    entries_place,
+    broken_place,
+    of_room
+  };
 
   int numSides() const { return parameters_.symmetric ? 1 : 2; }
   const Side& other(int side) const { return sides_[parameters_.symmetric ? 0 : 1 - side]; }
@@ -112,6 +127,7 @@ private:
   void computeInChunks(const execution_space& exec, const Matrix& a, const Matrix& transposed,
                        const Progress& progress);
   void tell(const execution_space& exec, const Progress& progress) const;
+  bool hasEnded(const execution_space& exec) const;
   bool passesPay(const Matrix& a, Offset count) const;
   Offset read(const Counter<Device>& counter) const;
   ReachedRows<Scalar, Device> reachedRows(const Matrix& a, const Matrix& transposed,
@@ -136,7 +152,7 @@ private:
   Side sides_[2];
   FactorState<Scalar, Device> state_;
   Agenda<Device> agenda_;
-  Counter<Device> stop_;                   ///< empty where nothing ends early
+  Counter<Device> stop_, num_entries_, num_broken_;
   Kokkos::View<Offset*, Device> counters_; ///< all there are, and as they were when last read
   Kokkos::View<Offset*, HostDevice> read_, begins_; ///< these: of the rooms
   Kokkos::View<Scalar*, Device> scales_; ///< sqrt |a_kk|, 1 for 0; empty: absolute dropping

@@ -89,11 +89,11 @@ public:
     apply(exec, asColumn(x), asColumn(y), trans, alpha, beta);
   }
 
-  /// From now on initialize() and compute() call `progress` in the phases that may take long, at
-  /// least once and about a hundred times or more in those that do: from the thread that called
-  /// them, between two launches. `done` may fall where steps have to be done again. What `progress`
-  /// throws ends the set-up, as any error does. Each call takes a pass over the steps and a wait;
-  /// an empty function, the default, takes nothing.
+  /// From now on initialize() and compute() call `progress` where they may take long, which is in
+  /// the columns of Ainv: about a hundred times or more, from the thread that called them, between
+  /// two launches. `done` may fall where steps have to be done again. What `progress` throws ends
+  /// the set-up, as any error does. Each call takes a pass over the steps and a wait; an empty
+  /// function, the default, takes nothing.
   void setProgress(SetupProgress progress) { progress_ = std::move(progress); }
 
   bool isInitialized() const { return initialized_; } ///< there is a pattern

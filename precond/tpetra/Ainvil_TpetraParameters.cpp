@@ -51,6 +51,7 @@ const Name names[] = {
     {"ainv", "drop", "ainv: drop tolerance", Kind::Number},
     {"ainv", "drop-rule", "ainv: drop rule", Kind::Word},
     {"ainv", "max-col", "ainv: max entries per column", Kind::Integer},
+    {"ainv", "max-fill", "ainv: max fill", Kind::Number},
     {"ainv", "parts", "ainv: parts", Kind::Integer},
     {"ainv", "order", "ainv: order", Kind::Word},
     {"ainv", "symmetric", "ainv: symmetric", Kind::Word},

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "AinvSupport.hpp"
+#include "KokkosObservers.hpp"
 
 #include "Ainvil_BlockArrays.hpp"
 #include "Ainvil_GraphAlgebra.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace ainvil {
@@ -70,13 +72,108 @@ TEST(AinvBreakdown, MeetsThePolicy) {
 }
 
 /// Without stabilisation a pivot breaks down, and behind it columns grow and fill up until memory
-/// ends; on hosts the failure does not wait for that.
+/// ends; the failure does not wait for that, with the schedule of GPUs neither.
 TEST(AinvBreakdown, FailsBeforeColumnsGrow) {
-  const HostBsr a = matrixNamed("bcsstk17");
-  if (a.numRows() == 0 || compat::IsGpu<Exec>::value)
-    GTEST_SKIP() << "for hosts, with bcsstk17 in AINVIL_MATRIX_DIR or beside the sources";
-  EXPECT_NE(messageOf(scaledByNorm(a), ainv(0.1, Ordering::Natural, false)).find("not positive"),
+  const HostBsr matrix = matrixNamed("bcsstk17");
+  if (matrix.numRows() == 0)
+    GTEST_SKIP() << "bcsstk17 is neither in AINVIL_MATRIX_DIR nor beside the sources";
+  const HostBsr a = scaledByNorm(matrix);
+  EXPECT_NE(messageOf(a, ainv(0.1, Ordering::Natural, false)).find("not positive"),
             std::string::npos);
+  detail::InverseFactorsParameters parameters;
+  parameters.stabilized = false;
+  parameters.schedule = detail::ColumnSchedule::Events;
+  const HostExec exec;
+  detail::InverseFactors<double, HostDevice> events(exec, parameters, a.numRows());
+  events.compute(exec, a, a);
+  EXPECT_GE(events.breakdowns(), 1);
+  EXPECT_LT(events.entries(), a.numEntries());
+}
+
+/// Tridiagonal: -1 beside a diagonal of this value, negative in row 9 if wanted.
+HostBsr chain(Ordinal n, double diagonal, bool indefinite) {
+  Pattern pattern(n);
+  for (Ordinal i = 0; i < n; ++i)
+    for (Ordinal j = std::max(0, i - 1); j <= std::min(n - 1, i + 1); ++j)
+      pattern[i].insert(j);
+  const HostBsr a = matrixOn(pattern, 1, 227);
+  for (Ordinal i = 0; i < n; ++i)
+    for (Offset e = a.graph.row_map(i); e < a.graph.row_map(i + 1); ++e)
+      a.values(e) = a.graph.entries(e) != i ? -1.0 : indefinite && i == 9 ? -diagonal : diagonal;
+  return a;
+}
+
+/// Row 9 of a chain cannot be mended by any row before it: that is clear after ten rounds at most,
+/// whereas the rows behind it go on for many more.
+TEST(AinvBreakdown, FailsInTheRoundInWhichItIsCertain) {
+  const Ordinal n = 600;
+  const HostBsr a = chain(n, 2.2, true);
+  const HostExec exec;
+  for (const auto schedule : {detail::ColumnSchedule::Events, detail::ColumnSchedule::Chunks}) {
+    detail::InverseFactorsParameters parameters;
+    parameters.drop = 1e-2;
+    parameters.schedule = schedule;
+    for (const BreakdownPolicy policy : {BreakdownPolicy::Fail, BreakdownPolicy::Replace}) {
+      parameters.breakdown = policy;
+      detail::InverseFactors<double, HostDevice> factors(exec, parameters, n);
+      factors.compute(exec, a, a);
+      EXPECT_GE(factors.breakdowns(), 1);
+      EXPECT_EQ(factors.firstBreakdown(), 9);
+      if (policy == BreakdownPolicy::Fail) {
+        EXPECT_LE(factors.rounds(), 11);
+      } else if (schedule == detail::ColumnSchedule::Events) {
+        EXPECT_GT(factors.rounds(), 30);
+      }
+    }
+  }
+  // The same on the device of the tests.
+  const KernelLabelRecorder recorder;
+  EXPECT_NE(messageOf(a, ainv(1e-2)).find("the first in block row 9:"), std::string::npos);
+  const auto& kernels = recorder.kernels();
+  EXPECT_LE(std::count(kernels.begin(), kernels.end(), "Ainvil::InverseFactors[columns]"), 11);
+}
+
+/// Many entries end it, whatever the schedule; more than a million, so that no small matrix is
+/// refused.
+TEST(AinvBreakdown, OfFactorsThatFillUp) {
+  const Ordinal n = 1600;
+  const HostBsr a = chain(n, 2, false); // z_kj = (k + 1) / (j + 1)
+  const HostExec exec;
+  for (const bool symmetric : {true, false}) {
+    AinvParameters parameters = ainv(0, Ordering::Natural, true, symmetric);
+    parameters.max_fill = 8;
+    const std::string text = messageOf(a, parameters);
+    EXPECT_NE(text.find("fill up: they have 100"), std::string::npos) << text;
+    EXPECT_NE(text.find("more than max-fill=8 times the 4798 of the matrix"), std::string::npos)
+        << text;
+    for (const char* remedy : {"order=nd", "max-col", "drop more", "raise max-fill"})
+      EXPECT_NE(text.find(remedy), std::string::npos) << text;
+    for (const auto schedule : {detail::ColumnSchedule::Events, detail::ColumnSchedule::Chunks}) {
+      detail::InverseFactorsParameters limited;
+      limited.symmetric = symmetric;
+      limited.drop = 0;
+      limited.max_entries = 20 * n;
+      limited.schedule = schedule;
+      detail::InverseFactors<double, HostDevice> factors(exec, limited, n);
+      factors.compute(exec, a, a);
+      EXPECT_TRUE(factors.isTooFull());
+      EXPECT_GT(factors.entries(), 20 * n);
+      EXPECT_LT(factors.entries(), 20 * n + 2 * Offset(exec.concurrency()) * n);
+    }
+  }
+  EXPECT_EQ(messageOf(chain(200, 2, false), ainv(0)), ""); // 33 times as many
+}
+
+/// What is counted is what the factors have, also when computed again.
+TEST(Ainv, CountsItsEntries) {
+  const HostBsr a = scaledByNorm(matrixNamed("poisson5:60x57"));
+  for (const bool symmetric : {true, false}) {
+    Method method(ainv(0.02, Ordering::Natural, true, symmetric));
+    setUp(method, a);
+    EXPECT_EQ(method.factors().entries(), method.report().factor_entries);
+    method.compute(copyTo<Device>(scaledByNorm(matrixNamed("poisson5:60x57"))));
+    EXPECT_EQ(method.factors().entries(), method.report().factor_entries);
+  }
 }
 
 /// A pivot of columns that other threads have not computed yet may be negative, -0.1 here, where

@@ -66,7 +66,8 @@ AinvReference referenceOf(const HostBsr& a, const AinvParameters& parameters) {
   options.stabilized = parameters.stabilized;
   options.symmetric = parameters.symmetric;
   options.drop = parameters.drop;
-  options.relative = parameters.drop_rule == DropRule::Relative;
+  options.relative = parameters.drop_rule == DropRule::Relative ||
+                     (parameters.drop_rule == DropRule::Auto && parameters.symmetric);
   options.max_column = parameters.max_column;
   options.breakdown = parameters.breakdown;
   options.shift = parameters.shift;

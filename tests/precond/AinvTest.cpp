@@ -369,6 +369,28 @@ TEST(Ainv, TheSameValuesAgainChangeNothing) {
   EXPECT_EQ(method.factors().columnsComputed(), a.numRows());
 }
 
+/// By default a scaling by a diagonal, of powers of two, changes no pattern if A is symmetric; if
+/// not, dropping is absolute.
+TEST(Ainv, DropsByTheRuleOfItsSymmetry) {
+  const HostBsr a = matrixNamed("poisson5:24x21");
+  const HostBsr wild(a.graph, viewOf(toHost(a.values)), 1);
+  for (Ordinal i = 0; i < a.numRows(); ++i)
+    for (Offset e = a.graph.row_map(i); e < a.graph.row_map(i + 1); ++e)
+      wild.values(e) *= std::ldexp(1.0, i % 21 - 10 + a.graph.entries(e) % 21 - 10);
+  const auto entriesOf = [](const HostBsr& matrix, bool symmetric, DropRule rule) {
+    AinvParameters parameters;
+    parameters.symmetric = symmetric;
+    parameters.drop_rule = rule;
+    Method method(parameters);
+    setUp(method, matrix);
+    return method.report().factor_entries;
+  };
+  EXPECT_EQ(entriesOf(wild, true, DropRule::Auto), entriesOf(a, true, DropRule::Absolute));
+  EXPECT_NE(entriesOf(wild, true, DropRule::Absolute), entriesOf(a, true, DropRule::Absolute));
+  EXPECT_EQ(entriesOf(wild, false, DropRule::Auto), entriesOf(wild, false, DropRule::Absolute));
+  EXPECT_NE(entriesOf(wild, false, DropRule::Auto), entriesOf(wild, false, DropRule::Relative));
+}
+
 /// With steps of a hundredth of a chunk the factors are those of one launch, bit by bit; they end
 /// complete.
 TEST(Ainv, TellsItsProgressAndComputesTheSame) {

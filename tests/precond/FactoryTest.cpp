@@ -26,13 +26,15 @@ TEST(Factory, UnderstandsEveryKey) {
                      "storage=float,breakdown=shift,shift=0.5,chunk-mib=1"),
             "fsai: {tau: 0, power: 1, adaptive: 5, per-step: 2, tolerance: 0, max-row: 9, "
             "filter: 0, storage: float}");
-  EXPECT_EQ(describe("ainv"), "ainv: {variant: sainv, drop: 0.1, order: natural, storage: double}");
-  EXPECT_EQ(describe("ainv:variant=ainv,drop=0.5,drop-rule=relative,max-col=7,order=rcm,"
-                     "symmetric=no,storage=float,breakdown=shift,shift=0.5"),
-            "ainv: {variant: ainv, drop: 0.5 relative, max-col: 7, symmetric: no, order: rcm, "
-            "storage: float}");
+  EXPECT_EQ(describe("ainv"),
+            "ainv: {variant: sainv, drop: 0.1 relative, order: natural, storage: double}");
+  EXPECT_EQ(
+      describe("ainv:variant=ainv,drop=0.5,drop-rule=relative,max-col=7,max-fill=30,order=rcm,"
+               "symmetric=no,storage=float,breakdown=shift,shift=0.5"),
+      "ainv: {variant: ainv, drop: 0.5 relative, max-col: 7, max-fill: 30, symmetric: no, "
+      "order: rcm, storage: float}");
   EXPECT_EQ(describe("ainv:variant=bainv,parts=8,order=nd,drop=0"),
-            "ainv: {variant: sainv, drop: 0, parts: 8, order: nd, storage: double}");
+            "ainv: {variant: sainv, drop: 0 relative, parts: 8, order: nd, storage: double}");
 }
 
 TEST(Factory, RefusesWithTheExpectedSentence) {
@@ -90,8 +92,8 @@ TEST(Factory, RefusesWithTheExpectedSentence) {
       {"ainv:drop=-0.1", "'drop' must be a number of at least 0, but it is '-0.1'"},
       {"ainv:parts=0", "'parts' must be an integer from 1 to 1000000, but it is '0'"},
       {"ainv:order=amd", "'order' must be one of natural, rcm, nd, but it is 'amd'"},
-      {"ainv:tau=0.1", "unknown key 'tau', known are variant, drop, drop-rule, max-col, parts, "
-                       "order, symmetric, storage, breakdown, shift"},
+      {"ainv:tau=0.1", "unknown key 'tau', known are variant, drop, drop-rule, max-col, max-fill, "
+                       "parts, order, symmetric, storage, breakdown, shift"},
       {"jacobi:variant=line", "'variant' must be one of block, point, but it is 'line'"},
       {"ilu:,", "'' is not of the form key=value"},
       {"ilu,level=1", "unknown method 'ilu,level=1', known are none, jacobi, ilu, fsai, ainv"},
@@ -116,8 +118,10 @@ TEST(Factory, RefusesWithTheExpectedSentence) {
       {"fsai:solve=isai", "unknown key 'solve', known are tau, power, max-row, adaptive, per-step, "
                           "tolerance, filter, storage, chunk-mib, breakdown, shift"},
       {"fsai:breakdown=shift,shift=0", "'shift' must be a positive number, but it is '0'"},
-      {"ainv:drop-rule=big", "'drop-rule' must be one of absolute, relative, but it is 'big'"},
+      {"ainv:drop-rule=big",
+       "'drop-rule' must be one of auto, absolute, relative, but it is 'big'"},
       {"ainv:symmetric=maybe", "'symmetric' must be one of yes, no, but it is 'maybe'"},
+      {"ainv:max-fill=-1", "'max-fill' must be a number of at least 0, but it is '-1'"},
       {"ainv:max-col=-1", "'max-col' must be an integer from 0 to 1000000, but it is '-1'"},
       {"ainv:variant=plain", "'variant' must be one of ainv, sainv, bainv, but it is 'plain'"},
       {"ilu:solve=isai,side=both", "'side' must be one of rows, columns, but it is 'both'"},
