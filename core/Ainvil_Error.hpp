@@ -25,8 +25,8 @@ class InvalidArgument : public Error {
   using Error::Error;
 };
 
-/// A pivot that cannot be inverted, under the breakdown policy `fail`, or factors that overflow,
-/// under any.
+/// A pivot that cannot be inverted, under the breakdown policy `fail`, or factors that overflow or
+/// fill up, under any.
 class BreakdownError : public Error {
   using Error::Error;
 };
