@@ -25,6 +25,34 @@ TEST(KrylovSolver, StagnatesBelowHalfOfWhatItAnnounces) {
   EXPECT_EQ(better.result.iterations, 8); // 0.4^8 = 6.6e-4
 }
 
+/// A rectangle of zeros.
+class Rectangle final : public LinearOperator<double, Device> {
+public:
+  Rectangle(Offset rows, Offset columns) : rows_(rows), columns_(columns) {}
+  Offset numRows() const override { return rows_; }
+  Offset numCols() const override { return columns_; }
+  void apply(const Exec& exec, MultiVectorArg<const double, Device>,
+             MultiVectorArg<double, Device> y, Trans, double, double) const override {
+    Kokkos::deep_copy(exec, y, 0.0);
+  }
+
+private:
+  Offset rows_, columns_;
+};
+
+TEST(KrylovSolver, RefusesRectangles) {
+  const auto b = toDevice<double>(Doubles(4, 1.0)), x = toDevice<double>(Doubles(4, 0.0));
+  const auto square = toDevice<double>(diagonalOf(Doubles(4, 2.0)));
+  Gmres<double, Device> solver;
+  for (const Offset other : {3, 5}) {
+    const Rectangle wide(4, other), tall(other, 4);
+    EXPECT_THROW(solver.solve(wide, nullptr, b, x), InvalidArgument) << other;
+    EXPECT_THROW(solver.solve(tall, nullptr, b, x), InvalidArgument) << other;
+    EXPECT_THROW(solver.solve(square, &wide, b, x), InvalidArgument) << other;
+    EXPECT_THROW(solver.solve(square, &tall, b, x), InvalidArgument) << other;
+  }
+}
+
 } // namespace
 } // namespace test
 } // namespace ainvil
