@@ -629,6 +629,27 @@ TEST(IluBreakdown, FactorsThatOverflowAreRefusedWhateverThePolicy) {
   }
 }
 
+/// Of both factors, and of the last compute() alone.
+TEST(Ilu, ReportsBothFactors) {
+  const HostBsr a = matrixOn(randomPattern(40, 6, 87), 2, 87);
+  for (const auto& parameters : {exactIlu(), isaiIlu(1)}) {
+    Ilu<double, Device> ilu(parameters);
+    setUp(ilu, a);
+    EXPECT_EQ(ilu.report().factor_bytes, ilu.lowerSolver().bytes() + ilu.upperSolver().bytes());
+    EXPECT_EQ(ilu.report().factor_entries,
+              ilu.lowerSolver().entries() + ilu.upperSolver().entries());
+    EXPECT_NE(ilu.lowerSolver().bytes(), ilu.upperSolver().bytes());
+  }
+  IluParameters<Device> parameters;
+  parameters.factorization.sweeps = 2;
+  Ilu<double, Device> ilu(parameters);
+  setUp(ilu, a);
+  const std::string notes = ilu.report().notes;
+  EXPECT_NE(notes, "");
+  ilu.compute(copyTo<Device>(a));
+  EXPECT_EQ(ilu.report().notes, notes);
+}
+
 TEST(Ilu, RefusesBadParameters) {
   EXPECT_THROW((Ilu<double, Device>(exactIlu(-1))), InvalidArgument);
   EXPECT_THROW((Ilu<double, Device>(isaiIlu(0))), InvalidArgument);

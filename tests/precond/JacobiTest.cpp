@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace ainvil {
 namespace {
 
@@ -29,6 +31,7 @@ TEST_P(JacobiBlockSize, InvertsTheDiagonalBlocks) {
           diagonal[i * n + j] = 0;
     expectNear(denseInverse(jacobi), inverse(diagonal, n), 1e-13);
     EXPECT_EQ(jacobi.report().factor_entries, Offset(n * size));
+    EXPECT_EQ(jacobi.report().factor_bytes, Offset(n * size * sizeof(double)));
   }
 }
 
@@ -62,6 +65,14 @@ TEST(Jacobi, ZeroDiagonalFollowsThePolicy) {
   const auto m = denseInverse(jacobi);
   EXPECT_EQ(m[8 * 12 + 8], 1.0);
   EXPECT_EQ(m[8 * 12 + 9], 0.0);
+}
+
+TEST(Jacobi, RefusesShiftsThatAreNotPositive) {
+  for (const double shift : {0.0, -1.0, std::nan("")}) {
+    JacobiParameters parameters;
+    parameters.shift = shift;
+    EXPECT_THROW((Jacobi<double, Device>(parameters)), InvalidArgument) << shift;
+  }
 }
 
 /// 1 / 1e-310 is infinite.
