@@ -3,6 +3,7 @@
 
 #include "Ainvil_BlockArrays.hpp"
 #include "Ainvil_Convert.hpp"
+#include "Ainvil_Counted.hpp"
 #include "Ainvil_Partition.hpp"
 #include "Ainvil_SortRows.hpp"
 #include "Ainvil_Symmetry.hpp"
@@ -258,7 +259,7 @@ void Ainv<Scalar, Device>::doCompute(const execution_space& exec, const Matrix& 
     factors_ = {}; // columns of a failure are a bad start
     throw BreakdownError(message(
         report_.breakdowns, " or more pivots are ", parameters_.symmetric ? "not positive" : "zero",
-        " or not finite, the first in block row ", report_.first_breakdown,
+        " or not finite, the first in ", counted("block row", report_.first_breakdown),
         parameters_.stabilized ? ": is the matrix positive definite? Scale it, " : ": use sainv, ",
         "drop less, or choose the breakdown policy 'shift' or 'replace'"));
   }

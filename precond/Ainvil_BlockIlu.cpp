@@ -3,6 +3,7 @@
 
 #include "Ainvil_BlockArrays.hpp"
 #include "Ainvil_BlockIluRow.hpp"
+#include "Ainvil_Counted.hpp"
 #include "Ainvil_GraphAlgebra.hpp"
 #include "Ainvil_LongRows.hpp"
 #include "Ainvil_Probes.hpp"
@@ -93,8 +94,9 @@ Ordinal detail::checkDiagonal(const typename Device::execution_space& exec,
   const Ordinal missing = countMissingDiagonals(exec, graph, first);
   if (missing > 0 && policy == BreakdownPolicy::Fail)
     throw InvalidArgument(
-        message("the diagonal block of ", missing, " block rows is missing, first in block row ",
-                first, ": exchange rows, or choose the breakdown policy 'shift' or 'replace'"));
+        message("the diagonal block of ", missing, " block rows is missing, the first in ",
+                counted("block row", first),
+                ": exchange rows, or choose the breakdown policy 'shift' or 'replace'"));
   return missing;
 }
 

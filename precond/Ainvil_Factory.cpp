@@ -26,9 +26,8 @@ std::vector<ParameterHelp> withBreakdown(std::vector<ParameterHelp> parameters) 
 /// For methods that invert the pivots of an elimination or the diagonal.
 std::vector<ParameterHelp> withPivots(std::vector<ParameterHelp> parameters) {
   parameters = withBreakdown(std::move(parameters));
-  parameters.push_back({"pivot-tol", "10",
-                        "a pivot of at most so many eps times the largest entry of its row of the "
-                        "matrix counts as zero"});
+  parameters.push_back(
+      {"pivot-tol", "10", "a pivot counts as zero at so many eps times its row's largest entry"});
   return parameters;
 }
 

@@ -2,6 +2,7 @@
 #include "Ainvil_Fsai.hpp"
 
 #include "Ainvil_CountRows.hpp"
+#include "Ainvil_Counted.hpp"
 #include "Ainvil_FsaiAdaptive.hpp"
 #include "Ainvil_FsaiPattern.hpp"
 #include "Ainvil_FsaiRows.hpp"
@@ -203,7 +204,8 @@ void Fsai<Scalar, Device>::solveRows(const execution_space& exec, const Matrix& 
     return;
   if (parameters_.breakdown == BreakdownPolicy::Fail)
     throw BreakdownError(
-        message(failed, " local systems are not positive definite, the first in block row ", first,
+        message(failed, " local systems are not positive definite, the first in ",
+                counted("block row", first),
                 ": the matrix is not SPD, or needs scaling, or the breakdown policy 'shift' or "
                 "'replace'"));
   if (parameters_.breakdown == BreakdownPolicy::Shift)

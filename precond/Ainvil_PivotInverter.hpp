@@ -3,6 +3,7 @@
 /// \file
 /// Inverting pivot blocks and dealing with those that have no inverse.
 
+#include "Ainvil_Counted.hpp"
 #include "Ainvil_Preconditioner.hpp"
 #include "Ainvil_RowTeams.hpp"
 #include "Ainvil_SmallBlock.hpp"
@@ -123,10 +124,8 @@ struct PivotInverter {
     const Ordinal first = INT_MAX - readBack(exec, breakdowns, 1);
     if (policy == BreakdownPolicy::Fail)
       throw BreakdownError(
-          message(count,
-                  " pivot blocks are singular to rounding or not finite, the first in block "
-                  "row ",
-                  first,
+          message(count, " pivot blocks are singular to rounding or not finite, the first in ",
+                  counted("block row", first),
                   ": scale or reorder the matrix, exchange rows, or choose the breakdown policy "
                   "'shift' or 'replace'"));
     report.breakdowns = count;

@@ -26,7 +26,7 @@ struct Report {
   Offset factor_entries = 0; ///< scalar entries of the factors that are applied, diagonals included
   Offset factor_bytes = 0;   ///< bytes one application reads from them
   Offset breakdowns = 0;     ///< pivots shifted or replaced in the last compute
-  Ordinal first_breakdown = -1; ///< block row of the first of them
+  Ordinal first_breakdown = -1; ///< index, from 0, of the first of their block rows
   std::string notes;            ///< anything else worth telling, one line
   std::string objection;        ///< why the last compute must not be applied; empty: nothing
 

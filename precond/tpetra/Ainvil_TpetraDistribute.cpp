@@ -2,6 +2,7 @@
 #include "Ainvil_TpetraDistribute.hpp"
 
 #include "Ainvil_Convert.hpp"
+#include "Ainvil_Counted.hpp"
 #include "Ainvil_TpetraCollective.hpp"
 #include "Ainvil_TpetraStructures.hpp"
 
@@ -127,8 +128,8 @@ Teuchos::RCP<const Map> makeRowMap(const Teuchos::RCP<const Comm>& comm,
   onAllRanks(*comm, [&] {
     for (Ordinal i = 0; i < n; ++i) {
       if (all[i] < 0 || all[i] >= comm->getSize())
-        throw InvalidArgument(message("row ", i, " goes to rank ", all[i], ", but there are ",
-                                      comm->getSize(), " ranks"));
+        throw InvalidArgument(message(counted("row", i), " goes to rank ", all[i],
+                                      ", but there are ", comm->getSize(), " ranks"));
       if (all[i] == comm->getRank())
         mine.push_back(i);
     }

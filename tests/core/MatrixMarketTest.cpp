@@ -179,12 +179,12 @@ TEST(MatrixMarket, readsEmptyMatrices) {
 /// What a size line may claim: 2^24 and 16 times the bytes that follow it, be it of rows or of
 /// columns.
 TEST(MatrixMarket, boundsRowsAndColumnsByTheText) {
-  const std::string rest = " 1\n1 1 1\n"; // 7 bytes behind the sizes
-  EXPECT_EQ(parse(general + "1 16777328" + rest).numCols(), 16777328);
-  expectError<FileError>([&] { parse(general + "1 16777329" + rest); },
-                         {"line 2", "at most 16777328 rows and columns", "16777329 columns"});
-  expectError<FileError>([&] { parse(general + "16777329 1" + rest); },
-                         {"line 2", "at most 16777328 rows and columns", "16777329 rows"});
+  const std::string rest = " 1\n1 1 1\n"; // 6 bytes behind the line of sizes
+  EXPECT_EQ(parse(general + "1 16777312" + rest).numCols(), 16777312);
+  expectError<FileError>([&] { parse(general + "1 16777313" + rest); },
+                         {"line 2", "at most 16777312 rows and columns", "16777313 columns"});
+  expectError<FileError>([&] { parse(general + "16777313 1" + rest); },
+                         {"line 2", "at most 16777312 rows and columns", "16777313 rows"});
 }
 
 TEST(MatrixMarket, readsEveryNumber) {

@@ -41,7 +41,8 @@ TEST(BreakdownPolicy, TellsTheFirstOfSeveralBreakdowns) {
           ADD_FAILURE() << "no exception";
         } catch (const BreakdownError& error) {
           const std::string text = error.what();
-          EXPECT_NE(text.find(message("in block row ", rows.front(), ":")), std::string::npos)
+          EXPECT_NE(text.find(message("in block row ", rows.front() + 1, " (counted from 1):")),
+                    std::string::npos)
               << text;
         }
         for (const char* policy : {"shift", "replace"}) {

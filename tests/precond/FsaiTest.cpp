@@ -265,7 +265,8 @@ TEST(Fsai, IndefiniteMatricesMeetThePolicy) {
     setUp(failing, a);
     FAIL() << "no exception";
   } catch (const BreakdownError& error) {
-    EXPECT_NE(std::string(error.what()).find("the first in block row 7"), std::string::npos)
+    EXPECT_NE(std::string(error.what()).find("the first in block row 8 (counted from 1)"),
+              std::string::npos)
         << error.what();
   }
   Ordinal expected = 0;
@@ -347,7 +348,7 @@ TEST(Fsai, RefusesUnsymmetricMatrices) {
     } catch (const InvalidArgument& error) {
       EXPECT_NE(std::string(error.what())
                     .find("2 blocks differ from their mirror image, the first "
-                          "in block row 5:"),
+                          "in block row 6 (counted from 1):"),
                 std::string::npos)
           << error.what();
     }

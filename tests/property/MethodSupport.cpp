@@ -32,15 +32,16 @@ const std::vector<std::string>& generalMethods() {
 }
 
 const std::vector<std::string>& spdMethods() {
-  static const std::vector<std::string> methods = {"fsai",
-                                                   "fsai:power=1,filter=0",
-                                                   "fsai:power=3,tau=0.1,max-row=5",
-                                                   "fsai:adaptive=3,filter=0.02",
-                                                   "fsai:adaptive=2,power=1,per-step=2,max-row=8",
-                                                   "ainv:drop=0.01",
-                                                   "ainv:variant=ainv,drop=0.01",
-                                                   "ainv:drop-rule=relative,max-col=6,order=nd",
-                                                   "ainv:variant=bainv,parts=3,order=rcm"};
+  static const std::vector<std::string> methods = {
+      "fsai",
+      "fsai:power=1,filter=0",
+      "fsai:power=3,tau=0.1,max-row=5",
+      "fsai:adaptive=3,filter=0.02",
+      "fsai:adaptive=2,power=1,per-step=2,max-row=8",
+      "ainv:drop=0.01",
+      "ainv:variant=ainv,drop=0.01",
+      "ainv:drop-rule=relative,max-col=6,max-fill=30,order=nd",
+      "ainv:variant=bainv,parts=3,order=rcm"};
   return methods;
 }
 
