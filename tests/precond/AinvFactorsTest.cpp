@@ -49,7 +49,9 @@ TEST_P(SymmetricPlainAinv, EqualsTheReference) {
     for (const Ordering order : orders) {
       AinvParameters parameters = ainv(drop, order, false);
       parameters.breakdown = BreakdownPolicy::Replace;
-      compareWithReference(a_, parameters);
+      // Without stabilisation columns multiply rounding: a GPU that fuses products and sums is
+      // 5e-12 off on elasticity:4x3x2.
+      compareWithReference(a_, parameters, 1e-11);
     }
 }
 
