@@ -40,7 +40,8 @@ std::string helpLine(const std::string& left, const std::string& right, size_t i
 }
 
 std::vector<std::string> defaultPreconds(const std::string& solver) {
-  // Incomplete inverses of L and U are not each other's transposes, and CG needs a symmetric M.
+  // CG needs a symmetric M. Approximate inverses by rows of both L and U give one in general not;
+  // Jacobi sweeps do.
   if (solver == "cg")
     return {"jacobi", "ilu:solve=exact", "fsai:power=1", "fsai:power=2", "fsai:power=3"};
   return {"jacobi",
