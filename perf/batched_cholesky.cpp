@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <iostream>
 #include <vector>
@@ -179,12 +180,14 @@ public:
     // The copy reads and writes as much as the factorisation.
     const double rate = 2 * giga * row.bytes / row.factor, share = row.restore / row.factor;
     const double peer = row.peer_seconds > 0 ? giga * row.flops / row.peer_seconds : 0;
-    std::printf("%-7s %-9s %10.3e %9.1f %7.0f %7.1f  %10.3e %9.1f", row.precision.c_str(),
-                row.size.c_str(), row.factor, giga * row.flops / row.factor, rate, 100 * share,
-                row.solve, giga * row.flops / row.solve);
+    std::printf("%-7s %-9s %10s %9s %7s %7s  %10s %9s", row.precision.c_str(), row.size.c_str(),
+                shown("%.3e", row.factor).c_str(),
+                shown("%.1f", giga * row.flops / row.factor).c_str(), shown("%.0f", rate).c_str(),
+                shown("%.1f", 100 * share).c_str(), shown("%.3e", row.solve).c_str(),
+                shown("%.1f", giga * row.flops / row.solve).c_str());
     if (peer > 0)
-      std::printf("  %10.3e %9.1f %6.2f %s", row.peer_seconds, peer, row.peer_seconds / row.factor,
-                  row.peer.c_str());
+      std::printf("  %10.3e %9.1f %6s %s", row.peer_seconds, peer,
+                  shown("%.2f", row.peer_seconds / row.factor).c_str(), row.peer.c_str());
     std::printf("\n");
     std::fflush(stdout);
     csv_ += row.precision + "," + row.size + "," + std::to_string(options_.count);
@@ -221,11 +224,16 @@ public:
   const std::string& json() const { return json_; } ///< a line a row
 
 private:
-  static std::string number(double value) {
-    char text[32];
-    std::snprintf(text, sizeof(text), "%.6g", value);
-    return text;
+  static std::string text(const char* format, double value) {
+    char buffer[32];
+    std::snprintf(buffer, sizeof(buffer), format, value);
+    return buffer;
   }
+  /// As in the tables and CSV of the other studies, where it was not measured.
+  static std::string shown(const char* format, double value) {
+    return std::isnan(value) ? "-" : text(format, value);
+  }
+  static std::string number(double value) { return std::isnan(value) ? "" : text("%.6g", value); }
 
   const Options& options_;
   Environment where_;
