@@ -3,8 +3,8 @@
 /// \file
 /// Cholesky factorisation of many small symmetric positive definite matrices of different sizes.
 
-#include "Ainvil_Allocation.hpp"
-#include "Ainvil_CholeskyLaunch.hpp"
+#include "backend/Ainvil_Allocation.hpp"
+#include "dense/Ainvil_CholeskyLaunch.hpp"
 
 #include <array>
 

@@ -3,7 +3,7 @@
 /// \file
 /// Block sparse row storage. A scalar CSR matrix is the case of block size 1.
 
-#include "Ainvil_Allocation.hpp"
+#include "backend/Ainvil_Allocation.hpp"
 
 #include <string>
 

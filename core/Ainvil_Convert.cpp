@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Ainvil_Convert.hpp"
 
-#include "Ainvil_BlockArrays.hpp"
 #include "Ainvil_GraphAlgebra.hpp"
-#include "Ainvil_Profiling.hpp"
-#include "Ainvil_RowSearch.hpp"
+#include "backend/Ainvil_Profiling.hpp"
+#include "dense/Ainvil_BlockArrays.hpp"
+#include "graph/Ainvil_RowSearch.hpp"
 
 namespace ainvil {
 namespace {

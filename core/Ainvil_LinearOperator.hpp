@@ -4,7 +4,7 @@
 /// What a Krylov solver needs to know of a matrix or a preconditioner.
 
 #include "Ainvil_GraphAlgebra.hpp"
-#include "Ainvil_Spmv.hpp"
+#include "product/Ainvil_Spmv.hpp"
 
 #include <string>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Ainvil_Scaling.hpp"
 
-#include "Ainvil_Counted.hpp"
 #include "Ainvil_GraphAlgebra.hpp"
-#include "Ainvil_Profiling.hpp"
-#include "Ainvil_RowTeams.hpp"
+#include "backend/Ainvil_Counted.hpp"
+#include "backend/Ainvil_Profiling.hpp"
+#include "backend/Ainvil_RowTeams.hpp"
 
 #include <limits>
 

@@ -3,7 +3,7 @@
 /// \file
 /// Index types, enumerations and view aliases shared by the whole library.
 
-#include "Ainvil_BFloat16.hpp"
+#include "backend/Ainvil_BFloat16.hpp"
 
 #include <cstdint>
 #include <type_traits>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Ainvil_Ordering.hpp"
 
-#include "Ainvil_Profiling.hpp"
-#include "Ainvil_RowSearch.hpp"
+#include "backend/Ainvil_Profiling.hpp"
+#include "graph/Ainvil_RowSearch.hpp"
 
 #include <algorithm>
 #include <cstdlib>

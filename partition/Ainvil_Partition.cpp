@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Ainvil_Partition.hpp"
 
-#include "Ainvil_Metis.hpp"
 #include "Ainvil_Ordering.hpp"
-#include "Ainvil_Profiling.hpp"
-#include "Ainvil_SelectEntries.hpp"
+#include "backend/Ainvil_Profiling.hpp"
+#include "graph/Ainvil_SelectEntries.hpp"
+#include "metis/Ainvil_Metis.hpp"
 
 #include <algorithm>
 #include <vector>

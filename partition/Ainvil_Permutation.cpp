@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Ainvil_Permutation.hpp"
 
-#include "Ainvil_BlockArrays.hpp"
-#include "Ainvil_Profiling.hpp"
-#include "Ainvil_RowSearch.hpp"
+#include "backend/Ainvil_Profiling.hpp"
+#include "dense/Ainvil_BlockArrays.hpp"
+#include "graph/Ainvil_RowSearch.hpp"
 
 #include <limits>
 

@@ -3,10 +3,10 @@
 /// \file
 /// Factored approximate inverses by incomplete (bi)conjugation: AINV, SAINV and BAINV.
 
-#include "Ainvil_InverseFactors.hpp"
 #include "Ainvil_Ordering.hpp"
 #include "Ainvil_Preconditioner.hpp"
-#include "Ainvil_StoredMatrix.hpp"
+#include "ainv/Ainvil_InverseFactors.hpp"
+#include "product/Ainvil_StoredMatrix.hpp"
 
 namespace ainvil {
 

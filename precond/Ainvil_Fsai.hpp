@@ -3,10 +3,10 @@
 /// \file
 /// Factored sparse approximate inverses of symmetric positive definite matrices.
 
-#include "Ainvil_FsaiRowSolver.hpp"
 #include "Ainvil_GraphAlgebra.hpp"
 #include "Ainvil_Preconditioner.hpp"
-#include "Ainvil_StoredMatrix.hpp"
+#include "fsai/Ainvil_FsaiRowSolver.hpp"
+#include "product/Ainvil_StoredMatrix.hpp"
 
 namespace ainvil {
 

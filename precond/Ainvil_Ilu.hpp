@@ -3,9 +3,9 @@
 /// \file
 /// The incomplete LU preconditioner with a choice of triangular strategies.
 
-#include "Ainvil_ExactTriangularSolver.hpp"
-#include "Ainvil_Isai.hpp"
-#include "Ainvil_Sweeps.hpp"
+#include "triangular/Ainvil_ExactTriangularSolver.hpp"
+#include "triangular/Ainvil_Isai.hpp"
+#include "triangular/Ainvil_Sweeps.hpp"
 
 #include <variant>
 

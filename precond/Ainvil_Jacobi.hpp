@@ -3,7 +3,7 @@
 /// \file
 /// Diagonal preconditioners: the baselines.
 
-#include "Ainvil_PivotInverter.hpp"
+#include "breakdown/Ainvil_PivotInverter.hpp"
 
 namespace ainvil {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Ainvil_Preconditioner.hpp"
 
-#include "Ainvil_BlockArrays.hpp"
 #include "Ainvil_GraphAlgebra.hpp"
+#include "dense/Ainvil_BlockArrays.hpp"
 
 namespace ainvil {
 

@@ -4,7 +4,7 @@
 /// The interface of every method of the library.
 
 #include "Ainvil_LinearOperator.hpp"
-#include "Ainvil_Profiling.hpp"
+#include "backend/Ainvil_Profiling.hpp"
 
 #include <functional>
 #include <memory>

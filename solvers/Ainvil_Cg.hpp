@@ -3,8 +3,8 @@
 /// \file
 /// Preconditioned conjugate gradients.
 
-#include "Ainvil_DeviceRecurrence.hpp"
-#include "Ainvil_KrylovSolver.hpp"
+#include "krylov/Ainvil_DeviceRecurrence.hpp"
+#include "krylov/Ainvil_KrylovSolver.hpp"
 
 namespace ainvil {
 

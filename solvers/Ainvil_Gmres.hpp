@@ -3,8 +3,8 @@
 /// \file
 /// Restarted GMRES and flexible GMRES.
 
-#include "Ainvil_Arnoldi.hpp"
-#include "Ainvil_KrylovSolver.hpp"
+#include "krylov/Ainvil_Arnoldi.hpp"
+#include "krylov/Ainvil_KrylovSolver.hpp"
 
 namespace ainvil {
 

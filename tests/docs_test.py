@@ -101,7 +101,7 @@ def options_of(program):
     if program in EXECUTABLES:
         return helped_options(help_of(program))
     if program in ("ainvil-peers", "ainvil-solve-mpi"):
-        return set(re.findall(r'"(--[a-z0-9-]+)"', read("perf/SolveCommandLine.cpp")))
+        return set(re.findall(r'"(--[a-z0-9-]+)"', read("perf/solve/SolveCommandLine.cpp")))
     return None
 
 

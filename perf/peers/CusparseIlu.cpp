@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "CusparseIlu.hpp"
+#include "peers/CusparseIlu.hpp"
 
-#include "CusparseObjects.hpp"
+#include "peers/CusparseObjects.hpp"
 
-#include "Ainvil_Counted.hpp"
+#include "backend/Ainvil_Counted.hpp"
 
 namespace ainvil {
 namespace perf {

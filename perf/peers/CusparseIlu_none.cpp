@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "CusparseIlu.hpp"
+#include "peers/CusparseIlu.hpp"
 
 namespace ainvil {
 namespace perf {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "CusparseObjects.hpp"
+#include "peers/CusparseObjects.hpp"
 
 namespace ainvil {
 namespace perf {

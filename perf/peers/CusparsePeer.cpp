@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "CusparsePeer.hpp"
+#include "peers/CusparsePeer.hpp"
 
-#include "CusparseObjects.hpp"
-#include "Measure.hpp"
+#include "peers/CusparseObjects.hpp"
+#include "program/Measure.hpp"
 
 namespace ainvil {
 namespace perf {

@@ -7,7 +7,7 @@
 /// bsrilu02. All on the default instance, which is waited for. \throws Error if cuSPARSE fails;
 /// InvalidArgument if a matrix has 2^31 entries or more.
 
-#include "PeerTimes.hpp"
+#include "peers/PeerTimes.hpp"
 
 #include "Ainvil_LinearOperator.hpp"
 

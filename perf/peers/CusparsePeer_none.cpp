@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "CusparsePeer.hpp"
+#include "peers/CusparsePeer.hpp"
 
 namespace ainvil {
 namespace perf {

@@ -4,8 +4,8 @@
 /// "parasails,levels=1,threshold=0.1,filter=0.1", "fsai,steps=5,step-size=3,tolerance=0.001",
 /// "ilu,level=0", "boomeramg,strong=0.25", "jacobi".
 
-#include "PeerMethod.hpp"
-#include "PeerSolver.hpp"
+#include "peers/PeerMethod.hpp"
+#include "peers/PeerSolver.hpp"
 
 #include <HYPRE.h>
 #include <HYPRE_IJ_mv.h>

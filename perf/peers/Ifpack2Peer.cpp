@@ -3,8 +3,8 @@
 /// Ifpack2 with the solvers of Belos. A method is a name of Ifpack2 and its parameters, as
 /// "RILUK,fact: iluk level-of-fill=1"; the key "belos" names another solver of Belos.
 
-#include "PeerMethod.hpp"
-#include "PeerSolver.hpp"
+#include "peers/PeerMethod.hpp"
+#include "peers/PeerSolver.hpp"
 
 #include <BelosSolverFactory.hpp>
 #include <BelosTpetraAdapter.hpp>

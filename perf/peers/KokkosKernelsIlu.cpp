@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "KokkosKernelsIlu.hpp"
+#include "peers/KokkosKernelsIlu.hpp"
 
 #include <KokkosKernels_Handle.hpp>
 #include <KokkosSparse_spiluk.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "KokkosKernelsPeer.hpp"
+#include "peers/KokkosKernelsPeer.hpp"
 
-#include "Measure.hpp"
+#include "program/Measure.hpp"
 
 #include <KokkosKernels_Handle.hpp>
 #include <KokkosSparse_CrsMatrix.hpp>

@@ -3,7 +3,7 @@
 /// \file
 /// Kokkos Kernels beside Ainvil.
 
-#include "PeerTimes.hpp"
+#include "peers/PeerTimes.hpp"
 
 #include "Ainvil_BsrMatrix.hpp"
 

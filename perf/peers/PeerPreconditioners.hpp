@@ -3,8 +3,8 @@
 /// \file
 /// Preconditioners by name, Ainvil's and those of other libraries for the same device.
 
-#include "CusparseIlu.hpp"
-#include "KokkosKernelsIlu.hpp"
+#include "peers/CusparseIlu.hpp"
+#include "peers/KokkosKernelsIlu.hpp"
 
 #include "Ainvil_Factory.hpp"
 

@@ -2,7 +2,7 @@
 /// \file
 /// PETSc. A method is a word, options of PETSc, or both: "ilu -mat_type baij".
 
-#include "PeerSolver.hpp"
+#include "peers/PeerSolver.hpp"
 
 #include <petscksp.h>
 

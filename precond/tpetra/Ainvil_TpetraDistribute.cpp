@@ -2,9 +2,9 @@
 #include "Ainvil_TpetraDistribute.hpp"
 
 #include "Ainvil_Convert.hpp"
-#include "Ainvil_Counted.hpp"
 #include "Ainvil_TpetraCollective.hpp"
 #include "Ainvil_TpetraStructures.hpp"
+#include "backend/Ainvil_Counted.hpp"
 
 #include <climits>
 #include <numeric>

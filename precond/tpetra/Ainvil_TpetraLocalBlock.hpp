@@ -3,10 +3,10 @@
 /// \file
 /// The diagonal block of a distributed matrix that belongs to the calling rank.
 
-#include "Ainvil_BlockArrays.hpp"
 #include "Ainvil_Convert.hpp"
-#include "Ainvil_SelectEntries.hpp"
 #include "Ainvil_TpetraStructures.hpp"
+#include "dense/Ainvil_BlockArrays.hpp"
+#include "graph/Ainvil_SelectEntries.hpp"
 
 #include <algorithm>
 #include <type_traits>

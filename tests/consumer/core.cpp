@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <Ainvil_BsrMatrix.hpp>
-#include <Ainvil_Gallery.hpp>
-#include <Ainvil_MatrixMarket.hpp>
 #include <Ainvil_Ordering.hpp>
+#include <gallery/Ainvil_Gallery.hpp>
+#include <io/Ainvil_MatrixMarket.hpp>
 
 #include <iostream>
 

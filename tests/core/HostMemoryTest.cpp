@@ -6,12 +6,12 @@
 #include "FailingNew.hpp"
 
 #include "Ainvil_Cg.hpp"
-#include "Ainvil_Gallery.hpp"
 #include "Ainvil_Gmres.hpp"
-#include "Ainvil_MatrixMarket.hpp"
 #include "Ainvil_Ordering.hpp"
 #include "Ainvil_Partition.hpp"
-#include "Ainvil_VectorFiles.hpp"
+#include "gallery/Ainvil_Gallery.hpp"
+#include "io/Ainvil_MatrixMarket.hpp"
+#include "io/Ainvil_VectorFiles.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,12 +8,12 @@
 #include "Ainvil_Cg.hpp"
 #include "Ainvil_Convert.hpp"
 #include "Ainvil_Fsai.hpp"
-#include "Ainvil_Gallery.hpp"
 #include "Ainvil_Gmres.hpp"
-#include "Ainvil_KrylovKernels.hpp"
-#include "Ainvil_LongRows.hpp"
-#include "Ainvil_RowSearch.hpp"
 #include "TestSupport.hpp"
+#include "gallery/Ainvil_Gallery.hpp"
+#include "graph/Ainvil_RowSearch.hpp"
+#include "krylov/Ainvil_KrylovKernels.hpp"
+#include "product/Ainvil_LongRows.hpp"
 
 namespace {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Ainvil_Scaling.hpp"
-#include "Ainvil_Spmv.hpp"
+#include "product/Ainvil_Spmv.hpp"
 
 #include <gtest/gtest.h>
 

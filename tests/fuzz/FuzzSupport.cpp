@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "FuzzSupport.hpp"
+#include "fuzz/FuzzSupport.hpp"
 
 #include <cstdio>
 #include <cstdlib>

@@ -3,11 +3,11 @@
 /// Fuzzes the Matrix Market reader with text: a FileError of one sentence, or a valid, sorted,
 /// finite matrix no larger than the text allows.
 
-#include "FuzzSupport.hpp"
+#include "fuzz/FuzzSupport.hpp"
 
-#include "Ainvil_BlockArrays.hpp"
 #include "Ainvil_GraphAlgebra.hpp"
-#include "Ainvil_MatrixMarket.hpp"
+#include "dense/Ainvil_BlockArrays.hpp"
+#include "io/Ainvil_MatrixMarket.hpp"
 
 namespace {
 

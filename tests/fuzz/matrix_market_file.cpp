@@ -4,9 +4,9 @@
 /// it is, or text that the target compresses, whole or in two gzip members, so that mutations reach
 /// the text behind the checksum. What is read is written and read again.
 
-#include "FuzzSupport.hpp"
+#include "fuzz/FuzzSupport.hpp"
 
-#include "Ainvil_MatrixMarket.hpp"
+#include "io/Ainvil_MatrixMarket.hpp"
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -3,11 +3,11 @@
 /// Fuzzes the specifications of preconditioners: an InvalidArgument, or an object. Where all
 /// numbers have one digit, so that they ask for little work, the object is set up and applied.
 
-#include "FuzzSupport.hpp"
+#include "fuzz/FuzzSupport.hpp"
 
 #include "Ainvil_Factory.hpp"
 #include "Ainvil_Fsai.hpp"
-#include "Ainvil_Gallery.hpp"
+#include "gallery/Ainvil_Gallery.hpp"
 
 #include <cctype>
 

@@ -3,7 +3,7 @@
 /// Fuzzes the arrays of block CSR matrices: whatever sets something up from a matrix refuses an
 /// invalid one with InvalidArgument, and works on a valid one without reading beyond its arrays.
 
-#include "FuzzSupport.hpp"
+#include "fuzz/FuzzSupport.hpp"
 
 #include "Ainvil_Convert.hpp"
 #include "Ainvil_Factory.hpp"

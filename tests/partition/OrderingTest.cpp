@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "Ainvil_Gallery.hpp"
 #include "Ainvil_Ordering.hpp"
 #include "KokkosObservers.hpp"
 #include "TestSupport.hpp"
+#include "gallery/Ainvil_Gallery.hpp"
 
 #include <set>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "Ainvil_BlockArrays.hpp"
-#include "Ainvil_Gallery.hpp"
 #include "Ainvil_Partition.hpp"
 #include "KokkosObservers.hpp"
 #include "TestSupport.hpp"
+#include "dense/Ainvil_BlockArrays.hpp"
+#include "gallery/Ainvil_Gallery.hpp"
 
 #include <numeric>
 #include <set>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "Ainvil_BlockArrays.hpp"
 #include "Ainvil_Permutation.hpp"
-#include "Ainvil_Spmv.hpp"
 #include "KokkosObservers.hpp"
 #include "TestSupport.hpp"
+#include "dense/Ainvil_BlockArrays.hpp"
+#include "product/Ainvil_Spmv.hpp"
 
 namespace {
 

@@ -2,7 +2,7 @@
 /// \file
 /// Rank 1 fails: "told" after communication, "run" while rank 0 waits for it within run(), "end"
 /// while rank 0 waits elsewhere and rank 1 ends the program.
-#include "RanksTogether.hpp"
+#include "solve/RanksTogether.hpp"
 
 #include "Ainvil_Error.hpp"
 

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "FunctionTable.hpp"
+#include "precond/FunctionTable.hpp"
 
 #include "Ainvil_BatchedCholesky.hpp"
 #include "Ainvil_BiCgStab.hpp"
-#include "Ainvil_BlockArrays.hpp"
-#include "Ainvil_CavityNewton.hpp"
 #include "Ainvil_Cg.hpp"
 #include "Ainvil_Convert.hpp"
 #include "Ainvil_Gmres.hpp"
-#include "Ainvil_LevelSets.hpp"
-#include "Ainvil_LongRows.hpp"
 #include "Ainvil_Partition.hpp"
 #include "Ainvil_Permutation.hpp"
-#include "Ainvil_Probes.hpp"
 #include "Ainvil_Scaling.hpp"
-#include "Ainvil_StoredMatrix.hpp"
-#include "Ainvil_Symmetry.hpp"
+#include "dense/Ainvil_BlockArrays.hpp"
+#include "gallery/Ainvil_CavityNewton.hpp"
+#include "graph/Ainvil_LevelSets.hpp"
+#include "graph/Ainvil_Symmetry.hpp"
+#include "product/Ainvil_LongRows.hpp"
+#include "product/Ainvil_Probes.hpp"
+#include "product/Ainvil_StoredMatrix.hpp"
 
 namespace ainvil {
 namespace test {

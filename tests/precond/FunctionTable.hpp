@@ -3,9 +3,9 @@
 /// \file
 /// All solvers and all functions that take an instance, to be called one after the other.
 
-#include "../property/MethodSupport.hpp"
+#include "property/MethodSupport.hpp"
 
-#include "Ainvil_KrylovSolver.hpp"
+#include "krylov/Ainvil_KrylovSolver.hpp"
 
 #include <functional>
 #include <memory>

@@ -3,8 +3,8 @@
 /// What the interface promises of every method, solver and function: all kernels run on the
 /// instance that is given, and what is asynchronous allocates nothing and does not wait.
 
-#include "../KokkosObservers.hpp"
-#include "FunctionTable.hpp"
+#include "KokkosObservers.hpp"
+#include "precond/FunctionTable.hpp"
 
 #include <algorithm>
 

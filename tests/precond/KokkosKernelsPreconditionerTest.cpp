@@ -4,9 +4,9 @@
 // Kokkos Kernels before 4.0 has no solvers, and there is nothing to test.
 #if __has_include(<KokkosSparse_Preconditioner.hpp>)
 
-#include "Ainvil_Gallery.hpp"
 #include "Ainvil_Gmres.hpp"
 #include "TestSupport.hpp"
+#include "gallery/Ainvil_Gallery.hpp"
 
 #include <KokkosKernels_Handle.hpp>
 #include <KokkosSparse_gmres.hpp>

@@ -6,7 +6,7 @@
 
 #include "Ainvil_Cg.hpp"
 #include "Ainvil_Factory.hpp"
-#include "PrecondSupport.hpp"
+#include "precond/PrecondSupport.hpp"
 
 #include <cstdlib>
 

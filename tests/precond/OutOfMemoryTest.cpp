@@ -2,10 +2,10 @@
 /// \file
 /// What happens where an array gets no memory: a clear error, and an object that may be used again.
 
-#include "../KokkosObservers.hpp"
-#include "FunctionTable.hpp"
+#include "KokkosObservers.hpp"
+#include "precond/FunctionTable.hpp"
 
-#include "Ainvil_Gallery.hpp"
+#include "gallery/Ainvil_Gallery.hpp"
 
 #include <new>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "PrecondSupport.hpp"
+#include "precond/PrecondSupport.hpp"
 
 namespace ainvil {
 namespace test {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// The rules every method obeys, checked on all of them.
 #include "KokkosObservers.hpp"
-#include "PrecondSupport.hpp"
+#include "precond/PrecondSupport.hpp"
 
 #include "Ainvil_Factory.hpp"
 

@@ -4,11 +4,11 @@
 /// serial references.
 
 #include "Ainvil_Convert.hpp"
-#include "Ainvil_LevelSets.hpp"
-#include "Ainvil_MatrixMarket.hpp"
 #include "Ainvil_Permutation.hpp"
 #include "Ainvil_Scaling.hpp"
-#include "RandomSystem.hpp"
+#include "graph/Ainvil_LevelSets.hpp"
+#include "io/Ainvil_MatrixMarket.hpp"
+#include "property/RandomSystem.hpp"
 
 #include <map>
 

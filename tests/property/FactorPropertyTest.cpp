@@ -2,10 +2,10 @@
 /// \file
 /// The equations that define the factors, entry by entry, in dense arithmetic.
 
-#include "../precond/AinvSupport.hpp"
 #include "Ainvil_Convert.hpp"
 #include "Ainvil_Fsai.hpp"
-#include "MethodSupport.hpp"
+#include "precond/ainv/AinvSupport.hpp"
+#include "property/MethodSupport.hpp"
 
 namespace {
 

@@ -4,7 +4,7 @@
 /// scaling, storage, blocks.
 
 #include "Ainvil_Ordering.hpp"
-#include "MethodSupport.hpp"
+#include "property/MethodSupport.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "MethodSupport.hpp"
+#include "property/MethodSupport.hpp"
 
 namespace ainvil {
 namespace test {

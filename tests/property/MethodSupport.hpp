@@ -4,7 +4,7 @@
 /// All methods of the library by their specifications, built and applied.
 
 #include "Ainvil_Factory.hpp"
-#include "RandomSystem.hpp"
+#include "property/RandomSystem.hpp"
 
 namespace ainvil {
 namespace test {

@@ -4,7 +4,7 @@
 
 #include "Ainvil_Ordering.hpp"
 #include "Ainvil_Partition.hpp"
-#include "RandomSystem.hpp"
+#include "property/RandomSystem.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "RandomSystem.hpp"
+#include "property/RandomSystem.hpp"
 
 namespace ainvil {
 namespace test {

@@ -4,7 +4,7 @@
 /// Random matrices of all kinds, and the loop that runs a property on many of them. A seed makes
 /// the whole case, so that a failure is replayed by its seed alone.
 
-#include "../precond/PrecondSupport.hpp"
+#include "precond/PrecondSupport.hpp"
 
 namespace ainvil {
 namespace test {

@@ -3,7 +3,7 @@
 /// Nothing goes wrong in silence: whatever the matrix, a set-up ends in an error that says what is
 /// wrong, in a counted breakdown, or in factors that are finite and may be applied.
 
-#include "MethodSupport.hpp"
+#include "property/MethodSupport.hpp"
 
 namespace {
 

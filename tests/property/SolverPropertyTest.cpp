@@ -5,7 +5,7 @@
 #include "Ainvil_BiCgStab.hpp"
 #include "Ainvil_Cg.hpp"
 #include "Ainvil_Gmres.hpp"
-#include "MethodSupport.hpp"
+#include "property/MethodSupport.hpp"
 
 #include <memory>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "SolverSupport.hpp"
+#include "solvers/SolverSupport.hpp"
 
 namespace ainvil {
 namespace test {

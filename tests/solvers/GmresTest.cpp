@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Ainvil_Convert.hpp"
 #include "Ainvil_Factory.hpp"
-#include "Ainvil_Gallery.hpp"
+#include "gallery/Ainvil_Gallery.hpp"
 
-#include "SolverSupport.hpp"
+#include "solvers/SolverSupport.hpp"
 
 namespace ainvil {
 namespace test {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// What the solvers make of recomputed residuals.
-#include "SolverSupport.hpp"
+#include "solvers/SolverSupport.hpp"
 
 namespace ainvil {
 namespace test {

@@ -6,11 +6,11 @@
 #include "Ainvil_Cg.hpp"
 #include "Ainvil_Convert.hpp"
 #include "Ainvil_Factory.hpp"
-#include "Ainvil_Gallery.hpp"
 #include "Ainvil_Gmres.hpp"
-#include "Ainvil_MatrixMarket.hpp"
 #include "Ainvil_Ordering.hpp"
 #include "Ainvil_Scaling.hpp"
+#include "gallery/Ainvil_Gallery.hpp"
+#include "io/Ainvil_MatrixMarket.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// \file
 /// What has a workspace is not copied, and a solver serves one solve at a time.
-#include "SolverSupport.hpp"
+#include "solvers/SolverSupport.hpp"
 
 #include "Ainvil_Ainv.hpp"
 #include "Ainvil_Fsai.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// What holds for every solver.
 #include "KokkosObservers.hpp"
-#include "SolverSupport.hpp"
+#include "solvers/SolverSupport.hpp"
 
 namespace ainvil {
 namespace test {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Every method on the diagonal blocks of the ranks, against the library without Tpetra.
-#include "TpetraSupport.hpp"
+#include "precond/tpetra/TpetraSupport.hpp"
 
 #include "Ainvil_Convert.hpp"
 #include "Ainvil_Factory.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// What goes wrong on one rank only: all ranks are told, none waits for another.
-#include "TpetraSupport.hpp"
+#include "precond/tpetra/TpetraSupport.hpp"
 
-#include "Ainvil_Allocation.hpp"
+#include "backend/Ainvil_Allocation.hpp"
 
 #include <Teuchos_ParameterListExceptions.hpp>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// FSAI over the ranks against FSAI of the whole matrix.
-#include "TpetraSupport.hpp"
+#include "precond/tpetra/TpetraSupport.hpp"
 
 #include "Ainvil_Cg.hpp"
 #include "Ainvil_Factory.hpp"
-#include "Ainvil_Gallery.hpp"
+#include "gallery/Ainvil_Gallery.hpp"
 
 namespace ainvil {
 namespace {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Inside of Ifpack2's AdditiveSchwarz, and under Belos.
-#include "TpetraSupport.hpp"
+#include "precond/tpetra/TpetraSupport.hpp"
 
 #include "Ainvil_Factory.hpp"
-#include "Ainvil_Gallery.hpp"
 #include "Ainvil_Gmres.hpp"
+#include "gallery/Ainvil_Gallery.hpp"
 
 #include <Ifpack2_AdditiveSchwarz.hpp>
 

@@ -2,8 +2,8 @@
 /// Ainvil's preconditioners under Stratimikos. Every rank runs the tests.
 #include "Ainvil_Stratimikos.hpp"
 
-#include "Ainvil_Gallery.hpp"
 #include "Ainvil_TpetraCompat.hpp"
+#include "gallery/Ainvil_Gallery.hpp"
 
 #include <Ifpack2_Preconditioner.hpp>
 #include <Stratimikos_DefaultLinearSolverBuilder.hpp>

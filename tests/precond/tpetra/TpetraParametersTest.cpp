@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "SourceFolder.hpp"
-#include "TpetraSupport.hpp"
+#include "precond/tpetra/TpetraSupport.hpp"
 
 #include "Ainvil_Factory.hpp"
 

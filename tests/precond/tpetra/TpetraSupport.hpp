@@ -6,7 +6,7 @@
 
 #include "Ainvil_TpetraDistribute.hpp"
 #include "Ainvil_TpetraFactory.hpp"
-#include "PrecondSupport.hpp"
+#include "precond/PrecondSupport.hpp"
 
 #include <BelosSolverFactory.hpp>
 #include <BelosTpetraAdapter.hpp>

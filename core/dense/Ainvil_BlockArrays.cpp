@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "dense/Ainvil_BlockArrays.hpp"
+
+#include "backend/Ainvil_RowTeams.hpp"
+
+namespace ainvil {
+
+using detail::Range;
+
+template <class Scalar, class Device>
+void gatherBlocks(const typename Device::execution_space& exec, Trans trans,
+                  const Kokkos::View<const Offset*, Device>& source, int block_size,
+                  const Kokkos::View<const Scalar*, Device>& in,
+                  const Kokkos::View<Scalar*, Device>& out) {
+  using Exec = typename Device::execution_space;
+  const int bs = block_size;
+  const int bs2 = bs * bs;
+  const bool transposed = trans == Trans::Yes;
+  Kokkos::parallel_for(
+      "Ainvil::gatherBlocks", Range<Exec>(exec, 0, out.extent(0)), KOKKOS_LAMBDA(const Offset i) {
+        const Offset e = i / bs2;
+        const int within = static_cast<int>(i - e * bs2);
+        const int r = within / bs, c = within - r * bs;
+        const Offset from = source(e);
+        out(i) = from < 0 ? Scalar(0) : in(from * bs2 + (transposed ? c * bs + r : within));
+      });
+}
+
+template <class Scalar, class Device>
+void transposeBlocks(const typename Device::execution_space& exec, int block_size,
+                     const Kokkos::View<const Scalar*, Device>& in,
+                     const Kokkos::View<Scalar*, Device>& out) {
+  using Exec = typename Device::execution_space;
+  const int bs = block_size;
+  const int bs2 = bs * bs;
+  Kokkos::parallel_for(
+      "Ainvil::transposeBlocks", Range<Exec>(exec, 0, out.extent(0)),
+      KOKKOS_LAMBDA(const Offset i) {
+        const Offset e = i / bs2;
+        const int within = static_cast<int>(i - e * bs2);
+        const int r = within / bs, c = within - r * bs;
+        out(i) = in(e * bs2 + c * bs + r);
+      });
+}
+
+template <class From, class To, class Device>
+void convert(const typename Device::execution_space& exec,
+             const Kokkos::View<const From*, Device>& in, const Kokkos::View<To*, Device>& out) {
+  using Exec = typename Device::execution_space;
+  Kokkos::parallel_for(
+      "Ainvil::convert", Range<Exec>(exec, 0, out.extent(0)),
+      KOKKOS_LAMBDA(const Offset i) { out(i) = static_cast<To>(in(i)); });
+}
+
+template <class Scalar, class Device>
+Offset countNonFinite(const typename Device::execution_space& exec,
+                      const Kokkos::View<const Scalar*, Device>& values) {
+  using Exec = typename Device::execution_space;
+  Offset bad = 0;
+  Kokkos::parallel_reduce(
+      "Ainvil::countNonFinite", Range<Exec>(exec, 0, values.extent(0)),
+      KOKKOS_LAMBDA(const Offset i, Offset& sum) {
+        // Zero times infinity or NaN is NaN, which equals nothing.
+        if (!(values(i) * Scalar(0) == Scalar(0)))
+          ++sum;
+      },
+      bad);
+  return bad;
+}
+
+template <class Scalar, class Device>
+void detail::requireFinite(const typename Device::execution_space& exec,
+                           const Kokkos::View<const Scalar*, Device>& values, const char* what) {
+  if (const Offset bad = countNonFinite<Scalar, Device>(exec, values))
+    throw BreakdownError(message(bad, " values of ", what,
+                                 " overflow or are not a number: scale or reorder the matrix, or "
+                                 "choose another method"));
+}
+
+#define AINVIL_INSTANTIATE_SCALAR(SCALAR, DEVICE)                                                  \
+  template void gatherBlocks<SCALAR, DEVICE>(                                                      \
+      const typename DEVICE::execution_space&, Trans, const Kokkos::View<const Offset*, DEVICE>&,  \
+      int, const Kokkos::View<const SCALAR*, DEVICE>&, const Kokkos::View<SCALAR*, DEVICE>&);      \
+  template void transposeBlocks<SCALAR, DEVICE>(const typename DEVICE::execution_space&, int,      \
+                                                const Kokkos::View<const SCALAR*, DEVICE>&,        \
+                                                const Kokkos::View<SCALAR*, DEVICE>&);             \
+  template Offset countNonFinite<SCALAR, DEVICE>(const typename DEVICE::execution_space&,          \
+                                                 const Kokkos::View<const SCALAR*, DEVICE>&);      \
+  template void detail::requireFinite<SCALAR, DEVICE>(const typename DEVICE::execution_space&,     \
+                                                      const Kokkos::View<const SCALAR*, DEVICE>&,  \
+                                                      const char*);
+#define AINVIL_INSTANTIATE_CONVERT(FROM, TO, DEVICE)                                               \
+  template void convert<FROM, TO, DEVICE>(const typename DEVICE::execution_space&,                 \
+                                          const Kokkos::View<const FROM*, DEVICE>&,                \
+                                          const Kokkos::View<TO*, DEVICE>&);
+#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
+  AINVIL_INSTANTIATE_SCALAR(double, DEVICE)                                                        \
+  AINVIL_INSTANTIATE_SCALAR(float, DEVICE)                                                         \
+  template void gatherBlocks<BFloat16, DEVICE>(                                                    \
+      const typename DEVICE::execution_space&, Trans, const Kokkos::View<const Offset*, DEVICE>&,  \
+      int, const Kokkos::View<const BFloat16*, DEVICE>&, const Kokkos::View<BFloat16*, DEVICE>&);  \
+  AINVIL_INSTANTIATE_CONVERT(double, float, DEVICE)                                                \
+  AINVIL_INSTANTIATE_CONVERT(double, BFloat16, DEVICE)                                             \
+  AINVIL_INSTANTIATE_CONVERT(float, BFloat16, DEVICE)
+AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+
+} // namespace ainvil

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Ainvil_GraphAlgebra.hpp"
+
+#include "backend/Ainvil_Profiling.hpp"
+#include "graph/Ainvil_SortRows.hpp"
+
+namespace ainvil {
+namespace {
+
+using detail::Range;
+
+/// Writes row i to the next free place, last(j), of every row j of the transposed graph.
+template <class Device>
+struct TransposeRow {
+  Graph<Device> graph;
+  Kokkos::View<Offset*, Device> last; ///< last(j + 1) is the place
+  Kokkos::View<Ordinal*, Device> entries;
+  Kokkos::View<Offset*, Device> source; ///< may be empty
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal row, void*) const {
+    const Offset begin = graph.row_map(row);
+    const Ordinal length = static_cast<Ordinal>(graph.row_map(row + 1) - begin);
+    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, length), [&](const Ordinal k) {
+      const Offset at =
+          Kokkos::atomic_fetch_add(&last(Offset(graph.entries(begin + k)) + 1), Offset(1));
+      entries(at) = row;
+      if (source.data() != nullptr)
+        source(at) = begin + k;
+    });
+  }
+};
+
+} // namespace
+
+template <class Device>
+PermutedGraph<Device> sortRows(const typename Device::execution_space& exec,
+                               const Graph<Device>& graph) {
+  using Exec = typename Device::execution_space;
+  ScopedRegion region("Ainvil::sortRows");
+  const Offset nnz = graph.numEntries();
+  const auto columns = allocate<Ordinal, Device>(exec, "Ainvil::entries", nnz);
+  const auto sources = allocate<Offset, Device>(exec, "Ainvil::source", nnz);
+  Kokkos::deep_copy(exec, columns, graph.entries);
+  Kokkos::parallel_for(
+      "Ainvil::sortRows[identity]", Range<Exec>(exec, 0, nnz),
+      KOKKOS_LAMBDA(const Offset e) { sources(e) = e; });
+  detail::sortKeys<Device>(exec, "Ainvil::sortRows[sort]", graph.row_map, columns, sources);
+  const Graph<Device> sorted(graph.num_rows, graph.num_cols, graph.row_map, columns);
+  if (!isSorted(exec, sorted))
+    throw InvalidArgument("a row holds the same column twice: sum the duplicates first");
+  return {sorted, sources};
+}
+
+template <class Device>
+Graph<Device> detail::transposeInto(const typename Device::execution_space& exec,
+                                    const Graph<Device>& graph,
+                                    const Kokkos::View<Offset*, Device>& row_map,
+                                    const Kokkos::View<Ordinal*, Device>& entries,
+                                    const Kokkos::View<Offset*, Device>& source) {
+  using Exec = typename Device::execution_space;
+  const auto columns = graph.entries;
+  Kokkos::deep_copy(exec, row_map, Offset(0));
+  // Element j + 1 is first the length of row j, then its begin; filling moves that to its end.
+  Kokkos::parallel_for(
+      "Ainvil::transpose[count]", Range<Exec>(exec, 0, graph.numEntries()),
+      KOKKOS_LAMBDA(const Offset e) {
+        Kokkos::atomic_fetch_add(&row_map(Offset(columns(e)) + 1), Offset(1));
+      });
+  Kokkos::parallel_scan(
+      "Ainvil::transpose[scan]", Range<Exec>(exec, 0, graph.num_cols),
+      KOKKOS_LAMBDA(const Offset j, Offset& sum, const bool final) {
+        const Offset count = row_map(j + 1);
+        if (final)
+          row_map(j + 1) = sum;
+        sum += count;
+      });
+  const double mean = graph.num_rows > 0 ? double(graph.numEntries()) / graph.num_rows : 0.0;
+  forEachRow(exec, "Ainvil::transpose[fill]", graph.num_rows, RowTeams::forWork<Exec>(mean),
+             TransposeRow<Device>{graph, row_map, entries, source});
+  // The order in which rows arrived depends on the schedule; sorting makes the result unique.
+  sortKeys<Device>(exec, "Ainvil::transpose[sort]", row_map, entries, source);
+  return {graph.num_cols, graph.num_rows, row_map, entries};
+}
+
+template <class Device>
+PermutedGraph<Device> transpose(const typename Device::execution_space& exec,
+                                const Graph<Device>& graph) {
+  ScopedRegion region("Ainvil::transpose");
+  const Offset nnz = graph.numEntries();
+  const auto row_map =
+      allocate<Offset, Device>(exec, "Ainvil::row_map", size_t(graph.num_cols) + 1);
+  const auto entries = allocate<Ordinal, Device>(exec, "Ainvil::entries", nnz);
+  const auto source = allocate<Offset, Device>(exec, "Ainvil::source", nnz);
+  return {detail::transposeInto<Device>(exec, graph, row_map, entries, source), source};
+}
+
+#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
+  template PermutedGraph<DEVICE> sortRows<DEVICE>(const typename DEVICE::execution_space&,         \
+                                                  const Graph<DEVICE>&);                           \
+  template PermutedGraph<DEVICE> transpose<DEVICE>(const typename DEVICE::execution_space&,        \
+                                                   const Graph<DEVICE>&);                          \
+  template Graph<DEVICE> detail::transposeInto<DEVICE>(                                            \
+      const typename DEVICE::execution_space&, const Graph<DEVICE>&,                               \
+      const Kokkos::View<Offset*, DEVICE>&, const Kokkos::View<Ordinal*, DEVICE>&,                 \
+      const Kokkos::View<Offset*, DEVICE>&);
+AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+
+} // namespace ainvil

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "graph/Ainvil_LevelSets.hpp"
+
+#include "backend/Ainvil_Profiling.hpp"
+#include "graph/Ainvil_RowSearch.hpp"
+
+namespace ainvil {
+namespace {
+
+using detail::Range;
+
+/// level(i) = 1 + max over j in row i, j before i, of level(j); 0 marks a level not known yet.
+/// One thread a row, rows in the order of their dependencies. The loop takes one look at a time
+/// instead of blocking on it, so that lanes of one warp may wait for each other.
+template <class Device>
+struct WaitForLevels {
+  Graph<Device> graph;
+  Kokkos::View<int*, Device> level;
+  bool lower;
+
+  KOKKOS_FUNCTION void operator()(const Offset index) const {
+    const Ordinal row = static_cast<Ordinal>(lower ? index : graph.num_rows - 1 - index);
+    Offset e = graph.row_map(row);
+    const Offset end = graph.row_map(row + 1);
+    int highest = 0;
+    bool done = false;
+    while (!done) {
+      if (e < end) {
+        const Ordinal j = graph.entries(e);
+        const bool depends = lower ? j < row : j > row;
+        const int known = depends ? compat::volatileLoad(&level(j)) : 1;
+        if (known > 0) {
+          highest = depends && known > highest ? known : highest;
+          ++e;
+        }
+      } else {
+        compat::volatileStore(&level(row), highest + 1);
+        done = true;
+      }
+    }
+  }
+};
+
+/// One chaotic sweep of the same recurrence: levels only grow, so sweeps end at its fixed point.
+/// Rows visited in the order of their dependencies make one thread converge in a single sweep.
+template <class Device>
+struct SweepLevels {
+  Graph<Device> graph;
+  Kokkos::View<int*, Device> level;
+  bool lower;
+
+  KOKKOS_FUNCTION void operator()(const Offset index, Offset& changes) const {
+    const Ordinal row = static_cast<Ordinal>(lower ? index : graph.num_rows - 1 - index);
+    int highest = 0;
+    for (Offset e = graph.row_map(row); e < graph.row_map(row + 1); ++e) {
+      const Ordinal j = graph.entries(e);
+      if (lower ? j < row : j > row) {
+        const int known = compat::volatileLoad(&level(j));
+        highest = known > highest ? known : highest;
+      }
+    }
+    if (highest + 1 != level(row)) {
+      compat::volatileStore(&level(row), highest + 1);
+      ++changes;
+    }
+  }
+};
+
+} // namespace
+
+template <class Device>
+LevelSets<Device> levelSets(const typename Device::execution_space& exec,
+                            const Graph<Device>& graph, Uplo uplo) {
+  using Exec = typename Device::execution_space;
+  ScopedRegion region("Ainvil::levelSets");
+  const bool lower = uplo == Uplo::Lower;
+  const Ordinal n = graph.num_rows;
+  const auto level = allocateZeros<int, Device>(exec, "Ainvil::level", n);
+  if constexpr (compat::TeamsStartInOrder<Exec>::value) {
+    Kokkos::parallel_for("Ainvil::levelSets[wait]", Range<Exec>(exec, 0, n),
+                         WaitForLevels<Device>{graph, level, lower});
+  } else {
+    Offset changes = n;
+    while (changes > 0)
+      Kokkos::parallel_reduce("Ainvil::levelSets[sweep]", Range<Exec>(exec, 0, n),
+                              SweepLevels<Device>{graph, level, lower}, changes);
+  }
+
+  int num_levels = 0;
+  Kokkos::parallel_reduce(
+      "Ainvil::levelSets[max]", Range<Exec>(exec, 0, n),
+      KOKKOS_LAMBDA(const Offset i, int& highest) {
+        if (level(i) > highest)
+          highest = level(i);
+      },
+      Kokkos::Max<int>(num_levels));
+  num_levels = n > 0 ? num_levels : 0;
+
+  // Counting sort of the rows by level.
+  const auto offsets =
+      allocateZeros<Offset, Device>(exec, "Ainvil::level_offsets", size_t(num_levels) + 1);
+  Kokkos::parallel_for(
+      "Ainvil::levelSets[count]", Range<Exec>(exec, 0, n), KOKKOS_LAMBDA(const Offset i) {
+        Kokkos::atomic_fetch_add(&offsets(level(i) - 1), Offset(1));
+      });
+  detail::countsToOffsets(exec, offsets);
+  auto host_offsets = hostMirror(offsets);
+  Kokkos::deep_copy(exec, host_offsets, offsets);
+  compat::fence(exec, "Ainvil::levelSets");
+
+  LevelSets<Device> sets;
+  sets.offsets.assign(host_offsets.data(), host_offsets.data() + num_levels + 1);
+  const auto rows = allocate<Ordinal, Device>(exec, "Ainvil::level_rows", n);
+  Kokkos::parallel_for(
+      "Ainvil::levelSets[fill]", Range<Exec>(exec, 0, n), KOKKOS_LAMBDA(const Offset i) {
+        const Offset at = Kokkos::atomic_fetch_add(&offsets(level(i) - 1), Offset(1));
+        rows(at) = static_cast<Ordinal>(i);
+      });
+  compat::fence(exec, "Ainvil::levelSets");
+  sets.rows = rows;
+  return sets;
+}
+
+#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
+  template LevelSets<DEVICE> levelSets<DEVICE>(const typename DEVICE::execution_space&,            \
+                                               const Graph<DEVICE>&, Uplo);
+AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+
+} // namespace ainvil

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// Running over rows that depend on each other: triangular solves and factorisations.
+
+#include "backend/Ainvil_RowTeams.hpp"
+#include "graph/Ainvil_LevelSets.hpp"
+
+#include <climits>
+
+namespace ainvil {
+namespace detail {
+
+/// Lets a row wait for rows it depends on, and announces it. With `Spin` false the caller has
+/// already ordered the rows, and nothing is waited for.
+template <class Device, bool Spin>
+struct RowGate {
+  Kokkos::View<unsigned*, Device> done; ///< epoch in which a row was last finished
+  unsigned epoch = 0;
+
+  /// Epochs wrap around, hence the difference; the half of them that lies ahead counts as finished.
+  KOKKOS_INLINE_FUNCTION bool isAhead(unsigned finished) const {
+    return finished - epoch > UINT_MAX / 2;
+  }
+
+  /// Returns once row j is finished and its results are visible to the calling lane.
+  KOKKOS_INLINE_FUNCTION void wait(Ordinal j) const {
+    if (Spin) {
+      // Lanes that wait do not acquire all the time: that empties the cache of their neighbours.
+      if (isAhead(compat::loadAcquire(&done(j)))) {
+        while (isAhead(compat::volatileLoad(&done(j)))) {
+        }
+        compat::loadAcquire(&done(j));
+      }
+    }
+  }
+
+  /// To be called by all lanes of a row after their last write.
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void announce(const Member& member, Ordinal row) const {
+    if (Spin) {
+      // Joins the lanes: what they wrote happens before one of them raises the flag.
+      Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, 1), [](int) {});
+      Kokkos::single(Kokkos::PerThread(member), [&]() { compat::storeRelease(&done(row), epoch); });
+    }
+  }
+};
+
+template <class Device, bool Spin, class Body>
+struct OrderedRowBody {
+  Body body;
+  Kokkos::View<const Ordinal*, Device> rows;
+  Ordinal first;
+  int step; ///< 1 or -1
+  RowGate<Device, Spin> gate;
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal index, void* scratch) const {
+    const Ordinal row = rows(first + step * index);
+    body(member, row, scratch, gate);
+    gate.announce(member, row);
+  }
+};
+
+/// All rows one after the other by whoever takes the one item that this is launched for; downwards
+/// from the last one on.
+template <class Device, class Body>
+struct RowsInTurnBody {
+  Body body;
+  Ordinal num_rows;
+  bool downwards;
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal, void* scratch) const {
+    for (Ordinal i = 0; i < num_rows; ++i)
+      body(member, downwards ? num_rows - 1 - i : i, scratch, RowGate<Device, false>());
+  }
+};
+
+} // namespace detail
+
+/// The order in which the rows of a triangular pattern can be worked on. Where teams start in order
+/// the rows go into a single launch, a warp each, level by level, and wait for each other through
+/// one flag a row. Elsewhere every level is a launch of its own; but on a host one thread takes the
+/// rows as they stand in memory where levels promise no gain. One run at a time per object.
+template <class Device>
+class OrderedRows {
+public:
+  using execution_space = typename Device::execution_space;
+
+  OrderedRows() = default;
+  // Flags and epoch belong together: a copy would share the one and not the other.
+  OrderedRows(const OrderedRows&) = delete;
+  OrderedRows& operator=(const OrderedRows&) = delete;
+  OrderedRows(OrderedRows&&) = default;            ///< takes the flags along
+  OrderedRows& operator=(OrderedRows&&) = default; ///< likewise
+  /// Finds the level sets of the triangle `uplo` of the graph: see levelSets(). Waits. `entry_time`
+  /// tells about how many nanoseconds a core of a host takes for an entry of the triangle.
+  OrderedRows(const execution_space& exec, const Graph<Device>& graph, Uplo uplo, double entry_time)
+      : levels_(levelSets(exec, graph, uplo)), uplo_(uplo),
+        in_turn_(on_host && !levelsPay(exec, entry_time * double(graph.numEntries()))) {
+    if constexpr (spin)
+      done_ = allocateZeros<unsigned, Device>(exec, "Ainvil::done", size_t(graph.num_rows));
+  }
+
+  const LevelSets<Device>& levels() const { return levels_; } ///< whether a launch each or not
+
+  /// Calls body(member, row, scratch, gate) for all rows; the body calls gate.wait(j) before it
+  /// reads what row j wrote. `scratch` as in forEachRow.
+  template <class Body>
+  void run(const execution_space& exec, const char* label, const Body& body,
+           std::size_t scratch_bytes) const {
+    using detail::OrderedRowBody;
+    using detail::RowGate;
+    // A whole warp a row: lanes of one warp must not wait for each other.
+    detail::RowTeams shape = detail::RowTeams::forWork<execution_space>(1024);
+    if constexpr (spin) {
+      ++epoch_;
+      detail::forEachRow(exec, label, static_cast<Ordinal>(levels_.rows.extent(0)), shape,
+                         OrderedRowBody<Device, true, Body>{body, levels_.rows, 0, 1,
+                                                            RowGate<Device, true>{done_, epoch_}},
+                         scratch_bytes);
+    } else {
+      runWithoutWaiting(exec, label, body, scratch_bytes, 1);
+    }
+  }
+
+  /// The same in reverse order, and by levels on all GPUs, for bodies that update the rows they
+  /// depend on (transposed solves). gate.wait does nothing.
+  template <class Body>
+  void runReversed(const execution_space& exec, const char* label, const Body& body,
+                   std::size_t scratch_bytes) const {
+    runWithoutWaiting(exec, label, body, scratch_bytes, -1);
+  }
+
+private:
+  static constexpr bool spin = compat::TeamsStartInOrder<execution_space>::value;
+  static constexpr bool on_host = !compat::IsGpu<execution_space>::value;
+
+  /// Whether all levels, a launch each, take less time than one core for all rows, `alone`
+  /// nanoseconds. The rows of a level are scattered over memory. Orders of magnitude will do: on
+  /// grids the two differ by factors.
+  bool levelsPay(const execution_space& exec, double alone) const {
+    constexpr double launch = 5000, scattered = 1.5;
+    return levels_.numLevels() * launch + scattered * alone / exec.concurrency() < alone;
+  }
+
+  /// By one thread of a host, or a launch a level; backwards if step is -1.
+  template <class Body>
+  void runWithoutWaiting(const execution_space& exec, const char* label, const Body& body,
+                         std::size_t scratch_bytes, int step) const {
+    const detail::RowTeams shape = detail::RowTeams::forWork<execution_space>(1024);
+    if constexpr (on_host)
+      if (in_turn_) {
+        const Ordinal n = static_cast<Ordinal>(levels_.rows.extent(0));
+        const bool downwards = (uplo_ == Uplo::Upper) == (step > 0);
+        detail::forEachRow(exec, label, 1, shape,
+                           detail::RowsInTurnBody<Device, Body>{body, n, downwards}, scratch_bytes);
+        return;
+      }
+    const int num_levels = levels_.numLevels();
+    for (int l = 0; l < num_levels; ++l) {
+      const int level = step > 0 ? l : num_levels - 1 - l;
+      const Ordinal begin = levels_.offsets[level], end = levels_.offsets[level + 1];
+      detail::forEachRow(exec, label, end - begin, shape,
+                         detail::OrderedRowBody<Device, false, Body>{
+                             body, levels_.rows, step > 0 ? begin : end - 1, step,
+                             detail::RowGate<Device, false>{}},
+                         scratch_bytes);
+    }
+  }
+
+  LevelSets<Device> levels_;
+  Uplo uplo_ = Uplo::Lower;
+  bool in_turn_ = false;
+  Kokkos::View<unsigned*, Device> done_;
+  mutable unsigned epoch_ = 0;
+};
+
+} // namespace ainvil

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "graph/Ainvil_Symmetry.hpp"
+
+#include "backend/Ainvil_Counted.hpp"
+
+#include <climits>
+#include <cmath>
+#include <limits>
+
+namespace ainvil {
+
+template <class Scalar, class Device>
+void detail::requireSymmetric(const typename Device::execution_space& exec,
+                              const BsrMatrix<Scalar, Device>& a, const char* method,
+                              const char* advice) {
+  using Exec = typename Device::execution_space;
+  const double accepted = std::sqrt(double(std::numeric_limits<Scalar>::epsilon()));
+  const int bs = a.block_size, bs2 = bs * bs;
+  Offset found = 0;
+  Ordinal first = INT_MAX;
+  Kokkos::parallel_reduce(
+      "Ainvil::requireSymmetric", detail::Range<Exec>(exec, 0, a.numRows()),
+      KOKKOS_LAMBDA(const Offset i, Offset& sum, Ordinal& smallest) {
+        for (Offset e = a.graph.row_map(i); e < a.graph.row_map(i + 1); ++e) {
+          const Ordinal j = a.graph.entries(e);
+          const Offset mirror = findEntry(a.graph.entries, a.graph.row_map(j),
+                                          a.graph.row_map(j + 1), static_cast<Ordinal>(i));
+          double difference = 0;
+          for (int k = 0; k < bs2; ++k) {
+            const double other =
+                mirror < 0 ? 0.0 : double(a.values(mirror * bs2 + k % bs * bs + k / bs));
+            const double d = compat::math::fabs(double(a.values(e * bs2 + k)) - other);
+            difference = d > difference ? d : difference;
+          }
+          if (difference > 0 && difference > accepted * blockNorm(a, e) &&
+              difference > accepted * compat::math::sqrt(diagonalNorm(a, i)) *
+                               compat::math::sqrt(diagonalNorm(a, j))) {
+            ++sum;
+            smallest = i < smallest ? static_cast<Ordinal>(i) : smallest;
+          }
+        }
+      },
+      found, Kokkos::Min<Ordinal>(first));
+  compat::fence(exec, "Ainvil::requireSymmetric");
+  if (found > 0)
+    throw InvalidArgument(message(method, " needs a symmetric matrix, but ", found,
+                                  " blocks differ from their mirror image, the first in ",
+                                  counted("block row", first), ": ", advice));
+}
+
+#define AINVIL_INSTANTIATE_TYPE(SCALAR, DEVICE)                                                    \
+  template void detail::requireSymmetric<SCALAR, DEVICE>(const typename DEVICE::execution_space&,  \
+                                                         const BsrMatrix<SCALAR, DEVICE>&,         \
+                                                         const char*, const char*);
+#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
+  AINVIL_INSTANTIATE_TYPE(double, DEVICE)                                                          \
+  AINVIL_INSTANTIATE_TYPE(float, DEVICE)
+AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+
+} // namespace ainvil

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// Norms of blocks, and whether a matrix is symmetric by their measure.
+
+#include "graph/Ainvil_RowSearch.hpp"
+
+namespace ainvil {
+namespace detail {
+
+/// Sums of squares between these have lost nothing to underflow or overflow.
+constexpr double smallest_safe_square = 1e-280, largest_safe_square = 1e300;
+
+/// ||block e of A||_F; also where the squares overflow or underflow. NaN and Inf stay what they
+/// are.
+template <class Scalar, class Device>
+KOKKOS_INLINE_FUNCTION double blockNorm(const BsrMatrix<Scalar, Device>& a, Offset e) {
+  const int bs2 = a.block_size * a.block_size;
+  double sum = 0;
+  for (int k = 0; k < bs2; ++k) {
+    const double value = a.values(e * bs2 + k);
+    sum += value * value;
+  }
+  if (sum >= smallest_safe_square && sum <= largest_safe_square)
+    return compat::math::sqrt(sum);
+  double largest = 0;
+  for (int k = 0; k < bs2; ++k) {
+    const double size = compat::math::fabs(double(a.values(e * bs2 + k)));
+    largest = size > largest ? size : largest;
+  }
+  if (largest == 0 || largest * 0 != 0) // zeros, NaN or Inf: the sum tells
+    return compat::math::sqrt(sum);
+  sum = 0;
+  for (int k = 0; k < bs2; ++k) {
+    const double ratio = a.values(e * bs2 + k) / largest;
+    sum += ratio * ratio;
+  }
+  return largest * compat::math::sqrt(sum);
+}
+
+/// ||A_ii||_F, 0 where it is missing.
+template <class Scalar, class Device>
+KOKKOS_INLINE_FUNCTION double diagonalNorm(const BsrMatrix<Scalar, Device>& a, Offset i) {
+  const Offset at = findEntry(a.graph.entries, a.graph.row_map(i), a.graph.row_map(i + 1),
+                              static_cast<Ordinal>(i));
+  return at < 0 ? 0.0 : blockNorm(a, at);
+}
+
+/// Throws InvalidArgument if there are blocks (i, j) of A whose mirror image (j, i), zero where it
+/// is missing, differs in an entry by more than
+///   sqrt(eps) max(||A_ij||, sqrt(||A_ii|| ||A_jj||)),    eps of Scalar:
+/// half of the digits, 1.5e-8 in double and 3.5e-4 in float, are left to the rounding of the sums
+/// that assembled the two. The message says that `method` needs a symmetric matrix, how many there
+/// are, which row has the first, and gives the advice. One pass; waits.
+template <class Scalar, class Device>
+void requireSymmetric(const typename Device::execution_space& exec,
+                      const BsrMatrix<Scalar, Device>& a, const char* method, const char* advice);
+
+} // namespace detail
+} // namespace ainvil

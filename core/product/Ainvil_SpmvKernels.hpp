@@ -1,0 +1,471 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// The kernels of products with block matrices.
+
+#include "product/Ainvil_LongRows.hpp"
+
+#include <cstdint>
+
+namespace ainvil {
+namespace detail {
+
+/// What becomes of a row sum s at position (row, column): y = alpha s + beta u + gamma v.
+/// A factor 0 reads nothing, so NaN there does not spread.
+template <class Scalar, class Device>
+struct Epilogue {
+  Scalar alpha, beta, gamma;
+  MultiVectorArg<const Scalar, Device> u, v;
+  MultiVectorArg<Scalar, Device> y;
+
+  KOKKOS_INLINE_FUNCTION Scalar value(Offset row, Offset column, Scalar sum) const {
+    Scalar result = alpha * sum;
+    if (beta != Scalar(0))
+      result += beta * u(row, column);
+    if (gamma != Scalar(0))
+      result += gamma * v(row, column);
+    return result;
+  }
+  KOKKOS_INLINE_FUNCTION void store(Offset row, Offset column, Scalar sum) const {
+    y(row, column) = value(row, column, sum);
+  }
+};
+
+/// A row of a block, or the part of x it meets, as few wide loads.
+template <class T, int N>
+struct alignas(N * sizeof(T) < 16 ? N * sizeof(T) : 16) Packet {
+  T values[N];
+
+  static bool isAligned(const T* data) {
+    return reinterpret_cast<std::uintptr_t>(data) % alignof(Packet) == 0;
+  }
+  KOKKOS_INLINE_FUNCTION static Packet load(const T* data) {
+    return *reinterpret_cast<const Packet*>(data);
+  }
+};
+
+/// s(i, r) = sum over blocks k of row i, c < bs of A_k(r, c) x(col_k * bs + c), for Columns
+/// right-hand sides, one point row a thread: on a GPU neighbouring threads read neighbouring rows
+/// of a block, so that a warp uses every sector it fetches; no reduction, no lane idles on short
+/// rows. BS = 0: block size known at run time.
+template <int BS, int Columns, class MatrixScalar, class Scalar, class Device>
+struct SpmvKernel {
+  Kokkos::View<const Offset*, Device> row_map;
+  Kokkos::View<const Ordinal*, Device> entries;
+  Kokkos::View<const MatrixScalar*, Device> values;
+  MultiVectorArg<const Scalar, Device> x;
+  Epilogue<Scalar, Device> epilogue;
+  int block_size;
+  Offset first_column;
+  Offset longest; ///< rows with more blocks are left to LongRowKernel
+  bool aligned;   ///< values and x may be read in packets
+
+  /// Values of 16 bits in blocks whose rows are as long as a power of two; longer ones gain
+  /// nothing.
+  static constexpr bool has_packets = sizeof(MatrixScalar) == 2 && Columns == 1 && BS > 1 &&
+                                      (BS & (BS - 1)) == 0;
+
+  KOKKOS_FUNCTION void operator()(const Offset point_row) const {
+    const int bs = BS > 0 ? BS : block_size;
+    const Offset row = point_row / bs;
+    const int r = static_cast<int>(point_row - row * bs);
+    Scalar sum[Columns] = {};
+    const Offset begin = row_map(row), end = row_map(row + 1);
+    if (end - begin > longest)
+      return;
+    for (Offset k = begin; k < end; ++k) {
+      const Offset x_row = Offset(entries(k)) * bs;
+      const MatrixScalar* block = &values(k * bs * bs + r * bs);
+      if constexpr (has_packets)
+        if (aligned) {
+          const auto a_k = Packet<MatrixScalar, BS>::load(block);
+          const auto x_k = Packet<Scalar, BS>::load(&x(x_row, first_column));
+          for (int c = 0; c < BS; ++c)
+            sum[0] += Scalar(a_k.values[c]) * x_k.values[c];
+          continue;
+        }
+      for (int c = 0; c < bs; ++c)
+        for (int j = 0; j < Columns; ++j)
+          sum[j] += Scalar(block[c]) * x(x_row + c, first_column + j);
+    }
+    for (int j = 0; j < Columns; ++j)
+      epilogue.store(point_row, first_column + j, sum[j]);
+  }
+};
+
+/// The same sums on hosts, a run of block rows at once: what the rows have in common stays in
+/// registers, and a row in the cache for all right-hand sides.
+template <int BS, int Columns, class MatrixScalar, class Scalar, class Device>
+struct RowRunSpmvKernel {
+  Kokkos::View<const Offset*, Device> row_map;
+  Kokkos::View<const Ordinal*, Device> entries;
+  Kokkos::View<const MatrixScalar*, Device> values;
+  MultiVectorArg<const Scalar, Device> x;
+  Epilogue<Scalar, Device> epilogue;
+  Ordinal num_rows;
+  Offset first_column;
+  Offset longest; ///< rows with more blocks are left to LongRowKernel
+
+  static constexpr Offset run = 32;
+  /// Sums of a row of scalars that are kept apart, so that an addition does not wait for the last
+  /// one. Values of 16 bits are converted by more than that gains.
+  static constexpr int strands = BS == 1 && sizeof(MatrixScalar) > 2 ? 4 : 1;
+
+  KOKKOS_FUNCTION void operator()(const Offset item) const {
+    if (epilogue.beta == Scalar(0) && epilogue.gamma == Scalar(0)) {
+      const Scalar alpha = epilogue.alpha;
+      const Offset stride = epilogue.y.stride(1);
+      Scalar* y = epilogue.y.data() + first_column * stride;
+      rows(item * run,
+           [=](Offset point_row, int j, Scalar sum) { y[point_row + j * stride] = alpha * sum; });
+    } else {
+      rows(item * run, [this](Offset point_row, int j, Scalar sum) {
+        epilogue.store(point_row, first_column + j, sum);
+      });
+    }
+  }
+
+  template <class Store>
+  KOKKOS_FUNCTION void rows(Offset first, const Store& store) const {
+    const Offset last = first + run < num_rows ? first + run : num_rows;
+    const Offset* ends = row_map.data() + 1;
+    const Ordinal* columns = entries.data();
+    const MatrixScalar* blocks = values.data();
+    const Offset stride = x.stride(1);
+    const Scalar* x_first = x.data() + first_column * stride;
+    const Offset most = longest;
+    Offset begin = ends[first - 1];
+    for (Offset row = first; row < last; ++row) {
+      const Offset end = ends[row];
+      if (end - begin <= most) {
+        const Offset row_bytes = (end - begin) * Offset(BS * BS * sizeof(MatrixScalar));
+        if (row_bytes > compat::cache_line)
+          compat::prefetch(blocks + begin * (BS * BS), compat::prefetch_distance, row_bytes);
+        for (int j = 0; j < Columns; ++j) {
+          Scalar sum[BS] = {};
+          addRow(columns, blocks, begin, end, x_first + j * stride, sum);
+          for (int r = 0; r < BS; ++r)
+            store(row * BS + r, j, sum[r]);
+        }
+      }
+      begin = end;
+    }
+  }
+
+  KOKKOS_INLINE_FUNCTION static void addRow(const Ordinal* columns, const MatrixScalar* blocks,
+                                            Offset begin, Offset end, const Scalar* x_j,
+                                            Scalar* sum) {
+    Offset k = begin;
+    if constexpr (strands > 1) {
+      Scalar apart[strands] = {};
+      for (; k + strands <= end; k += strands)
+        for (int s = 0; s < strands; ++s)
+          apart[s] += Scalar(blocks[k + s]) * x_j[columns[k + s]];
+      for (int s = 0; s < strands; ++s)
+        sum[0] += apart[s];
+    }
+    for (; k < end; ++k) {
+      const Scalar* x_k = x_j + Offset(columns[k]) * BS;
+      const MatrixScalar* block = blocks + k * (BS * BS);
+      for (int c = 0; c < BS; ++c)
+        for (int r = 0; r < BS; ++r)
+          sum[r] += Scalar(block[r * BS + c]) * x_k[c];
+    }
+  }
+};
+
+/// The same sums of blocks on GPUs, a thread a column of the blocks of a row: neighbouring threads
+/// read neighbouring scalars, each of them one number of x a block. What the threads of a row have
+/// is added in scratch memory, by a thread a point row.
+template <int BS, class MatrixScalar, class Scalar, class Device>
+struct ColumnSpmvKernel {
+  Kokkos::View<const Offset*, Device> row_map;
+  Kokkos::View<const Ordinal*, Device> entries;
+  Kokkos::View<const MatrixScalar*, Device> values;
+  MultiVectorArg<const Scalar, Device> x;
+  Epilogue<Scalar, Device> epilogue;
+  Ordinal num_rows;
+  Offset column;
+  Offset longest; ///< rows with more blocks are left to LongRowKernel
+
+  static constexpr int team_rows = 32;
+  static constexpr int team_size = team_rows * BS;
+  static size_t scratchBytes() { return team_size * BS * sizeof(Scalar); }
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(const Member& member) const {
+    Scalar* sums =
+        static_cast<Scalar*>(member.team_scratch(0).get_shmem(team_size * BS * sizeof(Scalar)));
+    const int rank = member.team_rank();
+    const int local_row = rank / BS, c = rank - local_row * BS;
+    const Offset row = Offset(member.league_rank()) * team_rows + local_row;
+    const Offset begin = row < num_rows ? row_map(row) : 0;
+    const Offset end = row < num_rows ? row_map(row + 1) : 0;
+    const bool mine = row < num_rows && end - begin <= longest;
+    Scalar sum[BS] = {};
+    if (mine)
+      for (Offset k = begin; k < end; ++k) {
+        const Scalar x_c = x(Offset(entries(k)) * BS + c, column);
+        const MatrixScalar* block = &values(k * BS * BS + c);
+        AINVIL_UNROLL
+        for (int r = 0; r < BS; ++r)
+          sum[r] += Scalar(block[r * BS]) * x_c;
+      }
+    AINVIL_UNROLL
+    for (int r = 0; r < BS; ++r)
+      sums[(local_row * BS + r) * BS + c] = sum[r];
+    member.team_barrier();
+    if (!mine)
+      return;
+    Scalar total = 0;
+    AINVIL_UNROLL
+    for (int m = 0; m < BS; ++m)
+      total += sums[rank * BS + m];
+    epilogue.store(row * BS + c, column, total);
+  }
+};
+
+/// The same sums of a scalar matrix on GPUs, a team a range of rows: its threads multiply the
+/// entries of the range in the order in which they are stored, then each adds the products of one
+/// row, in that order. All accesses to the matrix are contiguous and no thread loads a row much
+/// longer than its own; where all rows are short, a thread a row does with less.
+template <class MatrixScalar, class Scalar, class Device>
+struct StreamedSpmvKernel {
+  Kokkos::View<const Offset*, Device> row_map;
+  Kokkos::View<const Ordinal*, Device> entries;
+  Kokkos::View<const MatrixScalar*, Device> values;
+  MultiVectorArg<const Scalar, Device> x;
+  Epilogue<Scalar, Device> epilogue;
+  Ordinal num_rows;
+  Offset column;
+
+  static constexpr int team_size = 128; ///< rows of a team, too
+  static constexpr int per_thread = 8;  ///< products before they are added
+  static constexpr int chunk = per_thread * team_size;
+
+  static size_t scratchBytes() { return chunk * sizeof(Scalar); }
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(const Member& member) const {
+    Scalar* products =
+        static_cast<Scalar*>(member.team_scratch(0).get_shmem(chunk * sizeof(Scalar)));
+    const int rank = member.team_rank();
+    const Offset first = Offset(member.league_rank()) * team_size;
+    const Offset last = first + team_size < num_rows ? first + team_size : num_rows;
+    const Offset row = first + rank, end = row_map(last);
+    const Offset row_begin = row < last ? row_map(row) : end;
+    const Offset row_end = row < last ? row_map(row + 1) : end;
+    Scalar sum = 0;
+    for (Offset at = row_map(first); at < end; at += chunk) {
+      const int count = static_cast<int>(end - at < chunk ? end - at : chunk);
+      MatrixScalar a[per_thread];
+      Ordinal columns[per_thread];
+      AINVIL_UNROLL
+      for (int v = 0; v < per_thread; ++v) {
+        const int k = rank + v * team_size;
+        if (k < count) {
+          a[v] = values(at + k);
+          columns[v] = entries(at + k);
+        }
+      }
+      AINVIL_UNROLL
+      for (int v = 0; v < per_thread; ++v) {
+        const int k = rank + v * team_size;
+        if (k < count)
+          products[k] = Scalar(a[v]) * x(columns[v], column);
+      }
+      member.team_barrier();
+      const int from = row_begin > at ? static_cast<int>(row_begin - at) : 0;
+      const int to = row_end < at + count ? static_cast<int>(row_end - at) : count;
+      for (int k = from; k < to; ++k)
+        sum += products[k];
+      member.team_barrier();
+    }
+    if (row < last)
+      epilogue.store(row, column, sum);
+  }
+};
+
+/// A segment of a long row.
+struct Segment {
+  Ordinal owner, row, count; ///< position in the list of long rows, row, segments of the row
+  Offset begin;              ///< first block
+  int length;                ///< blocks
+
+  template <class Device>
+  KOKKOS_INLINE_FUNCTION static Segment at(const typename LongRows<Device>::Segments& segments,
+                                           const Kokkos::View<const Offset*, Device>& row_map,
+                                           Ordinal s) {
+    constexpr Offset full = LongRows<Device>::segment_length;
+    const Ordinal owner = segments.owner(s);
+    const Ordinal row = segments.rows(owner);
+    const Ordinal first = segments.first_segment(owner);
+    const Offset begin = row_map(row) + (s - first) * full;
+    const Offset rest = row_map(row + 1) - begin;
+    return {owner, row, segments.first_segment(owner + 1) - first, begin,
+            static_cast<int>(rest < full ? rest : full)};
+  }
+};
+
+/// The product of SpmvKernel for the long rows: a warp sums a segment of a row, its lanes the
+/// scalars of the segment; the warp that finishes a row last adds its segments' sums in order. In
+/// place x is y, of which other warps write rows meanwhile: each entry is read as it is then.
+template <bool InPlace, class MatrixScalar, class Scalar, class Device>
+struct LongRowKernel {
+  typename LongRows<Device>::Segments segments;
+  Kokkos::View<const Offset*, Device> row_map;
+  Kokkos::View<const Ordinal*, Device> entries;
+  Kokkos::View<const MatrixScalar*, Device> values;
+  MultiVectorArg<const Scalar, Device> x;
+  Epilogue<Scalar, Device> epilogue;
+  int bs;
+  Offset first_column;
+  int columns;
+
+  static constexpr int tile = LongRows<Device>::column_tile;
+
+  KOKKOS_INLINE_FUNCTION double* partial(Ordinal s, int r, int j) const {
+    return &segments.partials((Offset(s) * bs + r) * tile + j);
+  }
+  KOKKOS_INLINE_FUNCTION Scalar xAt(Offset row, Offset column) const {
+    return InPlace ? compat::volatileLoad(&x(row, column)) : x(row, column);
+  }
+  KOKKOS_INLINE_FUNCTION void store(Offset row, Offset column, Scalar sum) const {
+    if (InPlace)
+      compat::volatileStore(&epilogue.y(row, column), epilogue.value(row, column, sum));
+    else
+      epilogue.store(row, column, sum);
+  }
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal s, void*) const {
+    const Segment segment = Segment::at<Device>(segments, row_map, s);
+    for (int r = 0; r < bs; ++r)
+      for (int j = 0; j < columns; ++j) {
+        double sum = 0;
+        Kokkos::parallel_reduce(
+            Kokkos::ThreadVectorRange(member, segment.length * bs),
+            [&](const int item, double& partial_sum) {
+              const int k = item / bs, c = item - k * bs;
+              const Offset at = segment.begin + k;
+              partial_sum += double(values((at * bs + r) * bs + c)) *
+                             double(xAt(Offset(entries(at)) * bs + c, first_column + j));
+            },
+            sum);
+        Kokkos::single(Kokkos::PerThread(member),
+                       [&]() { compat::volatileStore(partial(s, r, j), sum); });
+      }
+    int is_last = 0;
+    Kokkos::single(
+        Kokkos::PerThread(member),
+        [&](int& last) {
+          Kokkos::memory_fence();
+          last = Kokkos::atomic_fetch_add(&segments.arrived(segment.owner), 1) == segment.count - 1;
+        },
+        is_last);
+    if (is_last == 0)
+      return;
+    Kokkos::memory_fence();
+    const Ordinal first = segments.first_segment(segment.owner);
+    for (int r = 0; r < bs; ++r)
+      for (int j = 0; j < columns; ++j) {
+        double sum = 0;
+        Kokkos::parallel_reduce(
+            Kokkos::ThreadVectorRange(member, segment.count),
+            [&](const Ordinal k, double& row_sum) {
+              row_sum += compat::volatileLoad(partial(first + k, r, j));
+            },
+            sum);
+        Kokkos::single(Kokkos::PerThread(member), [&]() {
+          store(Offset(segment.row) * bs + r, first_column + j, static_cast<Scalar>(sum));
+        });
+      }
+    Kokkos::single(Kokkos::PerThread(member), [&]() { segments.arrived(segment.owner) = 0; });
+  }
+};
+
+/// y(col_k * bs + c) += alpha sum over r of A_k(r, c) x(i * bs + r), one block row a thread.
+template <class MatrixScalar, class Scalar, class Device>
+struct TransposedSpmvKernel {
+  Kokkos::View<const Offset*, Device> row_map;
+  Kokkos::View<const Ordinal*, Device> entries;
+  Kokkos::View<const MatrixScalar*, Device> values;
+  Scalar alpha;
+  MultiVectorArg<const Scalar, Device> x;
+  MultiVectorArg<Scalar, Device> y;
+  int bs;
+  Offset longest; ///< rows with more blocks are worked on by segments
+  typename LongRows<Device>::Segments segments;
+
+  KOKKOS_INLINE_FUNCTION void addBlock(Offset row, Offset k) const {
+    for (int c = 0; c < bs; ++c)
+      for (Offset j = 0; j < Offset(x.extent(1)); ++j) {
+        Scalar sum = 0;
+        for (int r = 0; r < bs; ++r)
+          sum += Scalar(values((k * bs + r) * bs + c)) * x(row * bs + r, j);
+        Kokkos::atomic_add(&y(Offset(entries(k)) * bs + c, j), alpha * sum);
+      }
+  }
+
+  KOKKOS_FUNCTION void operator()(const Offset row) const {
+    const Offset begin = row_map(row), end = row_map(row + 1);
+    if (end - begin <= longest)
+      for (Offset k = begin; k < end; ++k)
+        addBlock(row, k);
+  }
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal s, void*) const {
+    const Segment segment = Segment::at<Device>(segments, row_map, s);
+    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, segment.length),
+                         [&](const int k) { addBlock(segment.row, segment.begin + k); });
+  }
+};
+
+/// y_i = alpha op(D_i) x_i + beta y_i, one point row a thread on GPUs, a run of them on hosts. BS =
+/// 0: block size known at run time.
+template <int BS, class MatrixScalar, class Scalar, class Device>
+struct BlockDiagonalKernel {
+  Trans trans;
+  Scalar alpha, beta;
+  Kokkos::View<const MatrixScalar*, Device> blocks;
+  MultiVectorArg<const Scalar, Device> x;
+  MultiVectorArg<Scalar, Device> y;
+  int block_size;
+
+  static constexpr Offset run = compat::IsGpu<typename Device::execution_space>::value ? 1 : 256;
+
+  KOKKOS_FUNCTION void operator()(const Offset item) const {
+    const Offset n = x.extent(0), first = item * run, last = first + run < n ? first + run : n;
+    for (Offset j = 0; j < Offset(x.extent(1)); ++j) {
+      const Scalar* x_j = x.data() + j * Offset(x.stride(1));
+      Scalar* y_j = y.data() + j * Offset(y.stride(1));
+      if (beta == Scalar(0))
+        rows(first, last, x_j, [=](Offset i, Scalar product) { y_j[i] = product; });
+      else
+        rows(first, last, x_j,
+             [=, b = beta](Offset i, Scalar product) { y_j[i] = product + b * y_j[i]; });
+    }
+  }
+
+  template <class Store>
+  KOKKOS_INLINE_FUNCTION void rows(Offset first, Offset last, const Scalar* x_j,
+                                   const Store& store) const {
+    const int bs = BS > 0 ? BS : block_size;
+    const int down = trans == Trans::No ? bs : 1, right = trans == Trans::No ? 1 : bs;
+    const MatrixScalar* d = blocks.data();
+    const Scalar a = alpha;
+    for (Offset i = first; i < last; ++i) {
+      const Offset row = i / bs;
+      const MatrixScalar* d_i = d + row * bs * bs + (i - row * bs) * down;
+      const Scalar* x_i = x_j + row * bs;
+      Scalar sum = 0;
+      for (int c = 0; c < bs; ++c)
+        sum += Scalar(d_i[c * right]) * x_i[c];
+      store(i, a * sum);
+    }
+  }
+};
+
+} // namespace detail
+} // namespace ainvil

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "program/Interruption.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <string>
+#include <unistd.h>
+
+namespace ainvil {
+namespace perf {
+namespace {
+
+volatile std::sig_atomic_t caught = 0;
+
+// Only what POSIX allows in a handler.
+extern "C" void remember(int signal) {
+  caught = signal;
+  constexpr char text[] =
+      "\ninterrupted: ends after this step; again: at once. Results of finished "
+      "runs are kept.\n";
+  const int saved = errno;
+  if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0) { // nobody is there to read it
+  }
+  errno = saved;
+}
+
+} // namespace
+
+void catchSignals() {
+  struct sigaction once = {};
+  once.sa_handler = remember;
+  once.sa_flags = SA_RESTART | SA_RESETHAND;
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction before = {};
+    sigaction(signal, nullptr, &before);
+    if (before.sa_handler != SIG_IGN) // as under nohup
+      sigaction(signal, &once, nullptr);
+  }
+}
+
+void ignoreFailedWrites() {
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+}
+
+int caughtSignal() {
+  return caught;
+}
+
+void throwIfInterrupted() {
+  if (caught != 0)
+    throw Interrupted(std::string("interrupted by the signal '") + strsignal(caught) + "'");
+}
+
+} // namespace perf
+} // namespace ainvil

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "solve/SolveCommandLine.hpp"
+
+#include "Ainvil_BuildInfo.hpp"
+#include "program/CommandLineOptions.hpp"
+
+#include "Ainvil_Factory.hpp"
+#include "gallery/Ainvil_Gallery.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+namespace ainvil {
+namespace perf {
+namespace {
+
+constexpr const char* description =
+    "Solves A x = b with one or more preconditioners and compares them.\n"
+    "Without --precond it compares a sensible set and says which was the fastest.";
+constexpr const char* mpi_description =
+    "Solves A x = b on the ranks of an MPI job (mpirun -np 4 ainvil-solve-mpi ...) by Belos, with\n"
+    "the preconditioners of Ainvil on Tpetra's matrices and those of Ifpack2, and compares them.";
+
+constexpr const char* peers_description =
+    "Solves A x = b by Ainvil and by other libraries on the same cores: mpirun -np 2 --bind-to "
+    "none\n"
+    "ainvil-peers ... gives each of the others two ranks, and Ainvil two threads of the first.";
+
+const std::vector<std::string> solvers = {"cg", "gmres", "fgmres", "bicgstab"};
+const std::vector<std::string> peer_solvers = {"cg", "gmres"};
+
+constexpr size_t help_column = 33;
+
+/// Two columns, the second aligned.
+std::string helpLine(const std::string& left, const std::string& right, size_t indent) {
+  std::string line = std::string(indent, ' ') + left;
+  line.resize(std::max(line.size() + 1, help_column), ' ');
+  return line + right + "\n";
+}
+
+std::vector<std::string> defaultPreconds(const std::string& solver) {
+  // CG needs a symmetric M. Approximate inverses by rows of both L and U give one in general not;
+  // Jacobi sweeps do.
+  if (solver == "cg")
+    return {"jacobi", "ilu:solve=exact", "fsai:power=1", "fsai:power=2", "fsai:power=3"};
+  return {"jacobi",
+          "ilu:solve=exact",
+          "ilu:solve=isai,power=1",
+          "ilu:solve=isai,power=2",
+          "ilu:solve=isai,power=3",
+          "ilu:solve=isai,power=2,storage=bfloat16",
+          "ilu:solve=isai,power=1,relax=auto",
+          "ilu:solve=jacobi,sweeps=3"};
+}
+
+std::vector<std::string> defaultMpiPreconds(const std::string& solver) {
+  if (solver == "cg")
+    return {"jacobi", "ilu", "local-fsai", "fsai"};
+  return {"jacobi", "ilu", "ilu:solve=isai,power=1", "ilu:solve=isai,power=2",
+          "ilu:solve=isai,power=3"};
+}
+
+/// Ours that are quickest on hosts, and what a user of each library would take, where it is built.
+std::vector<std::string> defaultPeers(const std::string& solver) {
+  std::vector<std::string> preconds =
+      solver == "cg"
+          ? std::vector<std::string>{"jacobi",          "ilu",          "fsai:power=1",
+                                     "fsai:power=2",    "petsc:jacobi", "petsc:icc",
+                                     "hypre:parasails", "hypre:fsai",   "hypre:boomeramg",
+                                     "ifpack2:RILUK"}
+          : std::vector<std::string>{"jacobi",       "ilu",          "ilu:solve=isai,power=1",
+                                     "petsc:jacobi", "petsc:ilu",    "hypre:parasails",
+                                     "hypre:ilu",    "ifpack2:RILUK"};
+  const std::string built = std::string(" ") + build_info::peers + " ";
+  preconds.erase(std::remove_if(preconds.begin(), preconds.end(),
+                                [&](const std::string& precond) {
+                                  const std::string library = precond.substr(0, precond.find(':'));
+                                  return (library == "petsc" || library == "hypre" ||
+                                          library == "ifpack2") &&
+                                         built.find(" " + library + " ") == std::string::npos;
+                                }),
+                 preconds.end());
+  return preconds;
+}
+
+std::vector<std::string> defaultsOf(Program program, const std::string& solver) {
+  return program == Program::Solve      ? defaultPreconds(solver)
+         : program == Program::SolveMpi ? defaultMpiPreconds(solver)
+                                        : defaultPeers(solver);
+}
+
+std::string peersHelp() {
+  return "\nOther libraries, written LIBRARY:METHOD (this build has: " +
+         std::string(*build_info::peers ? build_info::peers : "none") + "):\n" +
+         helpLine("petsc:METHOD", "none, jacobi, ilu, icc, asm or gamg of each rank's rows, and/or",
+                  2) +
+         helpLine("", "options of PETSc: 'petsc:ilu -mat_type baij'", 2) +
+         helpLine("hypre:METHOD", "parasails,levels=1,threshold=0.1,filter=0.1;", 2) +
+         helpLine("", "fsai,steps=5,step-size=3,tolerance=0.001; ilu,level=0;", 2) +
+         helpLine("", "boomeramg,strong=0.25; jacobi", 2) +
+         helpLine("ifpack2:NAME,KEY=VALUE", "Ifpack2's names and parameters, and belos=NAME for a",
+                  2) +
+         helpLine("", "solver of Belos: 'ifpack2:RILUK,fact: iluk level-of-fill=1'", 2) +
+         "All work on the rows of a rank but for parasails, fsai, boomeramg, gamg and jacobi.\n";
+}
+
+std::string footer(Program program) {
+  const bool mpi = program == Program::SolveMpi;
+  std::string text = "Problems of the gallery (a single N means N in every direction):\n";
+  for (const GalleryEntry& entry : gallery())
+    text += helpLine(entry.syntax, entry.description, 2);
+  if (mpi)
+    text += helpLine("cavity-newton:N", "the cavity by Newton's method: one table row a step", 2);
+  text +=
+      "\nPreconditioners, written METHOD or METHOD:KEY=VALUE,KEY=VALUE (first value: default):\n";
+  for (const MethodHelp& method : preconditionerHelp()) {
+    text += helpLine(method.name, method.meaning, 2);
+    for (const ParameterHelp& parameter : method.parameters)
+      text += helpLine(parameter.key + "=" + parameter.values, parameter.meaning, 4);
+  }
+  if (program != Program::Peers)
+    text +=
+        "\nTo compare with, where the program has cuSPARSE: cusparse-ilu, its block ILU(0) with "
+        "exact\nsolves, and cusparse-ilu:policy=no-level, without the levels of its analysis.\n";
+  if (program == Program::Solve)
+    text += "In double and block size 1: kokkos-kernels-ilu, ILU(0) and exact solves of Kokkos "
+            "Kernels.\n";
+  if (mpi)
+    text +=
+        "\nEach works on the rows of a rank and their entries in columns of the rank (with those "
+        "of\nother ranks that --overlap adds), but for fsai, which knows no ranks; local-fsai "
+        "does.\nAll other names are Ifpack2's, with its parameters: RILUK:fact: iluk "
+        "level-of-fill=1\n";
+  if (program == Program::Peers)
+    text += peersHelp();
+  for (const std::string solver : {"gmres", "cg"}) {
+    text += "\nCompared without --precond, --solver " + solver;
+    text += solver == "cg" || program == Program::Peers ? ":\n" : ", fgmres or bicgstab:\n";
+    for (const std::string& precond : defaultsOf(program, solver))
+      text += "  " + precond + "\n";
+  }
+  text += "\nColumns of the table, times in seconds of wall clock:\n"
+          "  setup     initialize and compute of the preconditioner\n"
+          "  apply30   30 applications of it, timed together after one more that is not\n"
+          "  residual  ||b - A x|| / ||b|| of the system as given, recomputed in double on the "
+          "host: a run\n"
+          "            has converged if it is within --tol; with --scale that of S A S beside it\n"
+          "  total     setup + solve\n"
+          "  MiB       most memory held during the run, system and solver included\n";
+  if (mpi)
+    text += "Times and memory are those of the slowest and largest rank.\n";
+  text += "\nOptions --kokkos-... are passed on to Kokkos, --kokkos-help lists them.\n"
+          "Exit codes: 0 all runs converged, 3 some did not, 2 bad input or an output that could "
+          "not be\n"
+          "written, 128 + n ended by signal n, 1 anything else.\n";
+  return text;
+}
+
+void readRhs(const std::string& text, CommandLine& command) {
+  const std::string random = "random";
+  if (text == "ones") {
+    command.rhs = RhsKind::Ones;
+  } else if (text == "rowsum") {
+    command.rhs = RhsKind::RowSum;
+  } else if (text == "scaled-rowsum") {
+    command.rhs = RhsKind::ScaledRowSum;
+  } else if (text == random) {
+    command.rhs = RhsKind::Random;
+  } else if (text.compare(0, random.size() + 1, random + ":") == 0) {
+    command.rhs = RhsKind::Random;
+    const char* const end = text.data() + text.size();
+    const auto [next, error] =
+        std::from_chars(text.data() + random.size() + 1, end, command.rhs_seed);
+    if (error != std::errc() || next != end)
+      throw InvalidArgument(
+          message("--rhs '", text, "': the seed must be an integer from 0 to 2^64 - 1"));
+  } else {
+    command.rhs = RhsKind::File;
+    command.rhs_file = text;
+  }
+}
+
+void check(const CommandLine& command, bool block_size_given) {
+  if (command.matrix.empty() == command.problem.empty())
+    throw InvalidArgument("give either --matrix FILE or --problem SPEC; --help lists the problems");
+  if (block_size_given)
+    requireAtLeast("--block-size", command.block_size, 1);
+  requireAtLeast("--restart", command.restart, 1);
+  requireAtLeast("--max-iters", command.max_iterations, 0);
+  requireAtLeast("--repeat", command.repeat, 1);
+  requireTolerance(command.tolerance);
+  requireAtLeast("--overlap", command.overlap, 0);
+  if (command.overlap > 0 && command.in_blocks)
+    throw InvalidArgument("--overlap needs --format points: Ifpack2 shares no rows of blocks");
+  requireAtLeast("--newton-steps", command.newton_steps, 1);
+  requireTolerance(command.newton_tolerance);
+}
+
+} // namespace
+
+const char* nameOf(Program program) {
+  return program == Program::Solve      ? "ainvil-solve"
+         : program == Program::SolveMpi ? "ainvil-solve-mpi"
+                                        : "ainvil-peers";
+}
+
+CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program program) {
+  const bool mpi = program == Program::SolveMpi, peers = program == Program::Peers;
+  CommandLine command;
+  command.program = program;
+  std::string partition = "rows", format = "points";
+  std::string rhs;
+  std::string exec = "default", clock = "wall";
+  std::string precision = "double", basis;
+  std::string residual = "original";
+
+  CLI::App app(mpi ? mpi_description : peers ? peers_description : description, nameOf(program));
+  app.get_formatter()->column_width(help_column);
+  const auto text = [&](const char* option, std::string& value, const char* type,
+                        const char* meaning) {
+    return app.add_option(option, value, meaning)->type_name(type);
+  };
+  text("--matrix", command.matrix, "FILE.mtx[.gz]", "Matrix Market file");
+  text("--problem", command.problem, "SPEC", "problem of the gallery, as cavity:300; see below");
+  text("--rhs", rhs, "RHS",
+       "ones|rowsum|scaled-rowsum|random[:SEED]|FILE (Matrix Market, text\n"
+       "with one number a line, or NumPy's .npy);\n"
+       "rowsum: A times ones; scaled-rowsum: S A S times ones;\n"
+       "all but the latter are scaled with the matrix;\n"
+       "random: uniform in (-1, 1), seed 1;\n"
+       "default: that of the problem if it has one, else rowsum");
+  CLI::Option* block_size =
+      app.add_option("--block-size", command.block_size,
+                     "regroup in blocks of this size; default: the problem's, 1 for files")
+          ->type_name("B");
+  addChoice(app, "--scale", command.scale,
+            "solve with S A S, S = diag(d_i^-1/2), d_i = |a_ii| or the norm of\n"
+            "column i; the solution is scaled back; default none",
+            {"none", "diagonal", "norm"});
+  addChoice(app, "--residual", residual,
+            "with --scale: of which system the residual is to meet the tolerance,\n"
+            "A x = b as given or S A S; default original",
+            {"original", "scaled"});
+  addChoice(app, "--reorder", command.reorder,
+            "order of the block rows and columns: reverse Cuthill-McKee or\n"
+            "nested dissection; rows in files and messages of bad input keep\n"
+            "their numbers; default none",
+            {"none", "rcm", "nd"});
+  addChoice(app, "--solver", command.solver,
+            "Krylov method: cg for SPD matrices, fgmres for preconditioners that\n"
+            "vary between applications; default gmres",
+            peers ? peer_solvers : solvers);
+  if (!mpi && !peers)
+    app.add_flag("--allow-varying", command.allow_varying,
+                 "run cg and gmres even with a preconditioner that varies between\n"
+                 "applications");
+  addNumber(app, "--restart", command.restart, "M", "restart length of gmres and fgmres");
+  addNumber(app, "--tol", command.tolerance, "T",
+            "stop at ||b - A x|| <= T ||b|| of the system as given");
+  addNumber(app, "--max-iters", command.max_iterations, "N", "most iterations of a solve");
+  addRepeatable(app, "--precond", command.preconds, "SPEC",
+                "preconditioner, see below; repeatable");
+  addNumber(app, "--repeat", command.repeat, "R",
+            "do all R times and report the fastest setup, apply30 and solve;\n"
+            "the JSON also has the first setup and, if R > 1, the fastest\n"
+            "compute on the same graph");
+  if (mpi) {
+    addChoice(app, "--partition", partition,
+              "which rank has which block rows: consecutive ones, or the parts\n"
+              "that METIS makes of the graph; default rows",
+              {"rows", "metis"});
+    addNumber(app, "--overlap", command.overlap, "K",
+              "levels of rows of other ranks that Ifpack2's AdditiveSchwarz\n"
+              "adds to those of a rank");
+    addChoice(app, "--format", format, "of the matrix: CrsMatrix or BlockCrsMatrix; default points",
+              {"points", "blocks"});
+    text("--belos", command.belos, "NAME",
+         "solver of Belos in place of its usual one for --solver, such as\n"
+         "'TPETRA GMRES SINGLE REDUCE', one reduction over the ranks an iteration");
+    addNumber(app, "--newton-tol", command.newton_tolerance, "T",
+              "cavity-newton: stop at ||F|| <= T ||F_0||");
+    addNumber(app, "--newton-steps", command.newton_steps, "N", "cavity-newton: most steps");
+  } else if (peers) {
+    addChoice(app, "--clock", clock,
+              "wall: of the slowest rank; cpu: time that the processor gave to a\n"
+              "single rank, for machines that others use too; default wall",
+              {"wall", "cpu"});
+  } else {
+    addChoice(app, "--exec", exec, "Kokkos' default execution space or its host space",
+              {"default", "host"});
+    addChoice(app, "--precision", precision,
+              "of matrix, vectors and preconditioner; default double;\n"
+              "float reaches residuals of about 1e-6",
+              {"double", "float"});
+  }
+  if (!mpi)
+    addChoice(app, "--basis", basis,
+              "precision in which gmres and fgmres keep their basis; float takes\n"
+              "half the time and memory for it; default that of the vectors",
+              {"double", "float"});
+  text("--json", command.json, "FILE|-",
+       "results as JSON, one object a run, one line each;\n"
+       "-: to stdout, and the table to stderr");
+  if (!mpi && !peers)
+    app.add_flag("--json-history", command.json_history,
+                 "the JSON has the relative residual of all iterations, too");
+  if (!mpi && !peers)
+    text("--history", command.history, "FILE.csv",
+         "relative residual of all iterations of all runs");
+  if (!peers)
+    text("--solution", command.solution, "FILE.mtx",
+         "x of the fastest run that converged, or if none did,\n"
+         "of the one with the smallest residual");
+  app.add_flag("--quiet", command.quiet, "no table, no progress line");
+
+  command.help = parse(app, arguments, footer(program));
+  if (!command.help.empty())
+    return command;
+  if (!rhs.empty())
+    readRhs(rhs, command);
+  command.on_host = exec == "host";
+  command.cpu_clock = clock == "cpu";
+  command.single_precision = precision == "float";
+  command.float_basis = command.single_precision || basis == "float";
+  if (command.single_precision && basis == "double")
+    throw InvalidArgument("--basis double is more than --precision float");
+  command.decides_scaled = residual == "scaled";
+  if (command.decides_scaled && command.scale == "none")
+    throw InvalidArgument("--residual scaled needs --scale");
+  command.by_metis = partition == "metis";
+  command.in_blocks = format == "blocks";
+  check(command, block_size->count() > 0);
+  if (!mpi)
+    checkFiles(command);
+  if (command.preconds.empty())
+    command.preconds = defaultsOf(program, command.solver);
+  return command;
+}
+
+void checkFiles(const CommandLine& command) {
+  if (!command.rhs_file.empty() && !std::filesystem::exists(command.rhs_file))
+    throw InvalidArgument(message("--rhs must be ones, rowsum, scaled-rowsum, random[:SEED] or a "
+                                  "file, but there is no file '",
+                                  command.rhs_file, "'"));
+  const std::pair<const char*, const std::string*> outputs[] = {{"--json", &command.json},
+                                                                {"--history", &command.history},
+                                                                {"--solution", &command.solution}};
+  for (const auto& [option, path] : outputs) {
+    if (sameFile(*path, command.matrix) || sameFile(*path, command.rhs_file))
+      throw InvalidArgument(message(option, " would overwrite the input file '", *path, "'"));
+    for (const auto& [other, other_path] : outputs) // each pair once
+      if (path < other_path && sameFile(*path, *other_path))
+        throw InvalidArgument(message(option, " and ", other, " name the same file '", *path, "'"));
+  }
+}
+
+} // namespace perf
+} // namespace ainvil

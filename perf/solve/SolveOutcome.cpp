@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "solve/SolveOutcome.hpp"
+
+#include "program/Interruption.hpp"
+
+#include "Ainvil_Error.hpp"
+#include "Ainvil_Solver.hpp"
+
+#include <cmath>
+#include <new>
+
+namespace ainvil {
+namespace perf {
+namespace {
+
+/// What to do where the residual that decides is larger than the one that the solver saw.
+const char* remedy(const CommandLine& command) {
+  if (command.single_precision)
+    return "; float resolves no more of this system: take --precision double";
+  if (command.scale != "none" && command.decides_scaled)
+    return "; rounding keeps it there: take a larger --tol";
+  if (command.scale != "none")
+    return "; rounding keeps it there: take a larger --tol, another --scale, or --residual scaled "
+           "if that of the scaled system is what counts";
+  return "; rounding keeps it there: take a larger --tol or --scale diagonal";
+}
+
+} // namespace
+
+void judge(const CommandLine& command, const LinearSystem& system, RunRecord& record) {
+  record.rel_residual = relativeResidual(system.original_matrix, system.original_rhs,
+                                         originalSolution(system, record.solution));
+  record.scaled_rel_residual = command.scale == "none"
+                                   ? not_measured
+                                   : relativeResidual(system.matrix, system.rhs, record.solution);
+  const double residual = record.decisiveResidual(command);
+  const bool claimed = record.converged;
+  record.converged = residual <= command.tolerance;
+  if (record.converged) {
+    record.status = toString(SolveStatus::Converged);
+    record.message.clear();
+  } else if (claimed) {
+    record.status =
+        toString(std::isfinite(residual) ? SolveStatus::Stagnated : SolveStatus::Diverged);
+    record.message =
+        message("the solver ended within its tolerance, but the recomputed residual is ", residual,
+                remedy(command));
+  }
+}
+
+void recordFailure(const std::exception& error, RunRecord& record) {
+  record.converged = false;
+  record.message = error.what();
+  if (dynamic_cast<const BreakdownError*>(&error) != nullptr) {
+    record.status = toString(SolveStatus::Breakdown);
+  } else if (dynamic_cast<const OutOfMemory*>(&error) != nullptr) {
+    record.status = "out_of_memory";
+  } else if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) {
+    record.status = "out_of_memory";
+    record.message = "there is not enough memory";
+  } else if (dynamic_cast<const Interrupted*>(&error) != nullptr) {
+    record.status = "interrupted";
+  } else {
+    record.status = dynamic_cast<const Error*>(&error) != nullptr ? "refused" : "failed";
+  }
+}
+
+} // namespace perf
+} // namespace ainvil

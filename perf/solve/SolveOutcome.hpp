@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// How a run ended, by the same rules in all programs: a solution is judged by the residual of the
+/// system, not by what the solver believes, and whatever stops a run is a row of the table.
+
+#include "solve/SolveRecord.hpp"
+#include "solve/SolveSystem.hpp"
+
+namespace ainvil {
+namespace perf {
+
+/// Judges the solution of a run. Expects `solution`, and in `converged`, `status` and `message`
+/// what the solver says of it; sets both residuals and lets that of the command line's --residual
+/// decide: within the tolerance the run has converged; beyond it a run that believes to have
+/// converged has `stagnated`, or `diverged` if it is not finite, with a message.
+void judge(const CommandLine& command, const LinearSystem& system, RunRecord& record);
+
+/// The run ended by this exception: status `breakdown`, `out_of_memory`, `refused` (another
+/// ainvil::Error: the preconditioner or the solver does not accept the system), `interrupted`, or
+/// `failed` (anything else). The message is the exception's.
+void recordFailure(const std::exception& error, RunRecord& record);
+
+} // namespace perf
+} // namespace ainvil

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// The files of ainvil-solve and its kin, brought up to date as runs end.
+
+#include "solve/SolveRecord.hpp"
+#include "solve/SolveSystem.hpp"
+
+#include <string>
+#include <vector>
+
+namespace ainvil {
+namespace perf {
+
+/// Writes what --json, --history and --solution ask for anew after every run, so that whatever ends
+/// the program leaves the results of the runs before. Each file is whole at any time.
+class SolveOutputs {
+public:
+  /// All must outlive it.
+  SolveOutputs(const CommandLine& command, const LinearSystem& system)
+      : command_(command), system_(system) {}
+
+  /// Takes the record of a run; `json` is its line. An output that fails is told on stderr, once,
+  /// and does not keep the others from being written.
+  void add(RunRecord record, const std::string& json);
+
+  const std::vector<RunRecord>& records() const { return records_; } ///< solutions left out
+  bool allConverged() const;
+  /// Some output does not hold what it should.
+  bool failed() const { return !failed_.empty(); }
+
+private:
+  template <class Write>
+  void attempt(const std::string& path, const Write& write);
+  void writeSolution();
+
+  const CommandLine& command_;
+  const LinearSystem& system_;
+  std::vector<RunRecord> records_;
+  std::string json_;
+  size_t best_ = 0;
+  Vector<double, HostDevice> solution_; ///< of the best run
+  std::vector<std::string> failed_;     ///< paths
+};
+
+} // namespace perf
+} // namespace ainvil

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// What ainvil-solve measures.
+
+#include "solve/SolveCommandLine.hpp"
+
+#include "Ainvil_Types.hpp"
+#include "backend/Ainvil_Profiling.hpp"
+
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace ainvil {
+namespace perf {
+
+/// Where the runs took place.
+struct Environment {
+  std::string exec_space;
+  std::string device; ///< name of the GPU or CPU
+  int threads = 0;    ///< of the host, on each rank
+  int ranks = 1;
+};
+
+constexpr double not_measured = std::numeric_limits<double>::quiet_NaN();
+
+/// One preconditioner, one solver, one system. Times are wall-clock seconds, fenced at both ends;
+/// of several repetitions the minimum. A run that ended in its setup has measured nothing else.
+struct RunRecord {
+  std::string precond;
+  std::string library = "Ainvil";              ///< with its version where it is another one
+  std::vector<PhaseTimes::Phase> setup_phases; ///< of the fastest setup
+  double setup_seconds = not_measured;         ///< initialize and compute
+  double first_setup_seconds = not_measured;   ///< of the first repetition
+  double recompute_seconds = not_measured;     ///< compute on the same graph, if repeated
+  double apply30_seconds = not_measured;       ///< 30 applications after one that is not timed
+  double solve_seconds = not_measured;
+  double totalSeconds() const { return setup_seconds + solve_seconds; }
+
+  Offset factor_entries = 0;
+  Offset factor_bytes = 0;
+  Offset breakdowns = 0;
+  Offset peak_bytes = 0; ///< most memory held during the run, system and solver included
+  std::string notes;
+
+  bool converged = false;
+  std::string status;
+  std::string message; ///< why it did not converge; empty if it did
+  int iterations = 0;
+  /// ||b - A x|| / ||b|| of the system as the user gave it, recomputed in double on the host.
+  double rel_residual = not_measured;
+  double scaled_rel_residual = not_measured; ///< of S A S, if the system is scaled
+  std::vector<double> history;         ///< relative residual after each iteration, from the 0th
+  Vector<double, HostDevice> solution; ///< of the system as the solver sees it
+
+  /// The residual that --residual lets decide.
+  double decisiveResidual(const CommandLine& command) const {
+    return command.decides_scaled ? scaled_rel_residual : rel_residual;
+  }
+};
+
+/// The run a user would choose: converged before not, then the fastest or the smallest residual.
+/// Returns records.size() if no run has a finite residual.
+inline size_t bestRun(const std::vector<RunRecord>& records) {
+  const auto better = [](const RunRecord& a, const RunRecord& b) {
+    if (a.converged != b.converged)
+      return a.converged;
+    return a.converged ? a.totalSeconds() < b.totalSeconds() : a.rel_residual < b.rel_residual;
+  };
+  size_t best = records.size();
+  for (size_t i = 0; i < records.size(); ++i)
+    if (records[i].rel_residual < std::numeric_limits<double>::infinity() &&
+        (best == records.size() || better(records[i], records[best])))
+      best = i;
+  return best;
+}
+
+} // namespace perf
+} // namespace ainvil

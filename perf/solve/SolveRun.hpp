@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// Setting up, applying and solving with one preconditioner, in one precision on one device.
+
+#include "program/Interruption.hpp"
+#include "program/Measure.hpp"
+#include "program/MemoryMeter.hpp"
+#include "program/ProgressLine.hpp"
+#include "solve/SolveOutcome.hpp"
+
+#include "Ainvil_BiCgStab.hpp"
+#include "Ainvil_Cg.hpp"
+#include "Ainvil_Gmres.hpp"
+#include "Ainvil_Preconditioner.hpp"
+
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <type_traits>
+
+namespace ainvil {
+namespace perf {
+
+/// What the command line says of the solver.
+inline SolverOptions solverOptions(const CommandLine& command) {
+  SolverOptions options;
+  options.tolerance = command.tolerance;
+  options.max_iterations = command.max_iterations;
+  options.restart = command.restart;
+  options.basis = command.float_basis ? Storage::Float : Storage::Native;
+  options.allow_varying = command.allow_varying;
+  return options;
+}
+
+/// The solver of the command line with these options.
+template <class Scalar, class Device>
+std::unique_ptr<KrylovSolver<Scalar, Device>> makeSolver(const CommandLine& command,
+                                                         SolverOptions options) {
+  if (command.solver == "cg")
+    return std::make_unique<Cg<Scalar, Device>>(std::move(options));
+  if (command.solver == "bicgstab")
+    return std::make_unique<BiCgStab<Scalar, Device>>(std::move(options));
+  return std::make_unique<Gmres<Scalar, Device>>(
+      std::move(options), command.solver == "fgmres" ? Flexible::Yes : Flexible::No);
+}
+
+template <class Scalar, class Device>
+class Runner {
+public:
+  using Precond = Preconditioner<Scalar, Device>;
+
+  /// Copies the system to the device. \throws InvalidArgument if a value is too large or too small
+  /// for Scalar.
+  Runner(const CommandLine& command, const LinearSystem& system, ProgressLine& progress,
+         MemoryMeter& memory)
+      : command_(command), system_(system), progress_(progress), memory_(memory),
+        matrix_(toDevice(system.matrix)), operator_(matrix_), b_(toDevice(system.rhs)),
+        x_(allocate<Scalar, Device>(exec_, "Ainvil::x", b_.extent(0))) {}
+
+  /// Whatever stops the run is part of the record.
+  RunRecord run(const std::string& specification, Precond& precond) {
+    RunRecord record;
+    record.precond = specification;
+    memory_.resetPeak();
+    try {
+      repeat(precond, record);
+    } catch (const std::exception& error) {
+      recordFailure(error, record);
+      if (record.status == toString(SolveStatus::Breakdown) && system_.order.numRows() > 0)
+        record.message += " (block rows in the order of --reorder " + command_.reorder + ")";
+    }
+    record.peak_bytes = memory_.peak();
+    return record;
+  }
+
+private:
+  using Exec = typename Device::execution_space;
+
+  void repeat(Precond& precond, RunRecord& record) {
+    SolverOptions options = solverOptions(command_);
+    options.progress = [&](int iteration, double rel_residual) {
+      throwIfInterrupted();
+      if (progress_.isDue())
+        progress_.show(message(record.precond, ": iteration ", iteration, ", relative residual ",
+                               rel_residual));
+    };
+    // Only where somebody sees it: for the numbers kernels are cut into pieces.
+    if (progress_.isActive())
+      precond.setProgress(
+          [this, name = record.precond](const char* phase, Offset done, Offset total) {
+            throwIfInterrupted();
+            if (progress_.isDue())
+              progress_.show(message(name, ": setup, ", done, " of ", total, " ", phase));
+          });
+    const auto solver = makeSolver<Scalar, Device>(command_, options);
+    for (int repetition = 0; repetition < command_.repeat; ++repetition) {
+      setUp(precond, record);
+      throwIfInterrupted();
+      timeApplications(precond, record);
+      throwIfInterrupted();
+      solve(options, *solver, precond, record);
+    }
+  }
+
+  void setUp(Precond& precond, RunRecord& record) {
+    progress_.show(record.precond + ": setup");
+    const double seconds = timed([&] {
+      precond.initialize(exec_, matrix_);
+      precond.compute(exec_, matrix_);
+    });
+    const Report& report = precond.report();
+    if (std::isnan(record.first_setup_seconds))
+      record.first_setup_seconds = seconds;
+    if (!(seconds >= record.setup_seconds)) { // also if there is none yet
+      record.setup_seconds = seconds;
+      record.setup_phases = report.phases.phases();
+    }
+    if (command_.repeat > 1)
+      keepFastest(record.recompute_seconds, timed([&] { precond.compute(exec_, matrix_); }));
+    record.factor_entries = report.factor_entries;
+    record.factor_bytes = report.factor_bytes;
+    record.breakdowns = report.breakdowns;
+    record.notes = report.notes;
+  }
+
+  void timeApplications(const Precond& precond, RunRecord& record) {
+    progress_.show(record.precond + ": 30 applications");
+    precond.apply(exec_, b_, x_);
+    keepFastest(record.apply30_seconds, timed([&] {
+                  for (int i = 0; i < 30; ++i)
+                    precond.apply(exec_, b_, x_);
+                }));
+  }
+
+  /// Solves from x = 0. The solver stops by the residual of its own system, which may be scaled or
+  /// rounded; where that of the command line is not small enough yet, it goes on from there with a
+  /// smaller tolerance, as long as this helps.
+  void solve(SolverOptions options, KrylovSolver<Scalar, Device>& solver, const Precond& precond,
+             RunRecord& record) {
+    Kokkos::deep_copy(exec_, x_, Scalar(0));
+    record.iterations = 0;
+    record.history.clear();
+    double seconds = 0;
+    bool goes_on = iterate(solver, precond, record, seconds);
+    while (goes_on) {
+      const double before = record.decisiveResidual(command_);
+      options.tolerance *= 0.5 * command_.tolerance / before;
+      options.max_iterations = command_.max_iterations - record.iterations;
+      goes_on = iterate(*makeSolver<Scalar, Device>(command_, options), precond, record, seconds) &&
+                record.decisiveResidual(command_) <= 0.9 * before;
+    }
+    keepFastest(record.solve_seconds, seconds);
+  }
+
+  /// Goes on from x and judges what it has become. True if the solver is content and the judgement
+  /// is not.
+  bool iterate(KrylovSolver<Scalar, Device>& solver, const Precond& precond, RunRecord& record,
+               double& seconds) {
+    SolveResult result;
+    try {
+      seconds += timed([&] { result = solver.solve(exec_, operator_, &precond, b_, x_); });
+    } catch (const Interrupted&) {
+      record.solution = toHost(x_); // as far as it has come
+      judge(command_, system_, record);
+      throw;
+    }
+    const bool content = result.status == SolveStatus::Converged;
+    record.converged = content;
+    record.status = toString(result.status);
+    record.message = result.message;
+    record.iterations += result.iterations;
+    const bool first = record.history.empty();
+    record.history.insert(record.history.end(), result.history.begin() + (first ? 0 : 1),
+                          result.history.end());
+    record.solution = toHost(x_);
+    judge(command_, system_, record);
+    return content && !record.converged && record.iterations < command_.max_iterations &&
+           std::isfinite(record.decisiveResidual(command_));
+  }
+
+  template <class Work>
+  double timed(Work&& work) const {
+    compat::fence(exec_, "Ainvil::solve[timer]");
+    const Stopwatch stopwatch(command_.cpu_clock);
+    work();
+    compat::fence(exec_, "Ainvil::solve[timer]");
+    return stopwatch.seconds();
+  }
+
+  static void keepFastest(double& fastest, double seconds) {
+    fastest = std::fmin(fastest, seconds);
+  }
+
+  /// The matrix or the right-hand side in the precision of the runs; shared where that is double.
+  /// Values of float's range stay nonzero: a smaller one is let go only where it is below rounding
+  /// beside the largest of all.
+  template <class View>
+  static auto rounded(const View& values, const char* what) {
+    if constexpr (std::is_same<Scalar, double>::value) {
+      return values;
+    } else {
+      using Rounded = Kokkos::View<Scalar*, typename View::array_layout, HostDevice>;
+      using Limits = std::numeric_limits<Scalar>;
+      const auto result =
+          allocateView<Rounded>(HostDevice::execution_space(), "Ainvil::rounded", values.extent(0));
+      double largest = 0;
+      for (size_t i = 0; i < values.extent(0); ++i)
+        largest = std::fmax(largest, std::fabs(values(i)));
+      const auto refuse = [&](double value, const char* size) {
+        throw InvalidArgument(message("the value ", value, " of the ", what, " is too ", size,
+                                      " for --precision float: scale the system or use double"));
+      };
+      for (size_t i = 0; i < values.extent(0); ++i) {
+        const double size = std::fabs(values(i));
+        if (size > double(Limits::max()))
+          refuse(values(i), "large");
+        if (size < double(Limits::min()) && size > double(Limits::epsilon()) * largest)
+          refuse(values(i), "small");
+        result(i) = static_cast<Scalar>(values(i));
+      }
+      return result;
+    }
+  }
+
+  static BsrMatrix<Scalar, Device> toDevice(const BsrMatrix<double, HostDevice>& a) {
+    return copyTo<Device>(
+        BsrMatrix<Scalar, HostDevice>(a.graph, rounded(a.values, "matrix"), a.block_size));
+  }
+
+  static Vector<Scalar, Device> toDevice(const Vector<double, HostDevice>& b) {
+    return copyArray<Device>(rounded(b, "right-hand side"), "Ainvil::b");
+  }
+
+  static Vector<double, HostDevice> toHost(const Vector<Scalar, Device>& x) {
+    const auto host_x = copyArray<HostDevice>(x, "Ainvil::solution");
+    const auto result = allocateView<Vector<double, HostDevice>>(HostDevice::execution_space(),
+                                                                 "Ainvil::solution", x.extent(0));
+    for (size_t i = 0; i < x.extent(0); ++i)
+      result(i) = host_x(i);
+    return result;
+  }
+
+  const CommandLine& command_;
+  const LinearSystem& system_;
+  ProgressLine& progress_;
+  MemoryMeter& memory_;
+  Exec exec_;
+  BsrMatrix<Scalar, Device> matrix_;
+  MatrixOperator<Scalar, Device> operator_;
+  Vector<Scalar, Device> b_, x_;
+};
+
+} // namespace perf
+} // namespace ainvil

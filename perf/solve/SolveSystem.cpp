@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "solve/SolveSystem.hpp"
+
+#include "Ainvil_Convert.hpp"
+#include "Ainvil_Ordering.hpp"
+#include "Ainvil_Scaling.hpp"
+#include "backend/Ainvil_Counted.hpp"
+#include "gallery/Ainvil_Gallery.hpp"
+#include "io/Ainvil_MatrixMarket.hpp"
+#include "io/Ainvil_VectorFiles.hpp"
+#include "product/Ainvil_Spmv.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+
+namespace ainvil {
+namespace perf {
+namespace {
+
+using Exec = HostDevice::execution_space;
+using Matrix = BsrMatrix<double, HostDevice>;
+using HostVector = Vector<double, HostDevice>;
+using Range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<Offset>>;
+
+/// The smallest i < n for which isBad(i), or n.
+template <class Predicate>
+Offset findFirst(Offset n, const Predicate& isBad) {
+  Offset found = n;
+  Kokkos::parallel_reduce(
+      "Ainvil::solve[check]", Range(0, n),
+      [&](const Offset i, Offset& first) {
+        if (i < first && isBad(i))
+          first = i;
+      },
+      Kokkos::Min<Offset>(found));
+  return std::min(found, n);
+}
+
+void checkRows(const CommandLine& command, const Matrix& a) {
+  const auto refuse = [&](const auto&... reason) {
+    throw InvalidArgument(message("the matrix of '", command.problemName(), "' ", reason...));
+  };
+  if (a.numRows() != a.numCols())
+    refuse("has ", a.numPointRows(), " rows and ", a.numPointCols(),
+           " columns, but only square matrices can be solved with");
+  const int bs = a.block_size;
+  const Offset empty = findFirst(a.numPointRows(), [&](Offset point_row) {
+    const Offset row = point_row / bs, r = point_row % bs;
+    for (Offset e = a.graph.row_map(row); e < a.graph.row_map(row + 1); ++e)
+      for (int c = 0; c < bs; ++c)
+        if (a.values((e * bs + r) * bs + c) != 0)
+          return false;
+    return true;
+  });
+  if (empty < a.numPointRows())
+    refuse("is singular: ", counted("row", empty), " has no nonzero entry");
+}
+
+/// ||v|| = largest * root, without squares that over- or underflow.
+struct ScaledNorm {
+  double largest = 1; ///< largest |v_i|; NaN or Inf if one is
+  double root = 1;    ///< (sum of (v_i / largest)^2)^(1/2)
+
+  ScaledNorm() = default; ///< of a unit vector
+  explicit ScaledNorm(const HostVector& v) : largest(0), root(0) {
+    for (size_t i = 0; i < v.extent(0); ++i) {
+      const double size = std::fabs(v(i));
+      if (!std::isfinite(size)) {
+        largest = size;
+        root = 1;
+        return;
+      }
+      largest = std::max(largest, size);
+    }
+    if (largest == 0)
+      return;
+    double sum = 0;
+    for (size_t i = 0; i < v.extent(0); ++i)
+      sum += (v(i) / largest) * (v(i) / largest);
+    root = std::sqrt(sum);
+  }
+
+  /// The ratio of two norms.
+  double over(const ScaledNorm& other) const {
+    return (largest / other.largest) * (root / other.root);
+  }
+};
+
+HostVector newVector(Offset n) {
+  return allocateView<HostVector>(Exec(), "Ainvil::vector", size_t(n));
+}
+
+HostVector constantVector(Offset n, double value) {
+  const HostVector x = newVector(n);
+  Kokkos::deep_copy(x, value);
+  return x;
+}
+
+/// Uniform in (-1, 1), the same numbers with every standard library.
+HostVector randomVector(Offset n, std::uint64_t seed) {
+  const HostVector x = newVector(n);
+  std::mt19937_64 generator(seed);
+  for (Offset i = 0; i < n; ++i)
+    x(i) = std::ldexp(static_cast<double>(generator() >> 11) + 0.5, -52) - 1;
+  return x;
+}
+
+HostVector rowSums(const Matrix& a) {
+  const HostVector b = newVector(a.numPointRows());
+  const Exec exec;
+  spmv<double, double, HostDevice>(exec, Trans::No, 1.0, a, constantVector(a.numPointCols(), 1.0),
+                                   0.0, b);
+  compat::fence(exec, "Ainvil::solve[rowsum]");
+  return b;
+}
+
+HostVector readRhs(const std::string& path, Offset n) {
+  const HostVector b = readVector(path);
+  if (Offset(b.extent(0)) != n)
+    throw InvalidArgument(message("the right-hand side in '", path, "' has ", b.extent(0),
+                                  " values, but the matrix has ", n, " rows"));
+  return b;
+}
+
+/// The right-hand side of the system as given; empty for the row sums of the scaled one.
+HostVector makeRhs(const CommandLine& command, const Matrix& a, const HostVector& own) {
+  const Offset n = a.numPointRows();
+  switch (command.rhs) {
+  case RhsKind::Default:
+    return own.extent(0) > 0 ? own : rowSums(a);
+  case RhsKind::Ones:
+    return constantVector(n, 1);
+  case RhsKind::RowSum:
+    return rowSums(a);
+  case RhsKind::ScaledRowSum:
+    return {};
+  case RhsKind::Random:
+    return randomVector(n, command.rhs_seed);
+  case RhsKind::File:
+    return readRhs(command.rhs_file, n);
+  }
+  return {};
+}
+
+/// A becomes S A S, b becomes S b, or S A S times ones where there is no b yet.
+void scaleSystem(ScalingRule rule, LinearSystem& system) {
+  const Exec exec;
+  system.scaling = scalingFactors(exec, system.matrix, rule);
+  system.matrix = scaled(exec, system.scaling, system.matrix);
+  if (system.rhs.extent(0) == 0) {
+    system.rhs = rowSums(system.matrix);
+    system.original_rhs = newVector(system.rhs.extent(0));
+    for (size_t i = 0; i < system.rhs.extent(0); ++i)
+      system.original_rhs(i) = system.rhs(i) / system.scaling(i);
+  } else {
+    system.rhs = newVector(system.original_rhs.extent(0));
+    Kokkos::deep_copy(exec, system.rhs, system.original_rhs);
+    scale(exec, system.scaling, system.rhs);
+  }
+  compat::fence(exec, "Ainvil::solve[scale]");
+}
+
+/// Scaling and reordering commute. Being last, the latter leaves the row numbers of all checks as
+/// the user knows them.
+void reorder(Ordering method, LinearSystem& system) {
+  const Exec exec;
+  Kokkos::Timer timer;
+  system.order = ordering(method, system.matrix.graph);
+  system.matrix = permuted(exec, system.order, system.matrix);
+  const HostVector rhs = newVector(system.rhs.extent(0));
+  permute<double, HostDevice>(exec, Trans::No, system.order, system.matrix.block_size,
+                              asColumn(system.rhs), asColumn(rhs));
+  compat::fence(exec, "Ainvil::solve[reorder]");
+  system.rhs = rhs;
+  system.reorder_seconds = timer.seconds();
+}
+
+} // namespace
+
+LinearSystem makeSystem(const CommandLine& command) {
+  const Exec exec;
+  LinearSystem system;
+  HostVector own_rhs;
+  if (command.matrix.empty()) {
+    const Problem problem = makeProblem(command.problem);
+    system.matrix = problem.matrix;
+    own_rhs = problem.rhs;
+  } else {
+    system.matrix = readMatrixMarket(command.matrix);
+  }
+  checkRows(command, system.matrix);
+  if (command.block_size > 0)
+    system.matrix = toBlocks(exec, system.matrix, command.block_size);
+  system.rhs = makeRhs(command, system.matrix, own_rhs);
+  system.original_matrix = system.matrix;
+  system.original_rhs = system.rhs;
+  if (command.scale != "none")
+    scaleSystem(command.scale == "norm" ? ScalingRule::ColumnNorm : ScalingRule::Diagonal, system);
+  else if (system.rhs.extent(0) == 0)
+    system.original_rhs = system.rhs = rowSums(system.matrix);
+  if (command.reorder != "none")
+    reorder(command.reorder == "rcm" ? Ordering::Rcm : Ordering::NestedDissection, system);
+  return system;
+}
+
+double relativeResidual(const Matrix& a, const HostVector& b, const HostVector& x) {
+  const int bs = a.block_size;
+  const HostVector r = newVector(a.numPointRows());
+  Kokkos::parallel_for(
+      "Ainvil::solve[residual]", Range(0, a.numPointRows()), [&](const Offset point_row) {
+        const Offset row = point_row / bs, i = point_row % bs;
+        double sum = b(point_row);
+        for (Offset e = a.graph.row_map(row); e < a.graph.row_map(row + 1); ++e)
+          for (int c = 0; c < bs; ++c)
+            sum -= a.values((e * bs + i) * bs + c) * x(Offset(a.graph.entries(e)) * bs + c);
+        r(point_row) = sum;
+      });
+  const ScaledNorm r_norm(r), b_norm(b), x_norm(x);
+  if (!std::isfinite(x_norm.largest)) // be it where A has no entries
+    return x_norm.largest;
+  return b_norm.largest > 0 ? r_norm.over(b_norm) : r_norm.over({});
+}
+
+Vector<double, HostDevice> originalSolution(const LinearSystem& system,
+                                            const Vector<double, HostDevice>& x) {
+  const Exec exec;
+  const HostVector result = newVector(x.extent(0));
+  if (system.order.numRows() > 0)
+    permute<double, HostDevice>(exec, Trans::Yes, system.order, system.matrix.block_size,
+                                asColumn(x), asColumn(result));
+  else
+    Kokkos::deep_copy(exec, result, x);
+  if (system.scaling.extent(0) > 0)
+    scale(exec, system.scaling, result);
+  compat::fence(exec, "Ainvil::solve[original]");
+  return result;
+}
+
+} // namespace perf
+} // namespace ainvil

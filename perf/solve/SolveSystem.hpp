@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// The linear system that ainvil-solve solves: read or built, checked, regrouped, scaled and
+/// reordered.
+
+#include "solve/SolveCommandLine.hpp"
+
+#include "Ainvil_BsrMatrix.hpp"
+#include "Ainvil_Permutation.hpp"
+
+namespace ainvil {
+namespace perf {
+
+/// A x = b as the solvers see it, and as the user gave it.
+struct LinearSystem {
+  BsrMatrix<double, HostDevice> matrix;
+  Vector<double, HostDevice> rhs;
+  /// In blocks, but neither scaled nor reordered; share memory with the above where those are not
+  /// either.
+  BsrMatrix<double, HostDevice> original_matrix;
+  Vector<double, HostDevice> original_rhs;
+  Vector<double, HostDevice> scaling; ///< S where the matrix is made from S A S, else empty
+  Permutation<HostDevice> order;      ///< P where the matrix is P (S A S) P^T, else without rows
+  double reorder_seconds = 0;         ///< to find P and to apply it
+};
+
+/// The system that the command line describes, on the host.
+/// \throws FileError if a file cannot be read or is malformed; InvalidArgument if the matrix is not
+/// square, has a row without nonzero values or a diagonal that cannot be scaled with, or if the
+/// block size does not divide the number of rows. Rows are counted from 1.
+LinearSystem makeSystem(const CommandLine& command);
+
+/// ||b - A x|| / ||b||, or ||b - A x|| if b is zero; NaN or Inf if x or b - A x is not finite.
+/// Evaluated on the host, by none of the kernels that the solvers use, and in a way that neither
+/// over- nor underflows where the result does not. Cost: the entries of A once, a vector of memory.
+double relativeResidual(const BsrMatrix<double, HostDevice>& a, const Vector<double, HostDevice>& b,
+                        const Vector<double, HostDevice>& x);
+
+/// S P^T x: the solution of the system before scaling and reordering.
+Vector<double, HostDevice> originalSolution(const LinearSystem& system,
+                                            const Vector<double, HostDevice>& x);
+
+} // namespace perf
+} // namespace ainvil

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "solve/TpetraSolve.hpp"
+
+#include "peers/CusparseIlu.hpp"
+
+#include "Ainvil_Partition.hpp"
+#include "Ainvil_TpetraCollective.hpp"
+
+#include <BelosSolverFactory.hpp>
+#include <BelosTpetraAdapter.hpp>
+#include <Ifpack2_AdditiveSchwarz.hpp>
+#include <Ifpack2_Factory.hpp>
+#include <Teuchos_oblackholestream.hpp>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <cstdlib>
+
+namespace ainvil {
+namespace perf {
+namespace {
+
+using Teuchos::ParameterList;
+using OurPreconditioner = tpetra::Preconditioner<TpetraRow>;
+using MultiVector = Tpetra::MultiVector<>;
+
+/// cuSPARSE's exact triangular solves on the diagonal block of each rank.
+class CusparseBlockJacobi final : public tpetra::BlockJacobi<TpetraRow> {
+public:
+  CusparseBlockJacobi(const Teuchos::RCP<const TpetraRow>& a, std::string specification)
+      : BlockJacobi(a, "none"), specification_(std::move(specification)) {}
+
+protected:
+  PreconditionerPtr<double, tpetra::Map::node_type::device_type> createLocal() const override {
+    return createCusparseIlu(specification_);
+  }
+
+private:
+  std::string specification_;
+};
+
+bool isOurs(const std::string& specification) {
+  const std::string method = tpetra::methodOf(specification);
+  return isCusparseIlu(specification) || method == "local-fsai" || tpetra::isMethod(method);
+}
+
+/// "RILUK:fact: iluk level-of-fill=1" as name and list; numbers are told by their looks.
+std::pair<std::string, ParameterList> ofIfpack2(const std::string& specification) {
+  const size_t colon = specification.find(':');
+  ParameterList list;
+  size_t begin = colon;
+  while (begin < specification.size()) {
+    const size_t end = std::min(specification.find(',', ++begin), specification.size());
+    const std::string pair = specification.substr(begin, end - begin);
+    const size_t equals = pair.find('=');
+    if (equals == std::string::npos)
+      throw InvalidArgument(message("preconditioner '", specification, "': '", pair,
+                                    "' is not of the form NAME=VALUE"));
+    const std::string name = pair.substr(0, equals), value = pair.substr(equals + 1);
+    char* end_of_number;
+    const double number = std::strtod(value.c_str(), &end_of_number);
+    if (value.empty() || *end_of_number != '\0')
+      list.set(name, value);
+    else if (value.find_first_of(".eE") == std::string::npos)
+      list.set(name, static_cast<int>(number));
+    else
+      list.set(name, number);
+    begin = end;
+  }
+  return {specification.substr(0, colon), list};
+}
+
+/// True for the solvers of Belos that apply M to every vector anew, and x from what came of it.
+bool takesVarying(const CommandLine& command) {
+  std::string belos = command.belos;
+  std::transform(belos.begin(), belos.end(), belos.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return belos.empty() ? command.solver == "fgmres" || command.solver == "bicgstab"
+                       : belos == "FLEXIBLE GMRES" || belos == "BICGSTAB";
+}
+
+} // namespace
+
+double maxOverRanks(const tpetra::Comm& comm, double value) {
+  double largest = value;
+  Teuchos::reduceAll(comm, Teuchos::REDUCE_MAX, value, Teuchos::outArg(largest));
+  return largest;
+}
+
+Offset sumOverRanks(const tpetra::Comm& comm, Offset value) {
+  long long sum = 0;
+  Teuchos::reduceAll(comm, Teuchos::REDUCE_SUM, static_cast<long long>(value),
+                     Teuchos::outArg(sum));
+  return sum;
+}
+
+Teuchos::RCP<const tpetra::Map> makeRowMap(const CommandLine& command, Ordinal num_rows,
+                                           const std::function<Graph<HostDevice>()>& makeGraph,
+                                           const Teuchos::RCP<const tpetra::Comm>& comm) {
+  const int ranks = comm->getSize();
+  std::vector<int> owners;
+  tpetra::onAllRanks(*comm, [&] {
+    if (comm->getRank() != 0)
+      return;
+    owners.resize(num_rows);
+    if (command.by_metis && ranks > 1) {
+      const auto parts = partition(makeGraph(), ranks);
+      std::copy(parts.part_of.data(), parts.part_of.data() + owners.size(), owners.begin());
+    } else {
+      for (size_t i = 0; i < owners.size(); ++i)
+        owners[i] = static_cast<int>(i * ranks / owners.size());
+    }
+  });
+  return tpetra::makeRowMap(comm, owners);
+}
+
+void checkSpecification(const CommandLine& command, const std::string& specification) {
+  if (isCusparseIlu(specification)) {
+    createCusparseIlu(specification);
+    return;
+  }
+  if (isOurs(specification)) {
+    const std::string method = tpetra::methodOf(specification);
+    const auto m = createPreconditioner<double, HostDevice>(
+        (method == "local-fsai" ? "fsai" : method) + specification.substr(method.size()));
+    if (!m->isFixed() && !takesVarying(command))
+      throw InvalidArgument(message("preconditioner '", specification,
+                                    "' is another linear map at every application, but ",
+                                    command.belos.empty() ? command.solver : command.belos,
+                                    " relies on a fixed one; take --solver fgmres"));
+    return;
+  }
+  const auto [name, list] = ofIfpack2(specification);
+  Teuchos::RCP<Ifpack2::Preconditioner<>> m;
+  try {
+    m = Ifpack2::Factory().create<TpetraRow>(name, Teuchos::null);
+  } catch (const std::exception&) {
+    throw InvalidArgument(message("preconditioner '", specification,
+                                  "': the method is neither one of Ainvil's (none, jacobi, ilu, "
+                                  "fsai, local-fsai, ainv) nor one of this Ifpack2's"));
+  }
+  try {
+    m->setParameters(list);
+  } catch (const std::exception& error) {
+    throw InvalidArgument(message("preconditioner '", specification, "': ", error.what()));
+  }
+}
+
+TpetraPreconditioner::TpetraPreconditioner(const CommandLine& command,
+                                           const std::string& specification,
+                                           const Teuchos::RCP<const TpetraRow>& a, int block_size) {
+  const bool ours = isOurs(specification);
+  std::string name = specification;
+  ParameterList list;
+  if (!ours)
+    std::tie(name, list) = ofIfpack2(specification);
+  const bool nested = command.overlap > 0 && tpetra::methodOf(specification) != "fsai";
+  const Teuchos::RCP<const TpetraRow> inner_matrix = nested && ours ? Teuchos::null : a;
+  if (isCusparseIlu(specification))
+    inner_ = Teuchos::rcp(new CusparseBlockJacobi(inner_matrix, specification));
+  else
+    inner_ = tpetra::create<TpetraRow>(name, inner_matrix);
+  const auto* over_ranks = dynamic_cast<tpetra::DistributedFsai<TpetraRow>*>(inner_.get());
+  if (ours && over_ranks == nullptr && block_size > 1)
+    list.set("block: size", block_size);
+  inner_->setParameters(list);
+  outer_ = inner_;
+  if (!nested)
+    return;
+  const auto schwarz = Teuchos::rcp(new Ifpack2::AdditiveSchwarz<TpetraRow>(a));
+  ParameterList around;
+  around.set("schwarz: overlap level", command.overlap);
+  schwarz->setParameters(around);
+  schwarz->setInnerPreconditioner(inner_);
+  outer_ = schwarz;
+}
+
+// Trilinos' preconditioners throw on the rank concerned alone, after all communication; ours where
+// AdditiveSchwarz has given them the matrix of one rank.
+void TpetraPreconditioner::initialize() const {
+  tpetra::onAllRanks(*outer_->getMatrix()->getComm(), [&] { outer_->initialize(); });
+}
+
+void TpetraPreconditioner::compute() const {
+  tpetra::onAllRanks(*outer_->getMatrix()->getComm(), [&] { outer_->compute(); });
+}
+
+void TpetraPreconditioner::report(const tpetra::Comm& comm, RunRecord& record) const {
+  record.setup_phases.clear();
+  if (sharesRows() || dynamic_cast<OurPreconditioner*>(inner_.get()) == nullptr) {
+    record.setup_phases.emplace_back("initialize", maxOverRanks(comm, outer_->getInitializeTime()));
+    record.setup_phases.emplace_back("compute", maxOverRanks(comm, outer_->getComputeTime()));
+  }
+  const auto* ours = dynamic_cast<OurPreconditioner*>(inner_.get());
+  if (ours == nullptr)
+    return;
+  const Report& report = ours->localReport();
+  // The phases of rank 0: others have the same, or had nothing to do in one.
+  int count = static_cast<int>(report.phases.phases().size());
+  Teuchos::broadcast(comm, 0, Teuchos::outArg(count));
+  for (int i = 0; i < count; ++i) {
+    std::string name = comm.getRank() == 0 ? report.phases.phases()[i].first : "";
+    int length = static_cast<int>(name.size());
+    Teuchos::broadcast(comm, 0, Teuchos::outArg(length));
+    name.resize(length);
+    Teuchos::broadcast(comm, 0, length, &name[0]);
+    double seconds = 0;
+    for (const PhaseTimes::Phase& phase : report.phases.phases())
+      if (phase.first == name)
+        seconds = phase.second;
+    record.setup_phases.emplace_back(name, maxOverRanks(comm, seconds));
+  }
+  const auto* over_ranks = dynamic_cast<tpetra::DistributedFsai<TpetraRow>*>(inner_.get());
+  record.factor_entries = over_ranks != nullptr
+                              ? Offset(over_ranks->factor()->getGlobalNumEntries())
+                              : sumOverRanks(comm, report.factor_entries);
+  record.factor_bytes = sumOverRanks(comm, report.factor_bytes);
+  record.breakdowns = sumOverRanks(comm, report.breakdowns);
+  record.notes = report.notes;
+}
+
+double timeApplications(const tpetra::Comm& comm, const Ifpack2::Preconditioner<>& m, int count) {
+  MultiVector x(m.getDomainMap(), 1), y(m.getRangeMap(), 1);
+  x.putScalar(1);
+  m.apply(x, y);
+  return timedOverRanks(comm, [&] {
+    for (int i = 0; i < count; ++i)
+      m.apply(x, y);
+  });
+}
+
+void requireBelosSolver(const std::string& name) {
+  const Belos::SolverFactory<double, MultiVector, TpetraOperator> factory;
+  if (name.empty() || factory.isSupported(name))
+    return;
+  throw InvalidArgument(message("--belos: Belos has no solver '", name,
+                                "', but BLOCK GMRES, PSEUDOBLOCK GMRES, TPETRA GMRES, TPETRA GMRES "
+                                "SINGLE REDUCE, TPETRA CG SINGLE REDUCE and others"));
+}
+
+namespace {
+
+/// The solver of the command line for a system of n unknowns; `tolerance` is relative to b.
+Teuchos::RCP<Belos::SolverManager<double, MultiVector, TpetraOperator>>
+makeBelosSolver(const CommandLine& command, Tpetra::global_size_t n, double tolerance,
+                int max_iterations) {
+  const auto list = Teuchos::rcp(new ParameterList);
+  list->set("Convergence Tolerance", tolerance);
+  list->set("Maximum Iterations", max_iterations);
+  // Belos prints what it throws, and it would get between the lines of --json -.
+  list->set("Output Stream",
+            Teuchos::RCP<std::ostream>(
+                Teuchos::rcp(new Teuchos::basic_oblackholestream<char, std::char_traits<char>>)));
+  std::string name = command.solver == "cg" ? "CG" : "BICGSTAB";
+  if (command.hasRestart()) {
+    name = command.solver == "gmres" ? "GMRES" : "FLEXIBLE GMRES";
+    // Belos allocates the whole basis, also where it has no use for it.
+    const auto longest = std::min<Tpetra::global_size_t>(n, max_iterations);
+    list->set("Num Blocks",
+              static_cast<int>(std::min<Tpetra::global_size_t>(command.restart, longest)));
+    list->set("Maximum Restarts", max_iterations);
+    // The initial residual is b. Solvers on Tpetra itself know no other scaling than by it.
+    const std::string scaling = command.belos.empty() ? "Norm of RHS" : "Norm of Initial Residual";
+    list->set("Implicit Residual Scaling", scaling);
+    list->set("Explicit Residual Scaling", scaling);
+  }
+  if (!command.belos.empty())
+    name = command.belos;
+  return Belos::SolverFactory<double, MultiVector, TpetraOperator>().create(name, list);
+}
+
+/// Solves A d = r from d = 0 to ||r - A d|| <= tolerance ||r||. What Belos throws on all ranks, for
+/// an indefinite matrix or a NaN, is part of the result.
+BelosResult correct(const CommandLine& command, const Teuchos::RCP<const TpetraOperator>& a,
+                    const TpetraPreconditioner& m, const Teuchos::RCP<const TpetraVector>& r,
+                    const Teuchos::RCP<TpetraVector>& d, double tolerance, int max_iterations) {
+  using Problem = Belos::LinearProblem<double, MultiVector, TpetraOperator>;
+  d->putScalar(0);
+  const auto problem = Teuchos::rcp(new Problem(a, d, r));
+  problem->setRightPrec(m.rcp());
+  problem->setProblem();
+  const auto solver = makeBelosSolver(command, r->getGlobalLength(), tolerance, max_iterations);
+  solver->setProblem(problem);
+  BelosResult result;
+  bool content = false;
+  result.seconds = timedOverRanks(*r->getMap()->getComm(), [&] {
+    try {
+      // A loss of accuracy: the residual of the recurrence met the tolerance, the true one did not.
+      content = solver->solve() == Belos::Converged || solver->isLOADetected();
+    } catch (const Belos::StatusTestError& error) {
+      result.status = SolveStatus::Diverged;
+      result.message = tpetra::reasonOf(error);
+    } catch (const Belos::BelosError& error) {
+      result.status = SolveStatus::Breakdown;
+      result.message = tpetra::reasonOf(error);
+    }
+  });
+  result.iterations = solver->getNumIters();
+  if (content || result.status != SolveStatus::Converged)
+    return result;
+  result.status =
+      result.iterations < max_iterations ? SolveStatus::Breakdown : SolveStatus::MaxIterations;
+  return result;
+}
+
+} // namespace
+
+BelosResult solveByBelos(const CommandLine& command, const Teuchos::RCP<const TpetraOperator>& a,
+                         const TpetraPreconditioner& m, const Teuchos::RCP<const TpetraVector>& b,
+                         const Teuchos::RCP<TpetraVector>& x,
+                         const std::function<double()>& residual) {
+  x->putScalar(0);
+  const auto r = Teuchos::rcp(new TpetraVector(*b, Teuchos::Copy));
+  const auto d = Teuchos::rcp(new TpetraVector(x->getMap()));
+  BelosResult result;
+  double before = 1, tolerance = command.tolerance; // x = 0
+  for (;;) {
+    const double largest = r->normInf();
+    const int left = command.max_iterations - result.iterations;
+    if (!std::isfinite(largest)) {
+      result.status = SolveStatus::Diverged;
+      result.message = "b - A x holds NaN or Inf";
+    } else if (largest > 0 && left == 0) {
+      result.status = SolveStatus::MaxIterations;
+    } else if (largest > 0) {
+      // So that squares neither over- nor underflow. A power of 2 rounds nothing.
+      const double scale = std::ldexp(1.0, std::max(std::ilogb(largest), -1000));
+      r->scale(1 / scale);
+      const BelosResult part = correct(command, a, m, r, d, tolerance, left);
+      x->update(scale, *d, 1);
+      result.status = part.status;
+      result.message = part.message;
+      result.iterations += part.iterations;
+      result.seconds += part.seconds;
+    }
+    const std::string after = message(" after ", result.iterations, " iterations");
+    if (result.status == SolveStatus::MaxIterations)
+      result.message = "not converged" + after;
+    else if (result.status == SolveStatus::Breakdown && result.message.empty())
+      result.message = "the solver of Belos gave up" + after;
+    const double now = residual();
+    if (result.status != SolveStatus::Converged || !(now > command.tolerance) ||
+        !(now <= 0.9 * before))
+      return result;
+    before = now;
+    tolerance = 0.5 * command.tolerance / now;
+    a->apply(*x, *r);
+    r->update(1, *b, -1);
+  }
+}
+
+} // namespace perf
+} // namespace ainvil

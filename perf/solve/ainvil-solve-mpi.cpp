@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// \file
+/// ainvil-solve on the ranks of an MPI job, by Tpetra and Belos.
+
+#include "program/Interruption.hpp"
+#include "program/KokkosProgram.hpp"
+#include "solve/CavityNewtonRun.hpp"
+#include "solve/NewtonReport.hpp"
+#include "solve/RanksTogether.hpp"
+#include "solve/SolveOutcome.hpp"
+#include "solve/SolveOutputs.hpp"
+#include "solve/SolveReport.hpp"
+#include "solve/TpetraSolve.hpp"
+
+#include "Ainvil_TpetraCollective.hpp"
+#include "io/Ainvil_Files.hpp"
+
+#include <Tpetra_Core.hpp>
+
+#include <cmath>
+#include <cstdlib>
+#include <iostream>
+
+namespace {
+
+using namespace ainvil;
+using namespace ainvil::perf;
+using tpetra::onAllRanks;
+using Exec = tpetra::Map::node_type::execution_space;
+using CommPtr = Teuchos::RCP<const tpetra::Comm>;
+
+/// Where rank 0 writes: nowhere on the others.
+std::ostream& output(const tpetra::Comm& comm, bool json_on_stdout) {
+  static std::ostream nowhere(nullptr);
+  return comm.getRank() != 0 ? nowhere : json_on_stdout ? std::cerr : std::cout;
+}
+
+class Runner {
+public:
+  /// The system of rank 0, spread over the ranks.
+  Runner(const CommandLine& command, const LinearSystem& system, const CommPtr& comm,
+         const RanksTogether& ranks)
+      : command_(command), system_(system), comm_(comm), ranks_(ranks),
+        memory_(tpetra::Map::node_type::memory_space::name()) {
+    const auto rows = makeRowMap(
+        command, system.matrix.numRows(), [&] { return system.matrix.graph; }, comm);
+    int block_size = system.matrix.block_size;
+    Teuchos::broadcast(*comm, 0, Teuchos::outArg(block_size));
+    if (command.in_blocks) {
+      matrix_ = tpetra::distributeBlocks(system.matrix, rows);
+    } else {
+      matrix_ = tpetra::distribute(system.matrix, rows);
+      block_size_ = block_size;
+    }
+    const auto unknowns = matrix_->getRangeMap();
+    b_ = tpetra::distribute(Kokkos::View<const double*, HostDevice>(system.rhs), unknowns);
+    x_ = Teuchos::rcp(new TpetraVector(unknowns));
+  }
+
+  /// Whatever stops the run is part of the record, which is whole on rank 0.
+  RunRecord run(const std::string& specification) {
+    RunRecord record;
+    record.precond = specification;
+    memory_.resetPeak();
+    try {
+      ranks_.run([&] {
+        for (int repetition = 0; repetition < command_.repeat; ++repetition)
+          repeat(record);
+      });
+    } catch (const std::exception& error) {
+      recordFailure(error, record);
+      record.message = oneLine(tpetra::reasonOf(error));
+    }
+    record.peak_bytes = static_cast<Offset>(maxOverRanks(*comm_, double(memory_.peak())));
+    return record;
+  }
+
+private:
+  void repeat(RunRecord& record) {
+    const TpetraPreconditioner m(command_, record.precond, matrix_, block_size_);
+    const double seconds = timedOverRanks(*comm_, [&] {
+      m.initialize();
+      m.compute();
+    });
+    if (std::isnan(record.first_setup_seconds))
+      record.first_setup_seconds = seconds;
+    if (!(seconds >= record.setup_seconds)) {
+      record.setup_seconds = seconds;
+      m.report(*comm_, record);
+    }
+    if (command_.repeat > 1)
+      record.recompute_seconds =
+          std::fmin(record.recompute_seconds, timedOverRanks(*comm_, [&] { m.compute(); }));
+    record.apply30_seconds =
+        std::fmin(record.apply30_seconds, timeApplications(*comm_, m.get(), 30));
+    const BelosResult solved =
+        solveByBelos(command_, matrix_, m, b_, x_, [&] { return judged(record); });
+    record.solve_seconds = std::fmin(record.solve_seconds, solved.seconds);
+    record.iterations = solved.iterations;
+    record.converged = solved.status == SolveStatus::Converged;
+    record.status = toString(solved.status);
+    record.message = oneLine(solved.message);
+    judged(record);
+  }
+
+  /// Judges x on rank 0, which has the whole system, without Tpetra. Returns the residual that
+  /// decides.
+  double judged(RunRecord& record) const {
+    record.solution = tpetra::gather(*x_);
+    double residual = 0;
+    onAllRanks(*comm_, [&] {
+      if (comm_->getRank() != 0)
+        return;
+      judge(command_, system_, record);
+      residual = record.decisiveResidual(command_);
+    });
+    Teuchos::broadcast(*comm_, 0, Teuchos::outArg(residual));
+    return residual;
+  }
+
+  const CommandLine& command_;
+  const LinearSystem& system_;
+  CommPtr comm_;
+  const RanksTogether& ranks_;
+  MemoryMeter memory_;
+  Teuchos::RCP<const TpetraRow> matrix_;
+  int block_size_ = 1; ///< that the local blocks of a matrix in points are to have
+  Teuchos::RCP<TpetraVector> b_, x_;
+};
+
+Environment environmentOf(const tpetra::Comm& comm) {
+  Environment environment = describe(Exec());
+  environment.ranks = comm.getSize();
+  return environment;
+}
+
+/// What rank 0 knows.
+ExitCode ofFirst(const tpetra::Comm& comm, ExitCode code) {
+  int number = code;
+  Teuchos::broadcast(comm, 0, Teuchos::outArg(number));
+  return static_cast<ExitCode>(number);
+}
+
+ExitCode solveSystem(const CommandLine& command, const CommPtr& comm, const RanksTogether& ranks) {
+  const bool first = comm->getRank() == 0;
+  LinearSystem system;
+  onAllRanks(*comm, [&] {
+    if (first)
+      system = makeSystem(command);
+  });
+  Runner runner(command, system, comm, ranks);
+  const Environment environment = environmentOf(*comm);
+  Table table(output(*comm, command.json == "-"), command);
+  table.printHeader(system, environment);
+  SolveOutputs outputs(command, system); // of rank 0
+  for (const std::string& specification : command.preconds) {
+    RunRecord record = runner.run(specification);
+    onAllRanks(*comm, [&] {
+      if (!first)
+        return;
+      table.printRow(record);
+      const std::string json = toJson(record, command, system, environment);
+      outputs.add(std::move(record), json);
+    });
+  }
+  table.printFooter(outputs.records());
+  if (first && !command.solution.empty() && bestRun(outputs.records()) == outputs.records().size())
+    std::cerr << "ainvil-solve-mpi: no solution is written because no run has a finite residual\n";
+  return ofFirst(*comm, outputs.failed()         ? bad_input
+                        : outputs.allConverged() ? success
+                                                 : not_converged);
+}
+
+ExitCode solveNewton(const CommandLine& command, Ordinal n, const CommPtr& comm,
+                     const RanksTogether& ranks) {
+  const bool json_on_stdout = command.json == "-";
+  const Environment environment = environmentOf(*comm);
+  CavityNewtonRun newton(command, n, comm, ranks);
+  NewtonTable table(output(*comm, json_on_stdout), command);
+  std::string json, failure;
+  bool converged = true;
+  for (const std::string& specification : command.preconds) {
+    const NewtonResult result = newton.run(specification);
+    converged = converged && result.converged;
+    if (comm->getRank() != 0)
+      continue;
+    table.print(specification, result, environment);
+    const std::string line = toJson(specification, result, command, environment);
+    json += line;
+    failure.clear();
+    try {
+      if (json_on_stdout)
+        std::cout << line << std::flush;
+      else if (!command.json.empty())
+        writeFile(command.json, json);
+    } catch (const FileError& error) { // there may be room again after the next run
+      failure = error.what();
+    }
+  }
+  onAllRanks(*comm, [&] {
+    if (!failure.empty())
+      throw FileError(failure);
+  });
+  return converged ? success : not_converged;
+}
+
+ExitCode solve(const CommandLine& command, const CommPtr& comm, const RanksTogether& ranks) {
+  // Files are rank 0's.
+  onAllRanks(*comm, [&] {
+    if (comm->getRank() != 0)
+      return;
+    checkFiles(command);
+    for (const std::string& path : {command.json == "-" ? "" : command.json, command.solution})
+      if (!path.empty())
+        checkWritable(path);
+  });
+  for (const std::string& specification : command.preconds) // before all that takes time
+    checkSpecification(command, specification);
+  requireBelosSolver(command.belos);
+  if (const Ordinal n = cavityNewtonSize(command))
+    return solveNewton(command, n, comm, ranks);
+  return solveSystem(command, comm, ranks);
+}
+
+/// Has Tpetra unpack what a GPU imports on the GPU, unless the user says otherwise. For few
+/// elements (22000 in Trilinos 13.2) it takes the host, and copies the whole vector there and back
+/// for them.
+void unpackOnDevice() {
+  using Space = Tpetra::Map<>::node_type::memory_space;
+  if (!Kokkos::SpaceAccessibility<Kokkos::HostSpace, Space>::accessible)
+    setenv("TPETRA_VECTOR_DEVICE_THRESHOLD", "0", 0);
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  ignoreFailedWrites();
+  try {
+    checkKokkosThreads(sorted(argc, argv));
+  } catch (const InvalidArgument& error) { // on every rank, and MPI has not started
+    std::cerr << "ainvil-solve-mpi: " << error.what() << std::endl;
+    return bad_input;
+  }
+  unpackOnDevice();
+  const Tpetra::ScopeGuard tpetra(&argc, &argv); // takes the options of MPI and Kokkos
+  const CommPtr comm = Tpetra::getDefaultComm();
+  const RanksTogether ranks(*comm);
+  // What all ranks know is told by the first.
+  const auto fail = [&](const std::exception& error, ExitCode code) {
+    const std::string reason = oneLine(tpetra::reasonOf(error));
+    ranks.end(reason, code);
+    if (comm->getRank() == 0)
+      std::cerr << "ainvil-solve-mpi: " << reason << std::endl;
+    return code;
+  };
+  try {
+    const CommandLine command =
+        parseCommandLine(argumentsOfFirst(*comm, argc, argv), Program::SolveMpi);
+    if (!command.help.empty()) {
+      output(*comm, false) << command.help;
+      return success;
+    }
+    return solve(command, comm, ranks);
+  } catch (const OutOfMemory& error) {
+    return fail(error, other_error);
+  } catch (const Error& error) {
+    return fail(error, bad_input);
+  } catch (const Teuchos::Exceptions::InvalidParameter& error) {
+    return fail(error, bad_input);
+  } catch (const std::exception& error) {
+    return fail(error, other_error);
+  }
+}

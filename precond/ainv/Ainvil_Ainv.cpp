@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Ainvil_Ainv.hpp"
+
+#include "Ainvil_Convert.hpp"
+#include "Ainvil_Partition.hpp"
+#include "backend/Ainvil_Counted.hpp"
+#include "dense/Ainvil_BlockArrays.hpp"
+#include "graph/Ainvil_SortRows.hpp"
+#include "graph/Ainvil_Symmetry.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ainvil {
+namespace {
+
+using detail::Range;
+
+DropRule dropRule(const AinvParameters& parameters) {
+  if (parameters.drop_rule != DropRule::Auto)
+    return parameters.drop_rule;
+  return parameters.symmetric ? DropRule::Relative : DropRule::Absolute;
+}
+
+/// Of Z and W, for a matrix of so many; 0: any number. A million is no trouble.
+Offset mostEntries(const AinvParameters& parameters, Offset of_matrix) {
+  const double most = std::max(1e6, parameters.max_fill * double(of_matrix));
+  return parameters.max_fill > 0 && most < 1e18 ? static_cast<Offset>(most) : 0;
+}
+
+enum class PivotPower { Zero, InverseRoot, Inverse };
+
+/// Room for n elements and a tenth more, so that factors that grow a little take no new memory.
+template <class T, class Device>
+void reserveSome(const typename Device::execution_space& exec, const char* label,
+                 Kokkos::View<T*, Device>& array, Offset n) {
+  reserve(exec, label, array, n, n / 10);
+}
+
+/// The transposed factor in the numbering of A: column j of the factor, times that power of d_j, is
+/// row order(j). In the arrays of `to`; `places` is to work with. Waits.
+template <class Scalar, class Device>
+BsrMatrix<Scalar, Device> rowsOf(const typename Device::execution_space& exec,
+                                 const detail::FactorColumns<Scalar, Device>& columns,
+                                 const detail::FactorState<Scalar, Device>& state,
+                                 const Kokkos::View<const Ordinal*, Device>& order,
+                                 PivotPower power, detail::AinvArrays<Scalar, Device>& to,
+                                 Kokkos::View<Offset*, Device>& places) {
+  using Exec = typename Device::execution_space;
+  const Ordinal n = columns.num_columns;
+  reserve(exec, "Ainvil::row_map", to.row_map, Offset(n) + 1);
+  const auto row_map = to.row_map;
+  Kokkos::parallel_for(
+      "Ainvil::Ainv[count]", Range<Exec>(exec, 0, n), KOKKOS_LAMBDA(const Offset j) {
+        row_map(order(j)) = columns.count(static_cast<Ordinal>(j), state.current(j));
+      });
+  const Offset total = detail::countsToOffsets(exec, row_map);
+  reserveSome(exec, "Ainvil::entries", to.entries, total);
+  reserveSome(exec, "Ainvil::values", to.values, total);
+  reserveSome(exec, "Ainvil::places", places, total);
+  const auto entries = firstOf(to.entries, total);
+  const auto values = firstOf(to.values, total);
+  const auto source = firstOf(places, total);
+  Kokkos::parallel_for(
+      "Ainvil::Ainv[fill]", Range<Exec>(exec, 0, n), KOKKOS_LAMBDA(const Offset j) {
+        const int version = state.current(j);
+        const Offset from = columns.begin(static_cast<Ordinal>(j), version);
+        const Ordinal count = columns.count(static_cast<Ordinal>(j), version);
+        const Offset begin = row_map(order(j));
+        for (Ordinal e = 0; e < count; ++e) {
+          entries(begin + e) = order(columns.rows(from + e));
+          source(begin + e) = from + e;
+        }
+      });
+  detail::sortKeys<Device>(exec, "Ainvil::Ainv[sort]", row_map, entries, source);
+  Kokkos::parallel_for(
+      "Ainvil::Ainv[values]", Range<Exec>(exec, 0, n), KOKKOS_LAMBDA(const Offset j) {
+        const Scalar d = state.pivots(j + Offset(state.current(j)) * n);
+        const Scalar factor = power == PivotPower::InverseRoot ? Scalar(1) / compat::math::sqrt(d)
+                              : power == PivotPower::Inverse   ? Scalar(1) / d
+                                                               : Scalar(1);
+        const Offset end = row_map(order(j) + 1);
+        for (Offset e = row_map(order(j)); e < end; ++e)
+          values(e) = factor * columns.values(source(e));
+      });
+  return {Graph<Device>(n, n, row_map, entries), values, 1};
+}
+
+/// The transposed matrix in the arrays of `to`.
+template <class Scalar, class Device>
+BsrMatrix<Scalar, Device>
+transposeOf(const typename Device::execution_space& exec, const BsrMatrix<Scalar, Device>& a,
+            detail::AinvArrays<Scalar, Device>& to, Kokkos::View<Offset*, Device>& places) {
+  const Offset total = a.numEntries();
+  reserve(exec, "Ainvil::row_map", to.row_map, Offset(a.numCols()) + 1);
+  reserveSome(exec, "Ainvil::entries", to.entries, total);
+  reserveSome(exec, "Ainvil::values", to.values, total);
+  reserveSome(exec, "Ainvil::places", places, total);
+  const auto source = firstOf(places, total);
+  const auto values = firstOf(to.values, total);
+  const Graph<Device> graph =
+      detail::transposeInto<Device>(exec, a.graph, to.row_map, firstOf(to.entries, total), source);
+  gatherBlocks<Scalar, Device>(exec, Trans::No, source, 1, a.values, values);
+  return {graph, values, 1};
+}
+
+/// The matrix in the precision of `storage`; that of another one is in `rounded`.
+template <class Scalar, class Device>
+StoredMatrix<Scalar, Device> stored(const typename Device::execution_space& exec, Storage storage,
+                                    const BsrMatrix<Scalar, Device>& a,
+                                    StoredValues<Scalar, Device>& rounded) {
+  using Result = StoredMatrix<Scalar, Device>;
+  detail::requireFinite<Scalar, Device>(exec, a.values, "an inverse factor");
+  if (rounded.index() != size_t(storage))
+    rounded = noValues<Scalar, Device>(storage);
+  const auto round = [&](auto& array) {
+    using Stored = typename std::decay_t<decltype(array)>::value_type;
+    if constexpr (std::is_same<Stored, Scalar>::value) {
+      return Result(exec, a.graph, 1,
+                    StoredValues<Scalar, Device>(std::in_place_index<0>, a.values));
+    } else {
+      reserveSome(exec, "Ainvil::values", array, a.numEntries());
+      const auto values = firstOf(array, a.numEntries());
+      convert<Scalar, Stored, Device>(exec, a.values, values);
+      detail::checkStorage(exec, BsrMatrix<Stored, Device>(a.graph, values, 1), true);
+      return Result(exec, a.graph, 1, rounded);
+    }
+  };
+  return std::visit(round, rounded);
+}
+
+} // namespace
+
+template <class Scalar, class Device>
+Ainv<Scalar, Device>::Ainv(const AinvParameters& parameters) : parameters_(parameters) {
+  const auto require = [](bool good, const auto&... text) {
+    if (!good)
+      throw InvalidArgument(message(text...));
+  };
+  require(parameters_.drop >= 0 && std::isfinite(parameters_.drop),
+          "the drop tolerance must be a number of at least 0, but it is ", parameters_.drop);
+  require(parameters_.max_column >= 0,
+          "the limit of entries a column must not be negative (0: no limit), but it is ",
+          parameters_.max_column);
+  require(parameters_.max_fill >= 0 && std::isfinite(parameters_.max_fill),
+          "the limit of the fill must be a number of at least 0 (0: no limit), but it is ",
+          parameters_.max_fill);
+  require(parameters_.parts >= 1, "there must be at least 1 part, but there are ",
+          parameters_.parts);
+  require(parameters_.shift > 0, "the shift must be positive, but it is ", parameters_.shift);
+}
+
+template <class Scalar, class Device>
+std::string Ainv<Scalar, Device>::description() const {
+  const char* orders[] = {"natural", "rcm", "nd"};
+  std::string text = message(
+      "ainv: {variant: ", parameters_.stabilized ? "sainv" : "ainv", ", drop: ", parameters_.drop,
+      dropRule(parameters_) == DropRule::Relative ? " relative" : " absolute");
+  if (parameters_.max_column > 0)
+    text += message(", max-col: ", parameters_.max_column);
+  if (parameters_.max_fill != AinvParameters().max_fill)
+    text += message(", max-fill: ", parameters_.max_fill);
+  if (parameters_.parts > 1)
+    text += message(", parts: ", parameters_.parts);
+  if (!parameters_.symmetric)
+    text += ", symmetric: no";
+  return text + message(", order: ", orders[static_cast<int>(parameters_.order)],
+                        ", storage: ", nameOf<Scalar>(parameters_.storage), "}");
+}
+
+template <class Scalar, class Device>
+void Ainv<Scalar, Device>::doInitialize(const execution_space& exec, const Matrix& a) {
+  // Where the entries come from: those of `kept` in those of `points`, these in the values of A.
+  PermutedGraph<Device> points{a.graph, {}};
+  if (a.block_size > 1)
+    points = toPoints(exec, a.graph, a.block_size);
+  PermutedGraph<Device> kept{points.graph, {}};
+  if (parameters_.parts > 1)
+    report_.phases.time(exec, "Ainv", "partition", [&] {
+      const auto partition_of =
+          partition(copyTo<HostDevice>(points.graph), static_cast<Ordinal>(parameters_.parts));
+      edge_cut_ = partition_of.edge_cut;
+      largest_part_ = partition_of.largest;
+      kept = entriesWithinParts(exec, points.graph, copyTo<Device>(partition_of).part_of);
+    });
+  report_.phases.time(exec, "Ainv", "order", [&] {
+    order_ = parameters_.order == Ordering::Natural
+                 ? identityPermutation<Device>(exec, points.graph.num_rows)
+                 : copyTo<Device>(ordering(parameters_.order, copyTo<HostDevice>(kept.graph)));
+  });
+  report_.phases.time(exec, "Ainv", "plan", [&] {
+    const PermutedGraph<Device> ordered = permuted(exec, order_, kept.graph);
+    graph_ = ordered.graph;
+    source_ = ordered.source;
+    if (kept.source.data() != nullptr)
+      source_ = composed<Device>(exec, source_, kept.source);
+    if (points.source.data() != nullptr)
+      source_ = composed<Device>(exec, source_, points.source);
+    const Offset nnz = graph_.numEntries();
+    values_ = allocate<Scalar, Device>(exec, "Ainvil::values", nnz);
+    transposed_ = {};
+    transposed_values_ = {};
+    if (!parameters_.symmetric) {
+      transposed_ = transpose(exec, graph_);
+      transposed_values_ = allocate<Scalar, Device>(exec, "Ainvil::values", nnz);
+    }
+    factors_ = {};
+    left_ = right_ = {};
+    left_arrays_ = right_arrays_ = z_arrays_ = {};
+    places_ = {};
+    detail::workspaceOf(exec, intermediate_, a.numPointRows(), 1);
+  });
+}
+
+template <class Scalar, class Device>
+void Ainv<Scalar, Device>::doCompute(const execution_space& exec, const Matrix& a) {
+  report_.notes.clear();
+  if (parameters_.symmetric)
+    report_.phases.time(exec, "Ainv", "check", [&] {
+      detail::requireSymmetric(exec, a, "ainv with one factor", "use symmetric=no");
+    });
+  report_.phases.time(exec, "Ainv", "columns", [&] {
+    gatherBlocks<Scalar, Device>(exec, Trans::No, source_, 1, a.values, values_);
+    const Matrix ordered(graph_, values_, 1);
+    Matrix transposed = ordered;
+    if (!parameters_.symmetric) {
+      gatherBlocks<Scalar, Device>(exec, Trans::No, transposed_.source, 1, values_,
+                                   transposed_values_);
+      transposed = Matrix(transposed_.graph, transposed_values_, 1);
+    }
+    if (factors_.numColumns() != graph_.num_rows)
+      factors_ = detail::InverseFactors<Scalar, Device>(
+          exec,
+          {parameters_.stabilized, parameters_.symmetric, dropRule(parameters_), parameters_.drop,
+           parameters_.max_column, parameters_.breakdown, parameters_.shift,
+           mostEntries(parameters_, graph_.numEntries())},
+          graph_.num_rows);
+    try {
+      factors_.compute(exec, ordered, transposed, this->progressOf("columns", graph_.num_rows));
+    } catch (...) { // out of memory, say: half of the columns may have moved to new places
+      factors_ = {};
+      throw;
+    }
+  });
+  if (factors_.isTooFull()) {
+    const Offset entries = factors_.entries();
+    factors_ = {};
+    throw BreakdownError(message(
+        "the inverse factors of ainv fill up: they have ", entries, " entries, more than max-fill=",
+        parameters_.max_fill, " times the ", graph_.numEntries(), " of the matrix, and are not ",
+        "complete: choose order=nd, limit the columns by max-col, drop more, or raise max-fill"));
+  }
+  report_.breakdowns = factors_.breakdowns();
+  report_.first_breakdown =
+      report_.breakdowns == 0
+          ? -1
+          : detail::readBack(exec, order_.new_to_old, factors_.firstBreakdown()) / a.block_size;
+  if (report_.breakdowns > 0 && parameters_.breakdown == BreakdownPolicy::Fail) {
+    factors_ = {}; // columns of a failure are a bad start
+    throw BreakdownError(message(
+        report_.breakdowns, " or more pivots are ", parameters_.symmetric ? "not positive" : "zero",
+        " or not finite, the first in ", counted("block row", report_.first_breakdown),
+        parameters_.stabilized ? ": is the matrix positive definite? Scale it, " : ": use sainv, ",
+        "drop less, or choose the breakdown policy 'shift' or 'replace'"));
+  }
+  report_.phases.time(exec, "Ainv", "assemble", [&] { assemble(exec); });
+  report_.note(message("rounds=", factors_.rounds()));
+  report_.note(message("columns=", double(factors_.columnsComputed()) /
+                                       std::max<double>(1, double(graph_.num_rows))));
+  if (parameters_.parts > 1) {
+    report_.note(message("cut=", edge_cut_));
+    report_.note(message("largest-part=", largest_part_));
+  }
+}
+
+/// The factors that apply() multiplies with.
+template <class Scalar, class Device>
+void Ainv<Scalar, Device>::assemble(const execution_space& exec) {
+  const bool symmetric = parameters_.symmetric;
+  const Kokkos::View<const Ordinal*, Device> order = order_.new_to_old;
+  left_ = right_ = {}; // arrays that become too short are freed before there are longer ones
+  const Matrix right = rowsOf<Scalar, Device>(
+      exec, factors_.w(), factors_.state(), order,
+      symmetric ? PivotPower::InverseRoot : PivotPower::Inverse, right_arrays_, places_);
+  right_ = stored<Scalar, Device>(exec, parameters_.storage, right, right_arrays_.rounded);
+  const Matrix z = symmetric ? right
+                             : rowsOf<Scalar, Device>(exec, factors_.z(), factors_.state(), order,
+                                                      PivotPower::Zero, z_arrays_, places_);
+  left_ = stored<Scalar, Device>(exec, parameters_.storage,
+                                 transposeOf<Scalar, Device>(exec, z, left_arrays_, places_),
+                                 left_arrays_.rounded);
+  report_.factor_entries = right_.numScalars() + (symmetric ? 0 : left_.numScalars());
+  report_.factor_bytes = left_.bytes() + right_.bytes();
+}
+
+template <class Scalar, class Device>
+void Ainv<Scalar, Device>::doApply(const execution_space& exec,
+                                   MultiVectorArg<const Scalar, Device> x,
+                                   MultiVectorArg<Scalar, Device> y, Trans trans) const {
+  const auto t = detail::workspaceOf(exec, intermediate_, x.extent(0), x.extent(1));
+  if (trans == Trans::No || parameters_.symmetric) {
+    right_.multiply(exec, Scalar(1), x, Scalar(0), t);
+    left_.multiply(exec, Scalar(1), t, Scalar(0), y);
+  } else {
+    left_.multiplyTransposed(exec, x, t);
+    right_.multiplyTransposed(exec, t, y);
+  }
+}
+
+#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
+  template class Ainv<double, DEVICE>;                                                             \
+  template class Ainv<float, DEVICE>;
+AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+
+} // namespace ainvil

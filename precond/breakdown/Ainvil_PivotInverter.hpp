@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// Inverting pivot blocks and dealing with those that have no inverse.
+
+#include "Ainvil_Preconditioner.hpp"
+#include "backend/Ainvil_Counted.hpp"
+#include "backend/Ainvil_RowTeams.hpp"
+#include "dense/Ainvil_SmallBlock.hpp"
+
+#include <climits>
+
+namespace ainvil {
+namespace detail {
+
+/// s_i = max over j of |a_ij| for the point rows i of a block row, BS = 0 for a block size known at
+/// run time only. The lanes share the blocks.
+template <int BS, class Scalar, class Device>
+struct RowSizes {
+  BsrMatrix<Scalar, Device> a;
+  Kokkos::View<Scalar*, Device> sizes;
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal row, void*) const {
+    const int bs = BS > 0 ? BS : a.block_size;
+    const Offset begin = a.graph.row_map(row), end = a.graph.row_map(row + 1);
+    for (int r = 0; r < bs; ++r) {
+      Scalar largest = 0;
+      Kokkos::parallel_reduce(
+          Kokkos::ThreadVectorRange(member, static_cast<Ordinal>(end - begin)),
+          [&](const Ordinal k, Scalar& partial) {
+            const Scalar* block_row = a.values.data() + ((begin + k) * bs + r) * bs;
+            for (int c = 0; c < bs; ++c) {
+              const Scalar size = compat::math::fabs(block_row[c]);
+              partial = size > partial ? size : partial;
+            }
+          },
+          Kokkos::Max<Scalar>(largest));
+      Kokkos::single(Kokkos::PerThread(member), [&]() {
+        sizes(Offset(row) * bs + r) = largest > Scalar(0) ? largest : Scalar(0); // without entries
+      });
+    }
+  }
+};
+
+/// Inverts pivot blocks in kernels and counts the ones that cannot be.
+template <class Scalar, class Device>
+struct PivotInverter {
+  using execution_space = typename Device::execution_space;
+
+  BreakdownPolicy policy = BreakdownPolicy::Fail;
+  Scalar shift = 0;
+  Scalar tolerance = 0;                      ///< relative to row_sizes
+  Kokkos::View<Scalar*, Device> row_sizes;   ///< largest entry of every point row of A
+  Kokkos::View<Ordinal*, Device> breakdowns; ///< how many, INT_MAX - first block row
+
+  PivotInverter() = default;
+  /// For matrices of so many point rows.
+  PivotInverter(const execution_space& exec, BreakdownPolicy policy_in, double shift_in,
+                double tolerance_in, Offset point_rows)
+      : policy(policy_in), shift(static_cast<Scalar>(shift_in)),
+        tolerance(static_cast<Scalar>(tolerance_in)),
+        row_sizes(allocate<Scalar, Device>(exec, "Ainvil::row_sizes", point_rows)),
+        breakdowns(allocate<Ordinal, Device>(exec, "Ainvil::breakdowns", 2)) {}
+
+  /// d_inverse = d^-1 for one row-major block, by one lane; `sizes` are the row_sizes of its rows.
+  /// BS = 0 takes the size `bs` at run time, works in place and needs room for `bs` integers and 2
+  /// `bs` scalars. A singular block is counted and `d` itself changed as the policy says, so that
+  /// d_inverse is finite and the inverse of d in any case.
+  template <int BS>
+  KOKKOS_INLINE_FUNCTION void invert(Ordinal row, int bs, Scalar* d, const Scalar* sizes,
+                                     Scalar* d_inverse, int* pivots, Scalar* scales) const {
+    const int bs2 = bs * bs;
+    Scalar local[BS > 0 ? BS * BS : 1];
+    int local_pivots[BS > 0 ? BS : 1];
+    Scalar local_scales[BS > 0 ? 2 * BS : 1];
+    Scalar* work = BS > 0 ? local : d_inverse;
+    int* work_pivots = BS > 0 ? local_pivots : pivots;
+    Scalar* work_scales = BS > 0 ? local_scales : scales;
+    for (int e = 0; e < bs2; ++e)
+      work[e] = d[e];
+    bool good = exceedsRounding(d, BS > 0 ? BS : bs, sizes) &&
+                invertBlock(work, work_pivots, work_scales, BS > 0 ? BS : bs);
+    if (!good) {
+      Kokkos::atomic_fetch_add(&breakdowns(0), 1);
+      Kokkos::atomic_fetch_max(&breakdowns(1), INT_MAX - row);
+      const Scalar largest = sizeToShiftBy(d, bs, sizes);
+      if (policy == BreakdownPolicy::Shift) {
+        for (int r = 0; r < bs; ++r)
+          d[r * bs + r] += shift * largest;
+        for (int e = 0; e < bs2; ++e)
+          work[e] = d[e];
+        good = exceedsRounding(d, BS > 0 ? BS : bs, sizes) &&
+               invertBlock(work, work_pivots, work_scales, BS > 0 ? BS : bs);
+      }
+      if (!good)
+        for (int e = 0; e < bs2; ++e) {
+          const bool diagonal = e % (bs + 1) == 0;
+          d[e] = diagonal ? largest : Scalar(0);
+          work[e] = diagonal ? Scalar(1) / largest : Scalar(0);
+        }
+    }
+    for (int e = 0; e < bs2; ++e)
+      d_inverse[e] = work[e];
+  }
+
+  /// Before the kernels of a compute on `a`. Asynchronous; one pass over the matrix.
+  void start(const execution_space& exec, const BsrMatrix<Scalar, Device>& a) const {
+    dispatchBlockSize(a.block_size, [&](auto bs) {
+      forEachRow(exec, "Ainvil::PivotInverter[rows]", a.numRows(), teamsForRowsOf(a.graph),
+                 RowSizes<decltype(bs)::value, Scalar, Device>{a, row_sizes});
+    });
+    forget(exec);
+  }
+
+  /// Counts from 0 again. Asynchronous.
+  void forget(const execution_space& exec) const { Kokkos::deep_copy(exec, breakdowns, 0); }
+
+  /// After them: waits, reports, and throws BreakdownError under the policy `fail`.
+  void check(const execution_space& exec, Report& report) const {
+    const Ordinal count = readBack(exec, breakdowns, 0);
+    if (count == 0)
+      return;
+    const Ordinal first = INT_MAX - readBack(exec, breakdowns, 1);
+    if (policy == BreakdownPolicy::Fail)
+      throw BreakdownError(
+          message(count, " pivot blocks are singular to rounding or not finite, the first in ",
+                  counted("block row", first),
+                  ": scale or reorder the matrix, exchange rows, or choose the breakdown policy "
+                  "'shift' or 'replace'"));
+    report.breakdowns = count;
+    report.first_breakdown = first;
+  }
+
+private:
+  /// Whether every row and every column of d has an entry that is more than rounding errors of its
+  /// row of A. `d` is what is left of such entries: less than that is what differences leave.
+  KOKKOS_INLINE_FUNCTION bool exceedsRounding(const Scalar* d, const int bs,
+                                              const Scalar* sizes) const {
+    bool all = true;
+    for (int i = 0; i < bs; ++i) {
+      bool in_row = false, in_column = false;
+      for (int j = 0; j < bs; ++j) {
+        in_row = in_row || compat::math::fabs(d[i * bs + j]) > tolerance * sizes[i];
+        in_column = in_column || compat::math::fabs(d[j * bs + i]) > tolerance * sizes[j];
+      }
+      all = all && in_row && in_column;
+    }
+    return all;
+  }
+
+  /// What a shift is relative to: the largest entry of d, or where that is rounding of its rows of
+  /// A, and of the other ones too. 1 keeps the factor finite where neither has a finite inverse.
+  KOKKOS_INLINE_FUNCTION Scalar sizeToShiftBy(const Scalar* d, int bs, const Scalar* sizes) const {
+    Scalar largest = 0, row_size = 0;
+    for (int e = 0; e < bs * bs; ++e)
+      largest = compat::math::fabs(d[e]) > largest ? compat::math::fabs(d[e]) : largest;
+    for (int r = 0; r < bs; ++r)
+      row_size = sizes[r] > row_size ? sizes[r] : row_size;
+    if (largest <= tolerance * row_size)
+      largest = row_size;
+    const bool usable = Scalar(1) / largest * Scalar(0) == Scalar(0) && // zero times infinity or
+                        largest * Scalar(0) == Scalar(0);               // NaN is NaN
+    return usable ? largest : Scalar(1);
+  }
+};
+
+/// Throws InvalidArgument if diagonal blocks are missing and the policy is `fail`; returns how
+/// many.
+template <class Device>
+Ordinal checkDiagonal(const typename Device::execution_space& exec, const Graph<Device>& graph,
+                      BreakdownPolicy policy);
+
+} // namespace detail
+} // namespace ainvil

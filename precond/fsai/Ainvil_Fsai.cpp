@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Ainvil_Fsai.hpp"
+
+#include "Ainvil_GraphAlgebra.hpp"
+#include "backend/Ainvil_Counted.hpp"
+#include "breakdown/Ainvil_PivotInverter.hpp"
+#include "fsai/Ainvil_FsaiAdaptive.hpp"
+#include "fsai/Ainvil_FsaiPattern.hpp"
+#include "fsai/Ainvil_FsaiRows.hpp"
+#include "graph/Ainvil_CountRows.hpp"
+#include "graph/Ainvil_SelectEntries.hpp"
+#include "graph/Ainvil_Symmetry.hpp"
+
+namespace ainvil {
+namespace {
+
+using detail::Range;
+
+template <class Device>
+struct HasFailed {
+  Kokkos::View<const int*, Device> info;
+
+  KOKKOS_FUNCTION bool operator()(Offset row) const { return info(row) != 0; }
+};
+
+/// All entries of the rows that are wanted, the diagonal of the others.
+template <class Device>
+struct IsWanted {
+  Graph<Device> graph;
+  Kokkos::View<const char*, Device> wanted;
+
+  KOKKOS_FUNCTION bool operator()(Ordinal row, Offset e) const {
+    return wanted(row) != 0 || graph.entries(e) == row;
+  }
+};
+
+/// changed(0) <- whether the arrays differ; false for an empty `before`.
+template <class Device>
+void compareRowMaps(const typename Device::execution_space& exec,
+                    const Kokkos::View<const Offset*, Device>& before,
+                    const Kokkos::View<const Offset*, Device>& after,
+                    const Kokkos::View<int*, Device>& changed) {
+  using Exec = typename Device::execution_space;
+  Kokkos::deep_copy(exec, changed, 0);
+  Kokkos::parallel_for(
+      "Ainvil::Fsai[compare]", Range<Exec>(exec, 0, before.extent(0)),
+      KOKKOS_LAMBDA(const Offset i) {
+        if (before(i) != after(i))
+          changed(0) = 1; // whoever writes it, writes the same
+      });
+}
+
+} // namespace
+
+template <class Scalar, class Device>
+Fsai<Scalar, Device>::Fsai(const FsaiParameters<Device>& parameters) : parameters_(parameters) {
+  const auto require = [](bool good, const auto&... text) {
+    if (!good)
+      throw InvalidArgument(message(text...));
+  };
+  require(parameters_.tau >= 0 && parameters_.tau < 1,
+          "the threshold tau must lie in [0, 1), but it is ", parameters_.tau);
+  require(parameters_.power >= 0, "the pattern power must not be negative, but it is ",
+          parameters_.power);
+  require(parameters_.max_row >= 0,
+          "the limit of blocks a row must not be negative (0: no limit), but it is ",
+          parameters_.max_row);
+  const FsaiAdaptive& adaptive = parameters_.adaptive;
+  require(adaptive.steps >= 0,
+          "the adaptive steps must not be negative (0: static pattern), but there are ",
+          adaptive.steps);
+  require(adaptive.per_step >= 1, "an adaptive step must add at least 1 block, but it adds ",
+          adaptive.per_step);
+  require(adaptive.tolerance >= 0 && adaptive.tolerance < 1,
+          "the adaptive tolerance must lie in [0, 1), but it is ", adaptive.tolerance);
+  require(adaptive.power >= 0, "the power of the starting pattern must not be negative, but it is ",
+          adaptive.power);
+  require(parameters_.filter >= 0 && parameters_.filter < 1,
+          "the post-filter must lie in [0, 1), but it is ", parameters_.filter);
+  require(parameters_.shift > 0, "the shift must be positive, but it is ", parameters_.shift);
+  require(parameters_.chunk_bytes > 0, "the size of a chunk must be positive, but it is ",
+          parameters_.chunk_bytes);
+}
+
+template <class Scalar, class Device>
+std::string Fsai<Scalar, Device>::description() const {
+  const FsaiAdaptive& adaptive = parameters_.adaptive;
+  const bool from_user = parameters_.pattern.row_map.extent(0) > 0;
+  std::string text = from_user ? "fsai: {pattern: user" : message("fsai: {tau: ", parameters_.tau);
+  if (from_user && adaptive.steps > 0)
+    text += message(", tau: ", parameters_.tau);
+  if (!from_user)
+    text += message(", power: ", adaptive.steps > 0 ? adaptive.power : parameters_.power);
+  if (adaptive.steps > 0)
+    text += message(", adaptive: ", adaptive.steps, ", per-step: ", adaptive.per_step,
+                    ", tolerance: ", adaptive.tolerance);
+  if (parameters_.max_row > 0 && (adaptive.steps > 0 || !from_user))
+    text += message(", max-row: ", parameters_.max_row);
+  return text + message(", filter: ", parameters_.filter,
+                        ", storage: ", nameOf<Scalar>(parameters_.storage), "}");
+}
+
+template <class Scalar, class Device>
+void Fsai<Scalar, Device>::doInitialize(const execution_space& exec, const Matrix& a) {
+  const Ordinal n = a.numRows();
+  const Offset bs2 = Offset(a.block_size) * a.block_size;
+  const bool has_diagonal = detail::checkDiagonal(exec, a.graph, parameters_.breakdown) == 0;
+  block_size_ = a.block_size;
+  // Frees what the last matrix took before new memory is asked for.
+  pattern_ = {};
+  values_ = {};
+  next_row_map_ = {};
+  g_arrays_ = gt_arrays_ = {};
+  g_arrays_.values = gt_arrays_.values = noValues<Scalar, Device>(parameters_.storage);
+  g_ = gt_ = {};
+  solver_ = {};
+  report_.phases.time(exec, "Fsai", "pattern",
+                      [&] { pattern_ = makePattern(exec, a, has_diagonal); });
+  report_.phases.time(exec, "Fsai", "plan", [&] {
+    values_ = allocate<Scalar, Device>(exec, "Ainvil::Fsai::values", pattern_.numEntries() * bs2);
+    info_ = allocate<int, Device>(exec, "Ainvil::Fsai::info", n);
+    solver_ =
+        detail::FsaiRowSolver<Scalar, Device>(exec, pattern_, block_size_, parameters_.chunk_bytes);
+    detail::workspaceOf(exec, intermediate_, a.numPointRows(), 1);
+  });
+  if (isFiltered()) {
+    next_row_map_ = allocate<Offset, Device>(exec, "Ainvil::row_map", size_t(n) + 1);
+    changed_ = allocate<int, Device>(exec, "Ainvil::Fsai::changed", 1);
+  } else {
+    report_.phases.time(exec, "Fsai", "transpose_pattern", [&] {
+      setGraph(exec, pattern_);
+      transposeGraph(exec);
+    });
+  }
+}
+
+template <class Scalar, class Device>
+Graph<Device> Fsai<Scalar, Device>::makePattern(const execution_space& exec, const Matrix& a,
+                                                bool has_diagonal) const {
+  const FsaiAdaptive& adaptive = parameters_.adaptive;
+  const bool from_user = parameters_.pattern.row_map.extent(0) > 0;
+  Graph<Device> sparse = parameters_.tau > 0 && (adaptive.steps > 0 || !from_user)
+                             ? detail::sparsified(exec, a, parameters_.tau)
+                             : a.graph;
+  if (!has_diagonal) // G needs all of it
+    sparse = fillPattern(exec, sparse, 0);
+  const int power = adaptive.steps > 0 ? adaptive.power : parameters_.power;
+  const Ordinal max_row = parameters_.max_row;
+  const auto byPower = [&] {
+    return max_row > 0 ? detail::largestLowerPower(exec, a, sparse, power, max_row)
+                       : detail::lowerPower(exec, sparse, power);
+  };
+  const Graph<Device> start = from_user
+                                  ? triangularPattern(exec, "G", parameters_.pattern, a.numRows(),
+                                                      Uplo::Lower, Diagonal::Keep)
+                                  : byPower();
+  const Graph<Device> pattern =
+      adaptive.steps == 0
+          ? start
+          : detail::adaptivePattern(exec, a,
+                                    detail::AdaptiveParameters<Device>{
+                                        start, sparse, adaptive, max_row, parameters_.chunk_bytes});
+  if (parameters_.wanted.extent(0) == 0)
+    return pattern;
+  if (Ordinal(parameters_.wanted.extent(0)) != a.numRows())
+    throw InvalidArgument(message("the rows of G that are wanted are told for ",
+                                  parameters_.wanted.extent(0), " rows, but the matrix has ",
+                                  a.numRows()));
+  return detail::selectEntries(exec, pattern, IsWanted<Device>{pattern, parameters_.wanted});
+}
+
+template <class Scalar, class Device>
+void Fsai<Scalar, Device>::doCompute(const execution_space& exec, const Matrix& a) {
+  report_.notes.clear();
+  report_.phases.time(exec, "Fsai", "check",
+                      [&] { detail::requireSymmetric(exec, a, "fsai", "use ilu"); });
+  g_ = gt_ = {}; // arrays that become too short are freed before there are longer ones
+  report_.phases.time(exec, "Fsai", "cholesky", [&] { solveRows(exec, a); });
+  const Offset before = pattern_.numEntries();
+  if (isFiltered())
+    report_.phases.time(exec, "Fsai", "filter", [&] { filterRows(exec, a); });
+  else if (parameters_.storage == Storage::Native)
+    std::get<0>(g_arrays_.values) = values_;
+  else
+    writeFactor(exec, before, true);
+  g_ = stored(exec, g_arrays_);
+  report_.phases.time(exec, "Fsai", "transpose", [&] { transposeFactor(exec); });
+  gt_ = stored(exec, gt_arrays_);
+  const double in_a = std::max<double>(1, double(a.numEntries()));
+  report_.note(message("density=", double(before) / in_a));
+  if (isFiltered())
+    report_.note(message("filtered=", double(g_.graph().numEntries()) / in_a));
+  report_.factor_entries = g_.numScalars();
+  report_.factor_bytes = g_.bytes() + gt_.bytes();
+}
+
+template <class Scalar, class Device>
+void Fsai<Scalar, Device>::solveRows(const execution_space& exec, const Matrix& a) {
+  solver_.run(exec, a, values_, info_);
+  Ordinal first = -1;
+  const Ordinal failed = detail::countRows(exec, "Ainvil::Fsai[check]", pattern_.num_rows,
+                                           HasFailed<Device>{info_}, first);
+  if (failed == 0)
+    return;
+  if (parameters_.breakdown == BreakdownPolicy::Fail)
+    throw BreakdownError(
+        message(failed, " local systems are not positive definite, the first in ",
+                counted("block row", first),
+                ": the matrix is not SPD, or needs scaling, or the breakdown policy 'shift' or "
+                "'replace'"));
+  if (parameters_.breakdown == BreakdownPolicy::Shift)
+    solver_.run(exec, a, values_, info_, parameters_.shift);
+  report_.breakdowns = failed;
+  report_.first_breakdown = first;
+}
+
+/// Filters the rows and writes what is left to G. Where that has another graph than before, all
+/// that follows from the graph is found anew.
+template <class Scalar, class Device>
+void Fsai<Scalar, Device>::filterRows(const execution_space& exec, const Matrix& a) {
+  using Row = detail::FsaiFilterRow<Scalar, Device>;
+  detail::forEachRow(exec, "Ainvil::Fsai[filter]", pattern_.num_rows,
+                     detail::teamsForRowsOf(pattern_),
+                     Row{a, pattern_, values_, parameters_.filter}, Row::scratchBytes(block_size_));
+  const detail::KeepNonzero<Scalar, Device> keep{pattern_.row_map, values_,
+                                                 block_size_ * block_size_};
+  const Offset total = detail::countSelected(exec, pattern_, keep, next_row_map_);
+  Factor& g = g_arrays_;
+  const bool comparable = g.graph.row_map.extent(0) > 0 && g.graph.numEntries() == total;
+  g.graph = {}; // until the arrays are whole again
+  compareRowMaps<Device>(exec, comparable ? g.row_map : Kokkos::View<Offset*, Device>(),
+                         next_row_map_, changed_);
+  reserve<Ordinal, Device>(exec, "Ainvil::entries", g.entries, total, total / 10);
+  writeFactor(exec, total, comparable);
+  const bool same = detail::readBack(exec, changed_, 0) == 0 && comparable;
+  if (!same) {
+    reserve<Offset, Device>(exec, "Ainvil::row_map", g.row_map, Offset(pattern_.num_rows) + 1);
+    std::swap(g.row_map, next_row_map_);
+  }
+  const Graph<Device> graph(pattern_.num_rows, pattern_.num_cols, g.row_map,
+                            firstOf(g.entries, total));
+  if (same)
+    g.graph = graph;
+  else
+    setGraph(exec, graph);
+}
+
+/// The graph of G becomes `graph`; that of G^T is out of date.
+template <class Scalar, class Device>
+void Fsai<Scalar, Device>::setGraph(const execution_space& exec, const Graph<Device>& graph) {
+  gt_arrays_.graph = {};
+  g_arrays_.long_rows = LongRows<Device>(exec, graph, block_size_);
+  g_arrays_.graph = graph;
+}
+
+template <class Scalar, class Device>
+void Fsai<Scalar, Device>::transposeGraph(const execution_space& exec) {
+  const Graph<Device>& graph = g_arrays_.graph;
+  const Offset entries = graph.numEntries(), spare = isFiltered() ? entries / 10 : 0;
+  Factor& gt = gt_arrays_;
+  reserve<Offset, Device>(exec, "Ainvil::row_map", gt.row_map, Offset(graph.num_cols) + 1);
+  reserve<Ordinal, Device>(exec, "Ainvil::entries", gt.entries, entries, spare);
+  const Graph<Device> transposed =
+      detail::transposeInto<Device>(exec, graph, gt.row_map, firstOf(gt.entries, entries));
+  gt.long_rows = LongRows<Device>(exec, transposed, block_size_);
+  gt.graph = transposed;
+}
+
+/// Writes the blocks that make up G in its storage precision, and their columns if there is a
+/// filter.
+template <class Scalar, class Device>
+void Fsai<Scalar, Device>::writeFactor(const execution_space& exec, Offset entries,
+                                       bool comparable) {
+  const int bs2 = block_size_ * block_size_;
+  const auto write = [&](auto& array) {
+    using Out = typename std::decay_t<decltype(array)>::value_type;
+    using Body = detail::WriteBlock<Out, Scalar, Device>;
+    const Offset spare = isFiltered() ? entries / 10 : 0;
+    reserve<Out, Device>(exec, "Ainvil::Fsai::factor", array, entries * bs2, spare * bs2);
+    const Body body{
+        pattern_.entries,  values_, bs2,
+        g_arrays_.entries, array,   comparable ? changed_ : Kokkos::View<int*, Device>()};
+    if (isFiltered())
+      detail::writeSelected(exec, pattern_,
+                            detail::KeepNonzero<Scalar, Device>{pattern_.row_map, values_, bs2},
+                            body, Kokkos::View<const Offset*, Device>(next_row_map_));
+    else
+      Kokkos::parallel_for("Ainvil::Fsai[write]", Range<execution_space>(exec, 0, entries), body);
+  };
+  std::visit(write, g_arrays_.values);
+}
+
+/// G^T from G, and first its graph if that is out of date.
+template <class Scalar, class Device>
+void Fsai<Scalar, Device>::transposeFactor(const execution_space& exec) {
+  Factor& gt = gt_arrays_;
+  if (gt.graph.row_map.extent(0) == 0)
+    transposeGraph(exec);
+  const Offset scalars = gt.graph.numEntries() * block_size_ * block_size_;
+  const auto write = [&](const auto& from, auto& to) {
+    using Stored = typename std::decay_t<decltype(to)>::value_type;
+    if constexpr (std::is_same<typename std::decay_t<decltype(from)>::value_type, Stored>::value) {
+      reserve<Stored, Device>(exec, "Ainvil::Fsai::factor", to, scalars,
+                              isFiltered() ? scalars / 10 : 0);
+      const BsrMatrix<Stored, Device> g(g_arrays_.graph, firstOf(from, scalars), block_size_);
+      detail::forEachRow(exec, "Ainvil::Fsai[transpose]", gt.graph.num_rows,
+                         detail::teamsForRowsOf(gt.graph),
+                         detail::TransposedValues<Stored, Device>{g, gt.graph, to});
+    }
+  };
+  std::visit(write, g_arrays_.values, gt.values);
+}
+
+template <class Scalar, class Device>
+StoredMatrix<Scalar, Device> Fsai<Scalar, Device>::stored(const execution_space& exec,
+                                                          const Factor& factor) const {
+  const StoredMatrix<Scalar, Device> matrix(factor.graph, block_size_, factor.values,
+                                            factor.long_rows);
+  if (parameters_.storage != Storage::Native)
+    matrix.visit([&](const auto& a) { detail::checkStorage(exec, a, true); });
+  return matrix;
+}
+
+template <class Scalar, class Device>
+void Fsai<Scalar, Device>::doApply(const execution_space& exec,
+                                   MultiVectorArg<const Scalar, Device> x,
+                                   MultiVectorArg<Scalar, Device> y, Trans) const {
+  const auto t = detail::workspaceOf(exec, intermediate_, x.extent(0), x.extent(1));
+  g_.multiply(exec, Scalar(1), x, Scalar(0), t);
+  gt_.multiply(exec, Scalar(1), t, Scalar(0), y);
+}
+
+#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
+  template class Fsai<double, DEVICE>;                                                             \
+  template class Fsai<float, DEVICE>;
+AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+
+} // namespace ainvil

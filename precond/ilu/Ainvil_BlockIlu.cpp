@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "ilu/Ainvil_BlockIlu.hpp"
+
+#include "Ainvil_GraphAlgebra.hpp"
+#include "backend/Ainvil_Counted.hpp"
+#include "dense/Ainvil_BlockArrays.hpp"
+#include "ilu/Ainvil_BlockIluRow.hpp"
+#include "product/Ainvil_LongRows.hpp"
+#include "product/Ainvil_Probes.hpp"
+#include "product/Ainvil_Spmv.hpp"
+
+#include <limits>
+
+namespace ainvil {
+namespace {
+
+using detail::findEntry;
+using detail::Range;
+using Kokkos::ThreadVectorRange;
+
+/// A row that waits for no other.
+template <class Row, class Device>
+struct IndependentRow {
+  Row row;
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal i, void* scratch) const {
+    row(member, i, scratch, detail::RowGate<Device, false>());
+  }
+};
+
+/// The Frobenius norm of row i of (A - L U)_S relative to `size`,
+///   A_ij - sum over k <= min(i, j) of L_ik U_kj, U_jj = I, for (i, j) in the pattern;
+/// a lane an entry of a block.
+template <class Scalar, class Device>
+struct ResidualRow {
+  BsrMatrix<Scalar, Device> a, l, u;
+  double size; ///< so that no square leaves the range of numbers
+  Kokkos::View<double*, Device> norms;
+
+  KOKKOS_INLINE_FUNCTION Scalar residual(Ordinal i, Ordinal j, int e) const {
+    const int bs = a.block_size, bs2 = bs * bs;
+    const int r = e / bs, c = e - r * bs;
+    const Offset in_a = findEntry(a.graph.entries, a.graph.row_map(i), a.graph.row_map(i + 1), j);
+    Scalar value = in_a < 0 ? Scalar(0) : a.values(in_a * bs2 + e);
+    for (Offset ik = l.graph.row_map(i); ik < l.graph.row_map(i + 1); ++ik) {
+      const Ordinal k = l.graph.entries(ik);
+      if (k > j)
+        break;
+      const Offset kj = findEntry(u.graph.entries, u.graph.row_map(k), u.graph.row_map(k + 1), j);
+      if (k == j)
+        value -= l.values(ik * bs2 + e);
+      else if (kj >= 0)
+        for (int m = 0; m < bs; ++m)
+          value -= l.values(ik * bs2 + r * bs + m) * u.values(kj * bs2 + m * bs + c);
+    }
+    return value;
+  }
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal i, void*) const {
+    const int bs2 = a.block_size * a.block_size;
+    const Offset l_begin = l.graph.row_map(i), u_begin = u.graph.row_map(i);
+    const int in_l = static_cast<int>(l.graph.row_map(i + 1) - l_begin);
+    const int in_u = static_cast<int>(u.graph.row_map(i + 1) - u_begin);
+    double sum = 0;
+    Kokkos::parallel_reduce(
+        ThreadVectorRange(member, Offset(in_l + in_u) * bs2),
+        [&](const Offset item, double& partial) {
+          const int t = static_cast<int>(item / bs2);
+          const Ordinal j =
+              t < in_l ? l.graph.entries(l_begin + t) : u.graph.entries(u_begin + t - in_l);
+          const double value = residual(i, j, static_cast<int>(item - Offset(t) * bs2)) / size;
+          partial += value * value;
+        },
+        sum);
+    Kokkos::single(Kokkos::PerThread(member), [&]() { norms(i) = compat::math::sqrt(sum); });
+  }
+};
+
+} // namespace
+
+std::string describe(const BlockIluParameters& parameters) {
+  std::string text = message("level: ", parameters.level);
+  if (parameters.sweeps > 0)
+    text += message(", iterative: ", parameters.sweeps);
+  return text;
+}
+
+template <class Device>
+Ordinal detail::checkDiagonal(const typename Device::execution_space& exec,
+                              const Graph<Device>& graph, BreakdownPolicy policy) {
+  Ordinal first = -1;
+  const Ordinal missing = countMissingDiagonals(exec, graph, first);
+  if (missing > 0 && policy == BreakdownPolicy::Fail)
+    throw InvalidArgument(
+        message("the diagonal block of ", missing, " block rows is missing, the first in ",
+                counted("block row", first),
+                ": exchange rows, or choose the breakdown policy 'shift' or 'replace'"));
+  return missing;
+}
+
+template <class Scalar, class Device>
+BlockIlu<Scalar, Device>::BlockIlu(BlockIluParameters parameters) : parameters_(parameters) {
+  if (parameters_.level < 0)
+    throw InvalidArgument(
+        message("the fill level must not be negative, but it is ", parameters_.level));
+  if (parameters_.sweeps < 0)
+    throw InvalidArgument(message("the number of factorisation sweeps must not be negative, but ",
+                                  "it is ", parameters_.sweeps));
+  if (!(parameters_.shift > 0))
+    throw InvalidArgument(message("the shift must be positive, but it is ", parameters_.shift));
+  if (!(parameters_.pivot_tolerance >= 0))
+    throw InvalidArgument(message("the pivot tolerance must not be negative, but it is ",
+                                  parameters_.pivot_tolerance));
+}
+
+template <class Scalar, class Device>
+void BlockIlu<Scalar, Device>::initialize(const execution_space& exec, const Matrix& a,
+                                          Report& report) {
+  const Ordinal n = a.numRows();
+  const int bs = a.block_size;
+  const Offset bs2 = Offset(bs) * bs;
+  report.phases.time(exec, "BlockIlu", "ilu_symbolic", [&] {
+    // Elimination fills a missing diagonal block or leaves a zero pivot: the values decide.
+    Ordinal first_missing = -1;
+    const bool complete = countMissingDiagonals(exec, a.graph, first_missing) == 0;
+    const Graph<Device> pattern = parameters_.level > 0 || !complete
+                                      ? fillPattern(exec, a.graph, parameters_.level)
+                                      : a.graph;
+    const auto values = [&](const Graph<Device>& graph, const char* label) {
+      return allocate<Scalar, Device>(exec, label, graph.numEntries() * bs2);
+    };
+    const Graph<Device> lower = triangle(exec, pattern, Uplo::Lower, Diagonal::Keep);
+    const Graph<Device> upper = triangle(exec, pattern, Uplo::Upper, Diagonal::Drop);
+    lower_.matrix = Matrix(lower, values(lower, "Ainvil::lower"), bs);
+    lower_.uplo = Uplo::Lower;
+    lower_.unit = false;
+    lower_.diagonal_inverse = allocate<Scalar, Device>(exec, "Ainvil::diagonal_inverse", n * bs2);
+    upper_.matrix = Matrix(upper, values(upper, "Ainvil::upper"), bs);
+    upper_.uplo = Uplo::Upper;
+    upper_.unit = true;
+    longest_row_ = detail::longestRow(exec, pattern);
+    pivot_inverter_ = detail::PivotInverter<Scalar, Device>(
+        exec, parameters_.breakdown, parameters_.shift,
+        parameters_.pivot_tolerance * std::numeric_limits<Scalar>::epsilon(), a.numPointRows());
+    if (parameters_.sweeps > 0) {
+      other_upper_ = values(upper, "Ainvil::other_upper");
+      row_residuals_ = allocate<double, Device>(exec, "Ainvil::row_residuals", n);
+    }
+  });
+  if (parameters_.sweeps > 0)
+    return;
+  report.phases.time(exec, "BlockIlu", "ilu_levels", [&] {
+    order_ = OrderedRows<Device>(exec, lower_.matrix.graph, Uplo::Lower, 60 + 4.0 * bs * bs * bs);
+  });
+}
+
+template <class Scalar, class Device>
+void BlockIlu<Scalar, Device>::compute(const execution_space& exec, const Matrix& a,
+                                       Report& report) {
+  report.phases.time(exec, "BlockIlu", "ilu_numeric", [&] {
+    pivot_inverter_.start(exec, a);
+    if (parameters_.sweeps > 0)
+      sweep(exec, a);
+    else
+      detail::dispatchBlockSize(a.block_size, [&](auto bs) {
+        using Row = detail::BlockIluRow<decltype(bs)::value, Scalar, Device>;
+        const int capacity = Row::capacityFor(longest_row_, a.block_size);
+        order_.run(exec, "Ainvil::BlockIlu[numeric]",
+                   Row{a.graph, lower_.matrix.graph, upper_.matrix.graph, a.values,
+                       lower_.matrix.values, upper_.matrix.values, lower_.diagonal_inverse,
+                       upper_.matrix.values, pivot_inverter_, a.block_size, capacity},
+                   Row::scratchBytes(a.block_size, capacity));
+      });
+    pivot_inverter_.check(exec, report);
+    if (parameters_.sweeps > 0)
+      return;
+    detail::requireFinite<Scalar, Device>(exec, lower_.matrix.values, "the factor L");
+    detail::requireFinite<Scalar, Device>(exec, upper_.matrix.values, "the factor U");
+  });
+  if (parameters_.sweeps == 0)
+    return;
+  report.phases.time(exec, "BlockIlu", "ilu_residual", [&] {
+    residual_ = measureResidual(exec, a);
+    if (!(residual_ <= std::numeric_limits<double>::max()))
+      throw BreakdownError(message("the ", parameters_.sweeps, " sweeps of the factorisation ",
+                                   "overflow: factor level by level (iterative=0)"));
+    report.note(message("ilu_residual=", residual_));
+  });
+}
+
+/// Sweep s reads the U of sweep s - 1, nothing in the beginning, and leaves the last one in upper_.
+/// Only the pivots of the last sweep count.
+template <class Scalar, class Device>
+void BlockIlu<Scalar, Device>::sweep(const execution_space& exec, const Matrix& a) {
+  const auto shape = detail::teamsForRowsOf(a.graph, a.block_size * a.block_size);
+  Kokkos::View<const Scalar*, Device> read;
+  for (int s = 0; s <= parameters_.sweeps; ++s) {
+    const auto write = (parameters_.sweeps - s) % 2 == 0 ? upper_.matrix.values : other_upper_;
+    if (s == parameters_.sweeps)
+      pivot_inverter_.forget(exec);
+    detail::dispatchBlockSize(a.block_size, [&](auto bs) {
+      using Row = detail::BlockIluRow<decltype(bs)::value, Scalar, Device>;
+      const int capacity = Row::capacityFor(longest_row_, a.block_size);
+      const Row row{a.graph,
+                    lower_.matrix.graph,
+                    upper_.matrix.graph,
+                    a.values,
+                    lower_.matrix.values,
+                    write,
+                    lower_.diagonal_inverse,
+                    read,
+                    pivot_inverter_,
+                    a.block_size,
+                    capacity};
+      detail::forEachRow(exec, "Ainvil::BlockIlu[sweep]", a.numRows(), shape,
+                         IndependentRow<Row, Device>{row},
+                         Row::scratchBytes(a.block_size, capacity));
+    });
+    read = write;
+  }
+}
+
+template <class Scalar, class Device>
+double BlockIlu<Scalar, Device>::measureResidual(const execution_space& exec,
+                                                 const Matrix& a) const {
+  const double size = detail::norm<Scalar, Device>(exec, asColumn(a.values));
+  if (size == 0)
+    return 0;
+  detail::forEachRow(
+      exec, "Ainvil::BlockIlu[residual]", a.numRows(),
+      detail::teamsForRowsOf(a.graph, a.block_size * a.block_size),
+      ResidualRow<Scalar, Device>{a, lower_.matrix, upper_.matrix, size, row_residuals_});
+  return detail::norm<double, Device>(exec, asColumn(row_residuals_));
+}
+
+#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
+  template Ordinal detail::checkDiagonal<DEVICE>(const typename DEVICE::execution_space&,          \
+                                                 const Graph<DEVICE>&, BreakdownPolicy);           \
+  template class BlockIlu<double, DEVICE>;                                                         \
+  template class BlockIlu<float, DEVICE>;
+AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+
+} // namespace ainvil

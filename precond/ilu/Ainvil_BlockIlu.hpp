@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// Block incomplete LU factorisation with level of fill.
+
+#include "breakdown/Ainvil_PivotInverter.hpp"
+#include "graph/Ainvil_OrderedRows.hpp"
+
+namespace ainvil {
+
+/// A triangular matrix T = D + S in the two shapes this library knows:
+/// unit, D = I: `matrix` holds S only and `diagonal_inverse` is empty;
+/// general: `matrix` holds S and the diagonal blocks, `diagonal_inverse` the n inverses D_i^-1.
+/// Rows are sorted, so the diagonal block of a lower row comes last, that of an upper one first.
+template <class Scalar, class Device>
+struct TriangularFactor {
+  BsrMatrix<Scalar, Device> matrix;               ///< S, or T
+  Kokkos::View<Scalar*, Device> diagonal_inverse; ///< n * block_size^2
+  Uplo uplo = Uplo::Lower;                        ///< the triangle that T is
+  bool unit = false;                              ///< D = I
+
+  /// First and one past the last block of a row that is not its diagonal block.
+  KOKKOS_INLINE_FUNCTION Kokkos::pair<Offset, Offset> offDiagonal(Ordinal row) const {
+    const Offset begin = matrix.graph.row_map(row), end = matrix.graph.row_map(row + 1);
+    return {begin + (!unit && uplo == Uplo::Upper ? 1 : 0),
+            end - (!unit && uplo == Uplo::Lower ? 1 : 0)};
+  }
+};
+
+/// Pattern, method and breakdown policy of BlockIlu.
+struct BlockIluParameters {
+  int level = 0; ///< fill level k of ILU(k)
+  /// 0: factorisation level by level. n > 0: n sweeps over all rows at once; the factors are then
+  /// approximate, and exact after as many sweeps as L has level sets.
+  int sweeps = 0;
+  BreakdownPolicy breakdown = BreakdownPolicy::Fail; ///< for pivot blocks that are singular
+  double shift = 1e-3; ///< relative size of the shift under BreakdownPolicy::Shift
+  /// A pivot block counts as singular where a row or column of it has no entry above so many eps
+  /// times the largest entry of its row of A; >= 0.
+  double pivot_tolerance = 10;
+};
+
+/// The parameters in one line, for descriptions.
+std::string describe(const BlockIluParameters& parameters);
+
+/// A ~ L U in Crout's normalisation: L = D + S_L is lower triangular with the pivot blocks on its
+/// diagonal, U = I + S_U is unit upper triangular; A = L U holds on the pattern S(LU). The inverses
+/// of the pivot blocks are stored. Any block size; block size 1 is scalar ILU(k). Work: 2
+/// block_size^3 operations for every pair (i,k) in L, (k,j) in U with (i,j) in the pattern. Source:
+/// Saad, Iterative Methods for Sparse Linear Systems (2003), sections 10.3 and 10.4.
+///
+/// Sweeps solve the same equations as a fixed point: every sweep computes all rows of L and U from
+/// the U of the sweep before, starting from U = D^-1 (upper part of A). Nothing waits, and since
+/// the equations of a row are solved exactly, a sweep is worth more than one over single entries.
+/// Source: Chow, Patel, Fine-grained parallel incomplete LU factorization (2015), there by entries.
+template <class Scalar, class Device>
+class BlockIlu {
+public:
+  using execution_space = typename Device::execution_space;
+  using Matrix = BsrMatrix<Scalar, Device>; ///< A
+
+  /// \throws InvalidArgument for parameters out of range.
+  explicit BlockIlu(BlockIluParameters parameters);
+  BlockIlu(const BlockIlu&) = delete; ///< it would share the factors
+  BlockIlu& operator=(const BlockIlu&) = delete;
+
+  /// Pattern of the factors, row order of the factorisation. Records its phases in `report`. A may
+  /// lack diagonal blocks: the factors have all of them.
+  void initialize(const execution_space& exec, const Matrix& a, Report& report);
+
+  /// Factors of a matrix with the same graph. \throws BreakdownError under the policy `fail`, or if
+  /// the factors overflow.
+  void compute(const execution_space& exec, const Matrix& a, Report& report);
+
+  /// ||(A - L U)_S||_F / ||A||_F on the pattern S of the factors, of the last compute by sweeps.
+  double residual() const { return residual_; }
+
+  const TriangularFactor<Scalar, Device>& lower() const { return lower_; } ///< L
+  const TriangularFactor<Scalar, Device>& upper() const { return upper_; } ///< U
+
+private:
+  void sweep(const execution_space& exec, const Matrix& a);
+  double measureResidual(const execution_space& exec, const Matrix& a) const;
+
+  BlockIluParameters parameters_;
+  TriangularFactor<Scalar, Device> lower_;
+  TriangularFactor<Scalar, Device> upper_;
+  Ordinal longest_row_ = 0;   ///< of L and U together
+  OrderedRows<Device> order_; ///< without sweeps
+  // With sweeps: U of every other sweep, and residual norms by rows.
+  Kokkos::View<Scalar*, Device> other_upper_;
+  Kokkos::View<double*, Device> row_residuals_;
+  double residual_ = 0;
+  detail::PivotInverter<Scalar, Device> pivot_inverter_;
+};
+} // namespace ainvil

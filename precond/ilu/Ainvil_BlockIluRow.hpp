@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// The kernel of block ILU, a row of both factors.
+
+#include "breakdown/Ainvil_PivotInverter.hpp"
+#include "graph/Ainvil_OrderedRows.hpp"
+#include "graph/Ainvil_RowSearch.hpp"
+
+namespace ainvil {
+namespace detail {
+
+/// Row i of Crout's block ILU, row i of L (pivot block last) and of U:
+///   w_ij = A_ij - sum over k < min(i, j) of L_ik U_kj          for (i, j) in the pattern
+///   L_ij = w_ij (j <= i),   D_i = L_ii,   U_ij = D_i^-1 w_ij (j > i)
+/// The k of row i run in ascending order, the lanes share the block products L_ik U_kj of each
+/// entry by entry. What rows wait for is kept short: the products of as many k as there is room for
+/// are listed before the first of these is waited for, and w lies in scratch memory where the row
+/// fits. The U_kj are taken from `u_read`, which is `u_values` where rows wait for each other.
+template <int BS, class Scalar, class Device>
+struct BlockIluRow {
+  Graph<Device> a_graph, l_graph, u_graph;
+  Kokkos::View<const Scalar*, Device> a_values;
+  Kokkos::View<Scalar*, Device> l_values, u_values, inverse;
+  Kokkos::View<const Scalar*, Device> u_read; ///< empty: all zero
+  PivotInverter<Scalar, Device> pivot_inverter;
+  int block_size;
+  int capacity; ///< blocks of w in scratch memory; longer rows are worked on in place
+
+  /// Products with entries `u_shift` + begin .. `u_shift` + end - 1 of U, their targets in the
+  /// list.
+  struct Step {
+    Offset u_shift;
+    Ordinal k;
+    int l; ///< position of L_ik in row i
+    int begin, end;
+  };
+  static constexpr int max_steps = 16;
+  static constexpr int max_products = 128;
+
+  /// What a row may take of scratch memory for w, in bytes.
+  static constexpr std::size_t most_for_w = 4096;
+
+  static int capacityFor(Ordinal longest_row, int bs) {
+    const std::size_t most = most_for_w / (std::size_t(bs) * bs * sizeof(Scalar));
+    return static_cast<int>(std::min<std::size_t>(most, longest_row));
+  }
+  static std::size_t scratchBytes(int bs, int capacity) {
+    return ((std::size_t(capacity) + 1) * bs * bs + bs) * sizeof(Scalar) +
+           max_steps * sizeof(Step) + (std::size_t(max_products) + bs) * sizeof(int);
+  }
+
+  /// Position of column j in row i: 0, 1, ... in L, then on in U; -1 if it is not in the pattern.
+  KOKKOS_INLINE_FUNCTION int locate(Ordinal i, Ordinal j) const {
+    const Offset l_begin = l_graph.row_map(i), l_end = l_graph.row_map(i + 1);
+    if (j <= i) {
+      const Offset at = findEntry(l_graph.entries, l_begin, l_end, j);
+      return at < 0 ? -1 : static_cast<int>(at - l_begin);
+    }
+    const Offset u_begin = u_graph.row_map(i);
+    const Offset at = findEntry(u_graph.entries, u_begin, u_graph.row_map(i + 1), j);
+    return at < 0 ? -1 : static_cast<int>(at - u_begin + (l_end - l_begin));
+  }
+
+  /// w of row i, in scratch memory or in place.
+  struct WorkRow {
+    Scalar *l, *u;
+    int l_length, bs2;
+
+    KOKKOS_INLINE_FUNCTION Scalar* block(int position) const {
+      return position < l_length ? l + Offset(position) * bs2
+                                 : u + Offset(position - l_length) * bs2;
+    }
+  };
+
+  /// Positions in row i of `count` columns of a row of U, ascending, all of them beyond that of L
+  /// at position l. A lane a column; a host thread walks along both rows, unless row i is much
+  /// longer.
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void locateAll(const Member& member, Ordinal i, int l, Offset first,
+                                        int count, int* positions) const {
+    if constexpr (!compat::IsGpu<typename Device::execution_space>::value) {
+      const Offset l_begin = l_graph.row_map(i), u_begin = u_graph.row_map(i);
+      const int l_length = static_cast<int>(l_graph.row_map(i + 1) - l_begin);
+      const int length = l_length + static_cast<int>(u_graph.row_map(i + 1) - u_begin);
+      if (length - l <= 4 * count) {
+        int at = l + 1;
+        for (int t = 0; t < count; ++t) {
+          const Ordinal column = u_graph.entries(first + t);
+          while (at < l_length && l_graph.entries(l_begin + at) < column)
+            ++at;
+          if (at < l_length) {
+            positions[t] = l_graph.entries(l_begin + at) == column ? at : -1;
+            continue;
+          }
+          while (at < length && u_graph.entries(u_begin + at - l_length) < column)
+            ++at;
+          positions[t] =
+              at < length && u_graph.entries(u_begin + at - l_length) == column ? at : -1;
+        }
+        return;
+      }
+    }
+    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, count), [&](const int t) {
+      positions[t] = locate(i, u_graph.entries(first + t));
+    });
+  }
+
+  /// w_ij -= L_ik U_kj for all k < i.
+  template <class Member, class Gate>
+  KOKKOS_INLINE_FUNCTION void eliminate(const Member& member, Ordinal i, const WorkRow& w,
+                                        Step* steps, int* targets, const Gate& gate) const {
+    using Kokkos::ThreadVectorRange;
+    const int bs = BS > 0 ? BS : block_size;
+    const int bs2 = bs * bs;
+    const Offset l_begin = l_graph.row_map(i);
+    const int most = bs <= 1024 ? max_products : 1; // scalars of the list are counted in int
+    Offset done_in_row = 0;                         // entries of row k of U that are behind
+    for (int l = 0; l + 1 < w.l_length;) {
+      int num_steps = 0, listed = 0;
+      while (l + 1 < w.l_length && num_steps < max_steps && listed < most) {
+        const Ordinal k = l_graph.entries(l_begin + l);
+        const Offset first = u_graph.row_map(k) + done_in_row, k_end = u_graph.row_map(k + 1);
+        const int room = most - listed;
+        const int count = static_cast<int>(k_end - first < room ? k_end - first : room);
+        locateAll(member, i, l, first, count, targets + listed);
+        Kokkos::single(Kokkos::PerThread(member), [&]() {
+          steps[num_steps] = {first - listed, k, l, listed, listed + count};
+        });
+        ++num_steps;
+        listed += count;
+        done_in_row = first + count == k_end ? 0 : done_in_row + count;
+        l += done_in_row == 0 ? 1 : 0;
+      }
+      joinLanes(member);
+      for (int s = 0; s < num_steps; ++s) {
+        const Step& step = steps[s];
+        gate.wait(step.k);
+        const Scalar* l_ik = w.block(step.l);
+        Kokkos::parallel_for(ThreadVectorRange(member, step.begin * bs2, step.end * bs2),
+                             [&](const int item) {
+                               const int t = item / bs2;
+                               if (targets[t] < 0)
+                                 return;
+                               const int e = item - t * bs2;
+                               const int r = e / bs, c = e - r * bs;
+                               const Scalar* u_kj = u_read.data() + (step.u_shift + t) * bs2;
+                               Scalar sum = 0;
+                               for (int m = 0; m < bs; ++m)
+                                 sum += l_ik[r * bs + m] * u_kj[m * bs + c];
+                               w.block(targets[t])[e] -= sum;
+                             });
+      }
+    }
+  }
+
+  template <class Member, class Gate>
+  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal i, void* scratch,
+                                  const Gate& gate) const {
+    using Kokkos::ThreadVectorRange;
+    const int bs = BS > 0 ? BS : block_size;
+    const int bs2 = bs * bs;
+    Step* steps = static_cast<Step*>(scratch);
+    Scalar* block = reinterpret_cast<Scalar*>(steps + max_steps);
+    Scalar* sizes = block + bs2; // of the rows of A, here before anything is waited for
+    Scalar* w_row = sizes + bs;
+    int* targets = reinterpret_cast<int*>(w_row + Offset(capacity) * bs2);
+    int* pivots = targets + max_products;
+    const Offset l_begin = l_graph.row_map(i), u_begin = u_graph.row_map(i);
+    const int l_length = static_cast<int>(l_graph.row_map(i + 1) - l_begin);
+    const int u_length = static_cast<int>(u_graph.row_map(i + 1) - u_begin);
+    const bool fits = l_length + u_length <= capacity;
+    Scalar* const l_row = l_values.data() + l_begin * bs2;
+    Scalar* const u_row = u_values.data() + u_begin * bs2;
+    const WorkRow w{fits ? w_row : l_row, fits ? w_row + l_length * bs2 : u_row, l_length, bs2};
+
+    Kokkos::parallel_for(ThreadVectorRange(member, bs), [&](const int r) {
+      sizes[r] = pivot_inverter.row_sizes(Offset(i) * bs + r);
+    });
+    // Row i of A into the pattern, zeros elsewhere.
+    Kokkos::parallel_for(ThreadVectorRange(member, l_length * Offset(bs2)),
+                         [&](const Offset e) { w.l[e] = 0; });
+    Kokkos::parallel_for(ThreadVectorRange(member, u_length * Offset(bs2)),
+                         [&](const Offset e) { w.u[e] = 0; });
+    const Offset a_begin = a_graph.row_map(i);
+    Kokkos::parallel_for(
+        ThreadVectorRange(member, static_cast<int>(a_graph.row_map(i + 1) - a_begin)),
+        [&](const int t) {
+          Scalar* to = w.block(locate(i, a_graph.entries(a_begin + t)));
+          for (int e = 0; e < bs2; ++e)
+            to[e] = a_values((a_begin + t) * bs2 + e);
+        });
+    if (u_read.data() != nullptr)
+      eliminate(member, i, w, steps, targets, gate);
+
+    // Large blocks are inverted in memory, and borrow `block`, b^2 >= 2 b scalars, for scales.
+    Scalar* const stored_inverse = inverse.data() + Offset(i) * bs2;
+    Scalar* const d_inverse = BS > 0 ? block : stored_inverse;
+    Kokkos::single(Kokkos::PerThread(member), [&]() {
+      pivot_inverter.template invert<BS>(i, bs, w.block(l_length - 1), sizes, d_inverse, pivots,
+                                         block);
+    });
+    joinLanes(member);
+    if constexpr (BS > 0) {
+      // A lane a column of a block, which it reads before it writes.
+      Kokkos::parallel_for(ThreadVectorRange(member, u_length * BS), [&](const int item) {
+        const int t = item / BS, c = item - t * BS;
+        const Offset first = Offset(t) * bs2 + c;
+        Scalar column[BS];
+        for (int m = 0; m < BS; ++m)
+          column[m] = w.u[first + m * BS];
+        for (int r = 0; r < BS; ++r) {
+          Scalar sum = 0;
+          for (int m = 0; m < BS; ++m)
+            sum += d_inverse[r * BS + m] * column[m];
+          u_row[first + r * BS] = sum;
+        }
+      });
+      Kokkos::parallel_for(ThreadVectorRange(member, bs2),
+                           [&](const int e) { stored_inverse[e] = d_inverse[e]; });
+    } else {
+      for (int t = 0; t < u_length; ++t) {
+        Kokkos::parallel_for(ThreadVectorRange(member, bs2),
+                             [&](const int e) { block[e] = w.u[Offset(t) * bs2 + e]; });
+        Kokkos::parallel_for(ThreadVectorRange(member, bs2), [&](const int e) {
+          const int r = e / bs, c = e - r * bs;
+          Scalar sum = 0;
+          for (int m = 0; m < bs; ++m)
+            sum += d_inverse[r * bs + m] * block[m * bs + c];
+          u_row[Offset(t) * bs2 + e] = sum;
+        });
+      }
+    }
+    if (fits)
+      Kokkos::parallel_for(ThreadVectorRange(member, l_length * bs2),
+                           [&](const int e) { l_row[e] = w.l[e]; });
+  }
+};
+
+} // namespace detail
+} // namespace ainvil

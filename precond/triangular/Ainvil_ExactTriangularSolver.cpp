@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "triangular/Ainvil_ExactTriangularSolver.hpp"
+
+#include "dense/Ainvil_SmallBlock.hpp"
+#include "product/Ainvil_LongRows.hpp"
+
+namespace ainvil {
+namespace {
+
+using Kokkos::ThreadVectorRange;
+
+/// Blocks from which on a row is worth all lanes.
+constexpr Offset long_row = 64;
+
+/// Columns solved for in one launch; bounds the scratch of a row.
+constexpr int column_tile = 8;
+
+/// y_i = D_i^-1 (x_i - sum over k != i in row i of T_ik y_k), D_i = I for a unit factor. On a GPU
+/// the row and D_i^-1 are brought into scratch memory before anything is waited for, and a lane
+/// takes one row of one block; rows that do not fit are read where they are, a lane a row of the
+/// block, or all lanes for each of these sums where the row is long. A host thread, its own only
+/// lane, takes one column after the other and keeps the sums of a block row in registers.
+template <int BS, class Storage, class Scalar, class Device>
+struct SolveRow {
+  TriangularFactor<Storage, Device> factor;
+  MultiVectorArg<const Scalar, Device> x;
+  MultiVectorArg<Scalar, Device> y;
+  Offset first_column;
+  int columns;
+  int capacity; ///< blocks of a row in scratch memory
+
+  /// What a row may take of scratch memory, in bytes.
+  static constexpr std::size_t most_scratch = 4096;
+
+  static int capacityFor(int bs, int columns, Ordinal longest_row) {
+    if (!compat::IsGpu<typename Device::execution_space>::value)
+      return 0;
+    int capacity = 0;
+    while (capacity < longest_row && scratchBytes(bs, columns, capacity + 1) <= most_scratch)
+      ++capacity;
+    return capacity;
+  }
+  /// For x, and with room for blocks for their products, columns and values, and D_i^-1.
+  static std::size_t scratchBytes(int bs, int columns, int capacity) {
+    const std::size_t vectors = std::size_t(bs) * columns * sizeof(Scalar) * (capacity + 1);
+    return capacity == 0 ? vectors
+                         : vectors + (capacity + 1) * sizeof(int) +
+                               (capacity + 1) * std::size_t(bs) * bs * sizeof(Storage);
+  }
+
+  template <class Member, class Gate>
+  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal row, void* scratch,
+                                  const Gate& gate) const {
+    const int bs = BS > 0 ? BS : factor.matrix.block_size;
+    const auto& graph = factor.matrix.graph;
+    const Offset begin = factor.offDiagonal(row).first, end = factor.offDiagonal(row).second;
+    Scalar* sums = static_cast<Scalar*>(scratch);
+    if constexpr (!compat::IsGpu<typename Device::execution_space>::value) {
+      Kokkos::parallel_for(ThreadVectorRange(member, static_cast<int>(end - begin)),
+                           [&](const int k) { gate.wait(graph.entries(begin + k)); });
+      Scalar registers[BS > 0 ? BS : 1];
+      for (int j = 0; j < columns; ++j)
+        solveColumn(row, first_column + j, bs, BS > 0 ? registers : sums);
+      return;
+    }
+    if (end - begin <= capacity && capacity > 0) {
+      solveFromScratch(member, row, sums, gate);
+      return;
+    }
+    Kokkos::parallel_for(ThreadVectorRange(member, static_cast<int>(end - begin)),
+                         [&](const int k) { gate.wait(graph.entries(begin + k)); });
+    const auto product = [&](Offset k, int r, int j) {
+      const Storage* block = factor.matrix.values.data() + (k * bs + r) * bs;
+      const Offset y_row = Offset(graph.entries(k)) * bs;
+      Scalar sum = 0;
+      for (int c = 0; c < bs; ++c)
+        sum += Scalar(block[c]) * y(y_row + c, first_column + j);
+      return sum;
+    };
+    const auto store = [&](int item, Scalar sum) {
+      const int j = item / bs, r = item - j * bs;
+      sum = x(Offset(row) * bs + r, first_column + j) - sum;
+      if (factor.unit)
+        y(Offset(row) * bs + r, first_column + j) = sum;
+      else
+        sums[item] = sum;
+    };
+    if (end - begin > long_row)
+      for (int item = 0; item < bs * columns; ++item) {
+        const int j = item / bs, r = item - j * bs;
+        Scalar sum = 0;
+        Kokkos::parallel_reduce(
+            ThreadVectorRange(member, static_cast<int>(end - begin)),
+            [&](const int k, Scalar& partial) { partial += product(begin + k, r, j); }, sum);
+        Kokkos::single(Kokkos::PerThread(member), [&]() { store(item, sum); });
+      }
+    else
+      Kokkos::parallel_for(ThreadVectorRange(member, bs * columns), [&](const int item) {
+        const int j = item / bs, r = item - j * bs;
+        Scalar sum = 0;
+        for (Offset k = begin; k < end; ++k)
+          sum += product(k, r, j);
+        store(item, sum);
+      });
+    // Joins the lanes: one of them may have stored all sums.
+    Kokkos::parallel_for(ThreadVectorRange(member, 1), [](int) {});
+    if (factor.unit)
+      return;
+    Kokkos::parallel_for(ThreadVectorRange(member, bs * columns), [&](const int item) {
+      const int j = item / bs, r = item - j * bs;
+      const Storage* inverse = factor.diagonal_inverse.data() + (Offset(row) * bs + r) * bs;
+      Scalar sum = 0;
+      for (int c = 0; c < bs; ++c)
+        sum += Scalar(inverse[c]) * sums[j * bs + c];
+      y(Offset(row) * bs + r, first_column + j) = sum;
+    });
+  }
+
+  template <class Member, class Gate>
+  KOKKOS_INLINE_FUNCTION void solveFromScratch(const Member& member, Ordinal row, Scalar* sums,
+                                               const Gate& gate) const {
+    const int bs = BS > 0 ? BS : factor.matrix.block_size;
+    const int bs2 = bs * bs;
+    const Offset begin = factor.offDiagonal(row).first;
+    const int length = static_cast<int>(factor.offDiagonal(row).second - begin);
+    Scalar* products = sums + bs * columns;
+    int* block_columns = reinterpret_cast<int*>(products + capacity * bs * columns);
+    Storage* blocks = reinterpret_cast<Storage*>(block_columns + (capacity + 1) / 2 * 2);
+    Storage* inverse = blocks + capacity * bs2;
+    const auto& matrix = factor.matrix;
+    Kokkos::parallel_for(ThreadVectorRange(member, length),
+                         [&](const int k) { block_columns[k] = matrix.graph.entries(begin + k); });
+    Kokkos::parallel_for(ThreadVectorRange(member, length * bs2),
+                         [&](const int e) { blocks[e] = matrix.values(begin * bs2 + e); });
+    if (!factor.unit)
+      Kokkos::parallel_for(ThreadVectorRange(member, bs2), [&](const int e) {
+        inverse[e] = factor.diagonal_inverse(Offset(row) * bs2 + e);
+      });
+    Kokkos::parallel_for(ThreadVectorRange(member, bs * columns), [&](const int item) {
+      const int j = item / bs, r = item - j * bs;
+      sums[item] = x(Offset(row) * bs + r, first_column + j);
+    });
+
+    Kokkos::parallel_for(ThreadVectorRange(member, length),
+                         [&](const int k) { gate.wait(block_columns[k]); });
+    for (int j = 0; j < columns; ++j)
+      Kokkos::parallel_for(ThreadVectorRange(member, length * bs), [&](const int item) {
+        const int k = item / bs;
+        const Offset y_row = Offset(block_columns[k]) * bs;
+        Scalar sum = 0;
+        for (int c = 0; c < bs; ++c)
+          sum += Scalar(blocks[item * bs + c]) * y(y_row + c, first_column + j);
+        products[j * length * bs + item] = sum;
+      });
+    Kokkos::parallel_for(ThreadVectorRange(member, bs * columns), [&](const int item) {
+      const int j = item / bs, r = item - j * bs;
+      Scalar sum = sums[item];
+      for (int k = 0; k < length; ++k)
+        sum -= products[(j * length + k) * bs + r];
+      if (factor.unit)
+        y(Offset(row) * bs + r, first_column + j) = sum;
+      else
+        sums[item] = sum;
+    });
+    if (!factor.unit)
+      Kokkos::parallel_for(ThreadVectorRange(member, bs * columns), [&](const int item) {
+        const int j = item / bs, r = item - j * bs;
+        Scalar sum = 0;
+        for (int c = 0; c < bs; ++c)
+          sum += Scalar(inverse[r * bs + c]) * sums[j * bs + c];
+        y(Offset(row) * bs + r, first_column + j) = sum;
+      });
+  }
+
+  /// Entries far from the diagonal come first: what the rows before have just computed is waited
+  /// for last.
+  KOKKOS_INLINE_FUNCTION void solveColumn(Ordinal row, Offset j, int bs, Scalar* sums) const {
+    const auto range = factor.offDiagonal(row);
+    const Ordinal* entries = factor.matrix.graph.entries.data();
+    const Storage* values = factor.matrix.values.data();
+    const Offset first = Offset(row) * bs;
+    Scalar* y_j = &y(0, j);
+    if constexpr (BS != 1) {
+      const Offset ahead =
+          factor.uplo == Uplo::Lower ? compat::prefetch_distance : -compat::prefetch_distance;
+      const Offset block_bytes = Offset(bs) * bs * Offset(sizeof(Storage));
+      compat::prefetch(values + range.first * bs * bs, ahead,
+                       (range.second - range.first) * block_bytes);
+      if (!factor.unit)
+        compat::prefetch(factor.diagonal_inverse.data() + first * bs, ahead, block_bytes);
+    }
+    for (int r = 0; r < bs; ++r)
+      sums[r] = x(first + r, j);
+    for (Offset e = range.first; e < range.second; ++e) {
+      const Offset k = factor.uplo == Uplo::Lower ? e : range.first + range.second - 1 - e;
+      const Storage* block = values + k * bs * bs;
+      const Scalar* y_k = y_j + Offset(entries[k]) * bs;
+      for (int r = 0; r < bs; ++r)
+        sums[r] -= detail::dot<BS>(block + r * bs, y_k, bs);
+    }
+    if (factor.unit) {
+      for (int r = 0; r < bs; ++r)
+        y_j[first + r] = sums[r];
+      return;
+    }
+    const Storage* inverse = factor.diagonal_inverse.data() + first * bs;
+    for (int r = 0; r < bs; ++r)
+      y_j[first + r] = detail::dot<BS>(inverse + r * bs, sums, bs);
+  }
+};
+
+/// y_i <- D_i^-T y_i, then y_k -= T_ik^T y_i for every k != i in row i: the rows that row i depends
+/// on in T depend on it in T^T.
+template <class Storage, class Scalar, class Device>
+struct SolveRowTransposed {
+  TriangularFactor<Storage, Device> factor;
+  MultiVectorArg<Scalar, Device> y;
+  Offset first_column;
+  int columns;
+
+  template <class Member, class Gate>
+  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal row, void* scratch,
+                                  const Gate&) const {
+    const int bs = factor.matrix.block_size;
+    const auto& graph = factor.matrix.graph;
+    const Offset begin = factor.offDiagonal(row).first, end = factor.offDiagonal(row).second;
+    Scalar* solved = static_cast<Scalar*>(scratch);
+    Kokkos::parallel_for(ThreadVectorRange(member, bs * columns), [&](const int item) {
+      const int j = item / bs, r = item - j * bs;
+      Scalar sum = 0;
+      if (factor.unit)
+        sum = y(Offset(row) * bs + r, first_column + j);
+      else
+        for (int c = 0; c < bs; ++c)
+          sum += Scalar(factor.diagonal_inverse((Offset(row) * bs + c) * bs + r)) *
+                 y(Offset(row) * bs + c, first_column + j);
+      solved[item] = sum;
+    });
+    Kokkos::parallel_for(ThreadVectorRange(member, bs * columns), [&](const int item) {
+      const int j = item / bs, c = item - j * bs;
+      y(Offset(row) * bs + c, first_column + j) = solved[item];
+      for (Offset k = begin; k < end; ++k) {
+        Scalar sum = 0;
+        for (int r = 0; r < bs; ++r)
+          sum += Scalar(factor.matrix.values((k * bs + r) * bs + c)) * solved[j * bs + r];
+        Kokkos::atomic_add(&y(Offset(graph.entries(k)) * bs + c, first_column + j), -sum);
+      }
+    });
+  }
+};
+
+} // namespace
+
+template <class Storage, class Scalar, class Device>
+void ExactTriangularSolver<Storage, Scalar, Device>::initialize(const execution_space& exec,
+                                                                const Factor& factor,
+                                                                const std::string& prefix,
+                                                                Report& report) {
+  report.phases.time(exec, "ExactTriangularSolver", prefix + "levels", [&] {
+    factor_.initialize(exec, factor);
+    const double bs = factor.matrix.block_size;
+    order_ = OrderedRows<Device>(exec, factor.matrix.graph, factor.uplo, 0.7 * bs * bs);
+    longest_row_ = detail::longestRow(exec, factor.matrix.graph);
+  });
+}
+
+template <class Storage, class Scalar, class Device>
+void ExactTriangularSolver<Storage, Scalar, Device>::compute(const execution_space& exec,
+                                                             const Factor& factor,
+                                                             const std::string& prefix,
+                                                             Report& report) {
+  if constexpr (!std::is_same<Storage, Scalar>::value)
+    report.phases.time(exec, "ExactTriangularSolver", prefix + "convert",
+                       [&] { factor_.update(exec, factor); });
+  report.note(message(prefix, "levels=", order_.levels().numLevels()));
+}
+
+template <class Storage, class Scalar, class Device>
+void ExactTriangularSolver<Storage, Scalar, Device>::apply(const execution_space& exec,
+                                                           MultiVectorArg<const Scalar, Device> x,
+                                                           MultiVectorArg<Scalar, Device> y,
+                                                           Trans trans) const {
+  ScopedRegion region("Ainvil::ExactTriangularSolver::apply");
+  const int bs = factor_->matrix.block_size;
+  if (trans == Trans::Yes)
+    axpby<Scalar, Device>(exec, Scalar(1), x, Scalar(0), y);
+  for (Offset j = 0; j < Offset(x.extent(1)); j += column_tile) {
+    const int columns = static_cast<int>(std::min<Offset>(column_tile, x.extent(1) - j));
+    if (trans == Trans::Yes)
+      order_.runReversed(exec, "Ainvil::ExactTriangularSolver[transposed]",
+                         SolveRowTransposed<Storage, Scalar, Device>{*factor_, y, j, columns},
+                         std::size_t(bs) * columns * sizeof(Scalar));
+    else
+      detail::dispatchBlockSize(bs, [&](auto size) {
+        using Row = SolveRow<decltype(size)::value, Storage, Scalar, Device>;
+        const int capacity = Row::capacityFor(bs, columns, longest_row_);
+        order_.run(exec, "Ainvil::ExactTriangularSolver[solve]",
+                   Row{*factor_, x, y, j, columns, capacity},
+                   Row::scratchBytes(bs, columns, capacity));
+      });
+  }
+}
+
+template <class Storage, class Scalar, class Device>
+Offset ExactTriangularSolver<Storage, Scalar, Device>::entries() const {
+  const auto& t = factor_->matrix;
+  return t.numScalars() + (factor_->unit ? t.numPointRows() * t.block_size : 0);
+}
+
+template <class Storage, class Scalar, class Device>
+Offset ExactTriangularSolver<Storage, Scalar, Device>::bytes() const {
+  return factor_->matrix.bytes(); // D^-1 is read instead of D
+}
+
+#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
+  template class ExactTriangularSolver<double, double, DEVICE>;                                    \
+  template class ExactTriangularSolver<float, double, DEVICE>;                                     \
+  template class ExactTriangularSolver<BFloat16, double, DEVICE>;                                  \
+  template class ExactTriangularSolver<float, float, DEVICE>;                                      \
+  template class ExactTriangularSolver<BFloat16, float, DEVICE>;
+AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+
+} // namespace ainvil

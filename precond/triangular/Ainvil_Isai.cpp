@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "triangular/Ainvil_Isai.hpp"
+
+#include "Ainvil_GraphAlgebra.hpp"
+#include "graph/Ainvil_RowSearch.hpp"
+#include "product/Ainvil_Probes.hpp"
+
+#include <cmath>
+
+namespace ainvil {
+namespace {
+
+using detail::findEntry;
+using detail::num_probes;
+using Kokkos::ThreadVectorRange;
+
+/// Row i of M on the pattern J (without the diagonal if T is unit), T lower say:
+///   acc_k = delta_ik;  for l in J from i downwards:  x_l = acc_l T_ll^-1,
+///   acc_k -= x_l T_lk for every (l, k) stored in T with k < l and k in J.
+/// The accumulators of all of J lie in scratch; the lanes look up the targets of row l of T, then
+/// share the block products entry by entry of the targets.
+template <int BS, class Storage, class Scalar, class Device>
+struct IsaiRow {
+  TriangularFactor<Scalar, Device> factor;
+  Graph<Device> pattern;
+  Kokkos::View<Storage*, Device> values;
+  Kokkos::View<const Ordinal*, Device> rows; ///< empty: all rows
+
+  /// Entries of a row of T whose targets are looked up at a time.
+  static constexpr int chunk = 64;
+
+  /// Scratch: accumulators, x_l, target positions of a chunk.
+  static std::size_t scratchBytes(int bs, Ordinal longest) {
+    return (std::size_t(longest) + 1) * bs * bs * sizeof(Scalar) + chunk * sizeof(int);
+  }
+
+  /// acc_k -= x T_lk for k in J; x = I if `x` is null.
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void eliminate(const Member& member, Ordinal l, const Scalar* x,
+                                        Offset begin, Offset end, Scalar* acc,
+                                        int* positions) const {
+    const int bs = BS > 0 ? BS : factor.matrix.block_size;
+    const int bs2 = bs * bs;
+    const auto& graph = factor.matrix.graph;
+    const Offset l_end = factor.offDiagonal(l).second;
+    for (Offset lk = factor.offDiagonal(l).first; lk < l_end; lk += chunk) {
+      const int count = static_cast<int>(l_end - lk < chunk ? l_end - lk : chunk);
+      Kokkos::parallel_for(ThreadVectorRange(member, count), [&](const int t) {
+        const Offset at = findEntry(pattern.entries, begin, end, graph.entries(lk + t));
+        positions[t] = at < 0 ? -1 : static_cast<int>(at - begin);
+      });
+      Kokkos::parallel_for(ThreadVectorRange(member, count * bs2), [&](const int item) {
+        const int t = item / bs2;
+        if (positions[t] < 0)
+          return;
+        const int e = item - t * bs2;
+        const int r = e / bs, c = e - r * bs;
+        const Scalar* block = factor.matrix.values.data() + (lk + t) * bs2;
+        Scalar sum = 0;
+        if (x == nullptr)
+          sum = block[e];
+        else
+          for (int m = 0; m < bs; ++m)
+            sum += x[r * bs + m] * block[m * bs + c];
+        acc[positions[t] * bs2 + e] -= sum;
+      });
+    }
+  }
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal index, void* scratch) const {
+    const int bs = BS > 0 ? BS : factor.matrix.block_size;
+    const int bs2 = bs * bs;
+    const Ordinal i = rows.extent(0) > 0 ? rows(index) : index;
+    const Offset begin = pattern.row_map(i), end = pattern.row_map(i + 1);
+    const int length = static_cast<int>(end - begin);
+    const bool lower = factor.uplo == Uplo::Lower;
+    Scalar* acc = static_cast<Scalar*>(scratch);
+    Scalar* x = acc + Offset(length) * bs2;
+    int* positions = reinterpret_cast<int*>(x + bs2);
+
+    // The diagonal entry, stored only where T is general, is the one the walk begins with.
+    const int diagonal = lower ? length - 1 : 0;
+    Kokkos::parallel_for(ThreadVectorRange(member, length * bs2), [&](const int item) {
+      const int position = item / bs2;
+      const int e = item - position * bs2;
+      const bool one = !factor.unit && position == diagonal && e % (bs + 1) == 0;
+      acc[item] = one ? Scalar(1) : Scalar(0);
+    });
+    if (factor.unit)
+      eliminate(member, i, nullptr, begin, end, acc, positions);
+    for (int walked = 0; walked < length; ++walked) {
+      const int position = lower ? length - 1 - walked : walked;
+      const Ordinal l = pattern.entries(begin + position);
+      const Scalar* acc_l = acc + position * bs2;
+      Storage* out = values.data() + (begin + position) * bs2;
+      Kokkos::parallel_for(ThreadVectorRange(member, bs2), [&](const int e) {
+        Scalar sum = 0;
+        if (factor.unit) {
+          sum = acc_l[e];
+        } else {
+          const int r = e / bs, c = e - r * bs;
+          const Scalar* inverse = factor.diagonal_inverse.data() + Offset(l) * bs2;
+          for (int m = 0; m < bs; ++m)
+            sum += acc_l[r * bs + m] * inverse[m * bs + c];
+        }
+        x[e] = sum;
+        out[e] = static_cast<Storage>(sum);
+      });
+      eliminate(member, l, x, begin, end, acc, positions);
+    }
+  }
+};
+
+/// Rows that need up to first_class bytes of accumulators share a launch, those that need up to
+/// class_growth times as much the next one, and so on: no row pays for one much longer than itself.
+constexpr std::size_t first_class = 1024;
+constexpr std::size_t class_growth = 4;
+
+} // namespace
+
+template <class Device>
+std::string describe(const IsaiParameters<Device>& parameters) {
+  const bool user = parameters.lower_pattern.row_map.extent(0) > 0 ||
+                    parameters.upper_pattern.row_map.extent(0) > 0;
+  const std::string relax = parameters.relax == IsaiParameters<Device>::relax_auto
+                                ? "auto"
+                                : std::to_string(parameters.relax);
+  return message("isai, ", user ? "pattern: user" : message("power: ", parameters.power),
+                 parameters.side == IsaiSide::Rows ? ", side: rows" : ", side: columns",
+                 ", relax: ", relax);
+}
+
+template <class Storage, class Scalar, class Device>
+IsaiTriangularSolver<Storage, Scalar, Device>::IsaiTriangularSolver(
+    const IsaiParameters<Device>& parameters)
+    : parameters_(parameters) {
+  if (parameters_.power < 1)
+    throw InvalidArgument(
+        message("the pattern power must be at least 1, but it is ", parameters_.power));
+  if (parameters_.relax < 0 && parameters_.relax != IsaiParameters<Device>::relax_auto)
+    throw InvalidArgument(message("the number of relaxation steps must not be negative, but it is ",
+                                  parameters_.relax));
+  if (parameters_.relax_limit < 0)
+    throw InvalidArgument(message("the limit of relaxation steps must not be negative, but it is ",
+                                  parameters_.relax_limit));
+  if (!(parameters_.relax_threshold > 0))
+    throw InvalidArgument(message("the relaxation threshold must be positive, but it is ",
+                                  parameters_.relax_threshold));
+}
+
+template <class Storage, class Scalar, class Device>
+Graph<Device>
+IsaiTriangularSolver<Storage, Scalar, Device>::inversePattern(const execution_space& exec,
+                                                              const Factor& factor) const {
+  const Graph<Device>& user =
+      factor.uplo == Uplo::Lower ? parameters_.lower_pattern : parameters_.upper_pattern;
+  if (user.row_map.extent(0) == 0)
+    return patternPower(exec, factor.matrix.graph, parameters_.power);
+  return triangularPattern(exec, factor.uplo == Uplo::Lower ? "L^-1" : "U^-1", user,
+                           factor.matrix.numRows(), factor.uplo,
+                           factor.unit ? Diagonal::Drop : Diagonal::Keep);
+}
+
+template <class Storage, class Scalar, class Device>
+void IsaiTriangularSolver<Storage, Scalar, Device>::initialize(const execution_space& exec,
+                                                               const Factor& factor,
+                                                               const std::string& prefix,
+                                                               Report& report) {
+  const int bs = factor.matrix.block_size;
+  const Offset bs2 = Offset(bs) * bs;
+  unit_ = factor.unit;
+  uplo_ = factor.uplo;
+  report.phases.time(exec, "Isai", prefix + "isai_pattern", [&] {
+    const Graph<Device> pattern = inversePattern(exec, factor);
+    inverse_ = BsrMatrix<Storage, Device>(
+        pattern, allocate<Storage, Device>(exec, "Ainvil::inverse", pattern.numEntries() * bs2),
+        bs);
+    rows_factor_ = factor;
+    rows_pattern_ = pattern;
+    rows_values_ = inverse_.values;
+    if (parameters_.side == IsaiSide::Columns) {
+      const PermutedGraph<Device> t = transpose(exec, factor.matrix.graph);
+      const PermutedGraph<Device> m = transpose(exec, pattern);
+      // M is read off M^T, so its entries come from there.
+      inverse_source_ = transpose(exec, m.graph).source;
+      factor_source_ = t.source;
+      rows_factor_.matrix = BsrMatrix<Scalar, Device>(
+          t.graph, allocate<Scalar, Device>(exec, "Ainvil::transposed", factor.matrix.numScalars()),
+          bs);
+      rows_factor_.diagonal_inverse = allocate<Scalar, Device>(exec, "Ainvil::diagonal_inverse",
+                                                               factor.diagonal_inverse.extent(0));
+      rows_factor_.uplo = factor.uplo == Uplo::Lower ? Uplo::Upper : Uplo::Lower;
+      rows_pattern_ = m.graph;
+      rows_values_ =
+          allocate<Storage, Device>(exec, "Ainvil::transposed_inverse", inverse_.numScalars());
+    }
+    binRows(exec);
+    inverse_long_rows_ = LongRows<Device>(exec, pattern, bs);
+    if (parameters_.relax != 0) {
+      factor_long_rows_ = LongRows<Device>(exec, factor.matrix.graph, bs);
+      factor_.initialize(exec, factor);
+      detail::workspaceOf(exec, workspace_, inverse_.numPointRows(), 1);
+    }
+  });
+}
+
+template <class Storage, class Scalar, class Device>
+void IsaiTriangularSolver<Storage, Scalar, Device>::binRows(const execution_space& exec) {
+  classes_.clear();
+  const Ordinal n = rows_pattern_.num_rows;
+  const Ordinal longest = detail::longestRow(exec, rows_pattern_);
+  const std::size_t block = std::size_t(inverse_.block_size) * inverse_.block_size * sizeof(Scalar);
+  Ordinal smallest = -1;
+  for (std::size_t limit = first_class; limit / block < std::size_t(longest);
+       limit *= class_growth) {
+    const Ordinal largest = static_cast<Ordinal>(limit / block);
+    const auto rows = detail::rowsOfLength(exec, rows_pattern_, smallest, largest);
+    if (rows.extent(0) > 0)
+      classes_.push_back({rows, static_cast<Ordinal>(rows.extent(0)), largest});
+    smallest = largest;
+  }
+  if (classes_.empty()) {
+    classes_.push_back({{}, n, longest});
+    return;
+  }
+  const auto rows = detail::rowsOfLength(exec, rows_pattern_, smallest, longest);
+  classes_.push_back({rows, static_cast<Ordinal>(rows.extent(0)), longest});
+}
+
+template <class Storage, class Scalar, class Device>
+void IsaiTriangularSolver<Storage, Scalar, Device>::solveRows(
+    const execution_space& exec, const Factor& factor,
+    const Kokkos::View<Storage*, Device>& values) const {
+  const int bs = factor.matrix.block_size;
+  const auto shape = detail::teamsForRowsOf(factor.matrix.graph, bs * bs);
+  for (const SizeClass& size_class : classes_)
+    detail::dispatchBlockSize(bs, [&](auto size) {
+      using Row = IsaiRow<decltype(size)::value, Storage, Scalar, Device>;
+      detail::forEachRow(exec, "Ainvil::Isai[solve]", size_class.num_rows, shape,
+                         Row{factor, rows_pattern_, values, size_class.rows},
+                         Row::scratchBytes(bs, size_class.longest));
+    });
+}
+
+template <class Storage, class Scalar, class Device>
+void IsaiTriangularSolver<Storage, Scalar, Device>::compute(const execution_space& exec,
+                                                            const Factor& factor,
+                                                            const std::string& prefix,
+                                                            Report& report) {
+  report.phases.time(exec, "Isai", prefix + "isai_solve", [&] {
+    const int bs = factor.matrix.block_size;
+    if (parameters_.side == IsaiSide::Columns) {
+      gatherBlocks<Scalar, Device>(exec, Trans::Yes, factor_source_, bs, factor.matrix.values,
+                                   rows_factor_.matrix.values);
+      transposeBlocks<Scalar, Device>(exec, bs, factor.diagonal_inverse,
+                                      rows_factor_.diagonal_inverse);
+    }
+    solveRows(exec, rows_factor_, rows_values_);
+    if (parameters_.side == IsaiSide::Columns)
+      gatherBlocks<Storage, Device>(exec, Trans::Yes, inverse_source_, bs, rows_values_,
+                                    inverse_.values);
+    if constexpr (std::is_same<Storage, Scalar>::value)
+      detail::requireFinite<Storage, Device>(exec, inverse_.values, "the approximate inverse");
+    else
+      detail::checkStorage(exec, inverse_, !unit_);
+    if (parameters_.relax != 0)
+      factor_.update(exec, factor);
+  });
+  steps_ = parameters_.relax;
+  if (parameters_.relax == IsaiParameters<Device>::relax_auto)
+    report.phases.time(exec, "Isai", prefix + "isai_probe",
+                       [&] { steps_ = findSteps(exec, report, prefix); });
+}
+
+template <class Storage, class Scalar, class Device>
+int IsaiTriangularSolver<Storage, Scalar, Device>::findSteps(const execution_space& exec,
+                                                             Report& report,
+                                                             const std::string& prefix) {
+  const Offset n = inverse_.numPointRows();
+  const auto r = detail::workspaceOf(exec, probes_, n, num_probes);
+  const auto work = detail::workspaceOf(exec, probe_work_, n, 2 * num_probes);
+  const auto z = MultiVectorArg<Scalar, Device>(work.data(), n, num_probes);
+  const auto t = MultiVectorArg<Scalar, Device>(work.data() + n * num_probes, n, num_probes);
+  detail::fillProbes<Scalar, Device>(exec, r);
+  const double r_norm = detail::norm<Scalar, Device>(exec, r);
+  // z after k steps leaves the residual t = r - T z, which is what step k + 1 begins with.
+  int best = 0;
+  double best_residual = HUGE_VAL;
+  steps_ = 0;
+  apply(exec, r, z, Trans::No);
+  for (int steps = 0; steps <= parameters_.relax_limit; ++steps) {
+    step(exec, r, z, t, Trans::No);
+    const double residual = r_norm > 0 ? detail::norm<Scalar, Device>(exec, t) / r_norm : 0.0;
+    if (residual < best_residual) {
+      best = steps;
+      best_residual = residual;
+    }
+    if (residual <= parameters_.relax_threshold)
+      break;
+  }
+  report.note(message(prefix, "relax=", best, " (residual ", best_residual, ")"));
+  // z = 0 leaves 1. More than that may pass where unknowns differ in units, as long as it falls.
+  const bool falls = best == parameters_.relax_limit && best > 0;
+  constexpr double most = 1e3; // what sweeps may leave by default
+  const bool good = best_residual < 1 || best_residual <= parameters_.relax_threshold;
+  if (!good && !(falls && best_residual <= most))
+    report.objection =
+        message("the relaxation (relax=auto) on the ", uplo_ == Uplo::Lower ? "lower" : "upper",
+                " factor diverges: its best step leaves random right-hand sides a residual ",
+                best_residual, " times their own size; take a larger power, or solve=exact");
+  return best;
+}
+
+/// t = r - op(T) z, z += op(M) t
+template <class Storage, class Scalar, class Device>
+void IsaiTriangularSolver<Storage, Scalar, Device>::step(const execution_space& exec,
+                                                         MultiVectorArg<const Scalar, Device> r,
+                                                         MultiVectorArg<Scalar, Device> z,
+                                                         MultiVectorArg<Scalar, Device> t,
+                                                         Trans trans) const {
+  const Scalar one(1), keep(unit_ ? 1 : 0);
+  if (trans == Trans::No) {
+    spmvAdd<Storage, Scalar, Device>(exec, -one, factor_->matrix, z, one, r, -keep, z, t,
+                                     factor_long_rows_);
+    spmvAdd<Storage, Scalar, Device>(exec, one, inverse_, t, one, z, keep, t, z,
+                                     inverse_long_rows_);
+    return;
+  }
+  axpby<Scalar, Device>(exec, one, r, Scalar(0), t);
+  spmv<Storage, Scalar, Device>(exec, trans, -one, factor_->matrix, z, one, t, factor_long_rows_);
+  if (unit_)
+    axpby<Scalar, Device>(exec, -one, z, one, t);
+  spmv<Storage, Scalar, Device>(exec, trans, one, inverse_, t, one, z, inverse_long_rows_);
+  if (unit_)
+    axpby<Scalar, Device>(exec, one, t, one, z);
+}
+
+template <class Storage, class Scalar, class Device>
+void IsaiTriangularSolver<Storage, Scalar, Device>::apply(const execution_space& exec,
+                                                          MultiVectorArg<const Scalar, Device> x,
+                                                          MultiVectorArg<Scalar, Device> y,
+                                                          Trans trans) const {
+  ScopedRegion region("Ainvil::Isai::apply");
+  const Scalar one(1), keep(unit_ ? 1 : 0);
+  if (trans == Trans::No) {
+    spmvAdd<Storage, Scalar, Device>(exec, one, inverse_, x, keep, x, Scalar(0), x, y,
+                                     inverse_long_rows_);
+  } else {
+    if (unit_)
+      axpby<Scalar, Device>(exec, one, x, Scalar(0), y);
+    spmv<Storage, Scalar, Device>(exec, trans, one, inverse_, x, keep, y, inverse_long_rows_);
+  }
+  if (steps_ == 0)
+    return;
+  const auto t = detail::workspaceOf(exec, workspace_, x.extent(0), x.extent(1));
+  for (int k = 0; k < steps_; ++k)
+    step(exec, x, y, t, trans);
+}
+
+template <class Storage, class Scalar, class Device>
+Offset IsaiTriangularSolver<Storage, Scalar, Device>::entries() const {
+  const Offset diagonal = unit_ ? inverse_.numPointRows() * inverse_.block_size : 0;
+  return inverse_.numScalars() + diagonal;
+}
+
+template <class Storage, class Scalar, class Device>
+Offset IsaiTriangularSolver<Storage, Scalar, Device>::bytes() const {
+  return inverse_.bytes() * (steps_ + 1) + (steps_ > 0 ? factor_->matrix.bytes() * steps_ : 0);
+}
+
+#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
+  template std::string describe<DEVICE>(const IsaiParameters<DEVICE>&);                            \
+  template class IsaiTriangularSolver<double, double, DEVICE>;                                     \
+  template class IsaiTriangularSolver<float, double, DEVICE>;                                      \
+  template class IsaiTriangularSolver<BFloat16, double, DEVICE>;                                   \
+  template class IsaiTriangularSolver<float, float, DEVICE>;                                       \
+  template class IsaiTriangularSolver<BFloat16, float, DEVICE>;
+AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+
+} // namespace ainvil

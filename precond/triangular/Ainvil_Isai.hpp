@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// Incomplete sparse approximate inverses of triangular block matrices.
+
+#include "product/Ainvil_LongRows.hpp"
+#include "triangular/Ainvil_TriangularSolver.hpp"
+
+namespace ainvil {
+
+/// Which of the two one-sided definitions of the approximate inverse M of T is taken, on the
+/// pattern S: Rows, (M T)_ij = I_ij, or Columns, (T M)_ij = I_ij, for (i, j) in S.
+enum class IsaiSide { Rows, Columns };
+
+/// Pattern and relaxation of IsaiTriangularSolver.
+template <class Device>
+struct IsaiParameters {
+  static constexpr int relax_auto = -1; ///< value of `relax`
+
+  int power = 1;                  ///< pattern S(|T|^power)
+  IsaiSide side = IsaiSide::Rows; ///< the definition of M
+  /// Relaxation steps z <- z + M (r - T z) of one application, or relax_auto: the fewest with
+  /// ||r - T z|| <= relax_threshold ||r|| on random probes, found at each compute. Where no number
+  /// of steps leaves less than ||r|| and more of them do not help, the report gets an objection.
+  int relax = 0;
+  double relax_threshold = 0.05; ///< residual that relax_auto accepts
+  int relax_limit = 12;          ///< relax_auto tries no more steps than this
+  /// Pattern given by the user instead of a power, for L and for U, in block rows. Each must lie in
+  /// its triangle; the diagonal may be present or not.
+  Graph<Device> lower_pattern;
+  Graph<Device> upper_pattern; ///< likewise
+};
+
+/// The parameters in one line, for descriptions.
+template <class Device>
+std::string describe(const IsaiParameters<Device>& parameters);
+
+/// The incomplete sparse approximate inverse M of a triangular block matrix T, applied by a sparse
+/// matrix-vector product, with optional relaxation steps. Works for any block size and rows of any
+/// length.
+///
+/// Rows are solved independently, one warp each: row i of M with pattern J satisfies
+///   sum over l in J of M_il T_lk = delta_ik for k in J,
+/// a triangular system that is solved by walking l through J away from the diagonal; nothing but
+/// rows of T is read, so no other storage format of T is needed. The column definition is the row
+/// definition of T^T. Cost of compute: sum over (i, l) in S of (length of row l of T) block
+/// products; memory: M and, row by row, its accumulators in scratch.
+///
+/// The inverse of a general factor is general; that of a unit factor is unit, its diagonal not
+/// stored.
+///
+/// Sources: Anzt, Huckle, Braeckle, Dongarra, Incomplete sparse approximate inverses for parallel
+/// preconditioning (2018); block form and pattern powers: Thuerck et al., Block-ISAI.
+template <class Storage, class Scalar, class Device>
+class IsaiTriangularSolver final : public TriangularSolver<Scalar, Device> {
+public:
+  using Base = TriangularSolver<Scalar, Device>;
+  using typename Base::execution_space;
+  using typename Base::Factor;
+
+  /// \throws InvalidArgument for parameters out of range.
+  explicit IsaiTriangularSolver(const IsaiParameters<Device>& parameters);
+
+  void initialize(const execution_space& exec, const Factor& factor, const std::string& prefix,
+                  Report& report) override;
+  void compute(const execution_space& exec, const Factor& factor, const std::string& prefix,
+               Report& report) override;
+  void apply(const execution_space& exec, MultiVectorArg<const Scalar, Device> x,
+             MultiVectorArg<Scalar, Device> y, Trans trans) const override;
+  Offset entries() const override;
+  Offset bytes() const override;
+
+  /// M, without its diagonal where T is unit.
+  const BsrMatrix<Storage, Device>& inverse() const { return inverse_; }
+  int relaxationSteps() const { return steps_; } ///< of one application; relax_auto found them
+
+private:
+  /// Rows whose accumulators fit the same amount of scratch.
+  struct SizeClass {
+    Kokkos::View<const Ordinal*, Device> rows; ///< empty: all rows
+    Ordinal num_rows = 0;
+    Ordinal longest = 0; ///< entries of its longest row
+  };
+
+  Graph<Device> inversePattern(const execution_space& exec, const Factor& factor) const;
+  void binRows(const execution_space& exec);
+  void solveRows(const execution_space& exec, const Factor& factor,
+                 const Kokkos::View<Storage*, Device>& values) const;
+  int findSteps(const execution_space& exec, Report& report, const std::string& prefix);
+  void step(const execution_space& exec, MultiVectorArg<const Scalar, Device> r,
+            MultiVectorArg<Scalar, Device> z, MultiVectorArg<Scalar, Device> t, Trans trans) const;
+
+  IsaiParameters<Device> parameters_;
+  BsrMatrix<Storage, Device> inverse_;
+  bool unit_ = false;
+  Uplo uplo_ = Uplo::Lower;
+  int steps_ = 0;
+  detail::StoredFactor<Storage, Scalar, Device> factor_; // for relaxation
+  LongRows<Device> inverse_long_rows_, factor_long_rows_;
+
+  // The system solved by rows: T, or T^T for IsaiSide::Columns with its sources in T and of M in
+  // M^T.
+  Factor rows_factor_;
+  Graph<Device> rows_pattern_;
+  Kokkos::View<const Offset*, Device> factor_source_, inverse_source_;
+  Kokkos::View<Storage*, Device> rows_values_;
+  std::vector<SizeClass> classes_;
+
+  MultiVector<Scalar, Device> probes_, probe_work_;
+  mutable MultiVector<Scalar, Device> workspace_;
+};
+
+} // namespace ainvil

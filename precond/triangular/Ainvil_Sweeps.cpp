@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "triangular/Ainvil_Sweeps.hpp"
+
+#include "Ainvil_GraphAlgebra.hpp"
+#include "product/Ainvil_Probes.hpp"
+
+namespace ainvil {
+namespace {
+
+using Kokkos::ThreadVectorRange;
+
+/// M_ij = D_i^-1 T_ij for the off-diagonal blocks of row i, a lane an entry of a block.
+template <class Storage, class Scalar, class Device>
+struct ScaleRow {
+  TriangularFactor<Scalar, Device> factor;
+  BsrMatrix<Storage, Device> m;
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal row, void*) const {
+    const int bs = m.block_size;
+    const int bs2 = bs * bs;
+    const Offset from = factor.offDiagonal(row).first;
+    const Offset to = m.graph.row_map(row);
+    const Scalar* inverse = factor.diagonal_inverse.data() + Offset(row) * bs2;
+    const Ordinal length = static_cast<Ordinal>(m.graph.row_map(row + 1) - to);
+    Kokkos::parallel_for(ThreadVectorRange(member, length), [&](const Ordinal k) {
+      const Scalar* block = factor.matrix.values.data() + (from + k) * bs2;
+      Storage* scaled = m.values.data() + (to + k) * bs2;
+      for (int r = 0; r < bs; ++r)
+        for (int c = 0; c < bs; ++c) {
+          Scalar sum = 0;
+          for (int l = 0; l < bs; ++l)
+            sum += inverse[r * bs + l] * block[l * bs + c];
+          scaled[r * bs + c] = static_cast<Storage>(sum);
+        }
+    });
+  }
+};
+
+/// In place, y_i = (1 - omega) y_i + omega (c_i - sum over k of M_ik y_k), with the y_k that are
+/// there; one thread a row of a block, block rows in the order of the launch.
+template <class Storage, class Scalar, class Device>
+struct AsyncSweep {
+  BsrMatrix<Storage, Device> m;
+  MultiVectorArg<const Scalar, Device> c;
+  MultiVectorArg<Scalar, Device> y;
+  Scalar omega;
+  bool ascending;
+  Offset longest; ///< rows with more blocks are left to another kernel
+
+  KOKKOS_FUNCTION void operator()(const Offset item) const {
+    const int bs = m.block_size;
+    const Offset index = item / bs;
+    const int r = static_cast<int>(item - index * bs);
+    const Offset row = ascending ? index : m.graph.num_rows - 1 - index;
+    const Offset begin = m.graph.row_map(row), end = m.graph.row_map(row + 1);
+    if (end - begin > longest)
+      return;
+    const Offset i = row * bs + r;
+    for (Offset j = 0; j < Offset(y.extent(1)); ++j) {
+      Scalar sum = 0;
+      for (Offset k = begin; k < end; ++k) {
+        const Offset y_row = Offset(m.graph.entries(k)) * bs;
+        for (int column = 0; column < bs; ++column)
+          sum += Scalar(m.values((k * bs + r) * bs + column)) *
+                 compat::volatileLoad(&y(y_row + column, j));
+      }
+      Scalar next = omega * (c(i, j) - sum);
+      if (omega != Scalar(1))
+        next += (Scalar(1) - omega) * y(i, j);
+      compat::volatileStore(&y(i, j), next);
+    }
+  }
+};
+
+} // namespace
+
+std::string describe(const SweepParameters& parameters) {
+  const bool async = parameters.mode == SweepMode::Async;
+  std::string text = message(async ? "async, sweeps: " : "jacobi, sweeps: ", parameters.sweeps);
+  if (parameters.damping != 1)
+    text += message(", damping: ", parameters.damping);
+  if (parameters.start == SweepStart::Zero)
+    text += ", start: zero";
+  if (async && parameters.order == SweepOrder::Against)
+    text += ", order: against";
+  return text;
+}
+
+template <class Storage, class Scalar, class Device>
+SweepTriangularSolver<Storage, Scalar, Device>::SweepTriangularSolver(
+    const SweepParameters& parameters)
+    : parameters_(parameters) {
+  const int fewest = parameters_.start == SweepStart::Zero ? 1 : 0;
+  if (parameters_.sweeps < fewest)
+    throw InvalidArgument(message("the number of sweeps must be at least ", fewest, ", but it is ",
+                                  parameters_.sweeps));
+  if (!(parameters_.damping > 0 && parameters_.damping < 2))
+    throw InvalidArgument(
+        message("the damping factor must lie between 0 and 2, but it is ", parameters_.damping));
+  if (!(parameters_.divergence_limit > 0))
+    throw InvalidArgument(
+        message("the divergence limit must be positive, but it is ", parameters_.divergence_limit));
+}
+
+template <class Storage, class Scalar, class Device>
+void SweepTriangularSolver<Storage, Scalar, Device>::initialize(const execution_space& exec,
+                                                                const Factor& factor,
+                                                                const std::string& prefix,
+                                                                Report& report) {
+  report.phases.time(exec, "Sweeps", prefix + "sweep_pattern", [&] {
+    const int bs = factor.matrix.block_size;
+    unit_ = factor.unit;
+    uplo_ = factor.uplo;
+    const Graph<Device> strict =
+        unit_ ? factor.matrix.graph : triangle(exec, factor.matrix.graph, uplo_, Diagonal::Drop);
+    // What sweeps read as the factor has it is shared, the rest gets memory.
+    if constexpr (!rounded) {
+      diagonal_inverse_ = factor.diagonal_inverse;
+      m_ = factor.matrix;
+    }
+    if (rounded || !unit_)
+      m_ = BsrMatrix<Storage, Device>(
+          strict,
+          allocate<Storage, Device>(exec, "Ainvil::sweep_matrix", strict.numEntries() * bs * bs),
+          bs);
+    if (rounded)
+      diagonal_inverse_ = allocate<Storage, Device>(exec, "Ainvil::diagonal_inverse",
+                                                    factor.diagonal_inverse.extent(0));
+    long_rows_ = LongRows<Device>(exec, strict, bs);
+    detail::workspaceOf(exec, workspace_, m_.numPointRows(), 2);
+  });
+}
+
+template <class Storage, class Scalar, class Device>
+void SweepTriangularSolver<Storage, Scalar, Device>::compute(const execution_space& exec,
+                                                             const Factor& factor,
+                                                             const std::string& prefix,
+                                                             Report& report) {
+  report.phases.time(exec, "Sweeps", prefix + "sweep_scale", [&] {
+    if (!unit_)
+      detail::forEachRow(exec, "Ainvil::Sweeps[scale]", m_.numRows(),
+                         detail::teamsForRowsOf(m_.graph),
+                         ScaleRow<Storage, Scalar, Device>{factor, m_});
+    if constexpr (rounded) {
+      convert<Scalar, Storage, Device>(exec, factor.diagonal_inverse, diagonal_inverse_);
+      if (unit_)
+        convert<Scalar, Storage, Device>(exec, factor.matrix.values, m_.values);
+      detail::checkStorage(exec, m_, false);
+      detail::checkDiagonalStorage<Storage, Device>(exec, diagonal_inverse_, m_.block_size);
+    }
+  });
+  report.phases.time(exec, "Sweeps", prefix + "sweep_probe", [&] {
+    const double residual = probeResidual(exec);
+    report.note(message(prefix, "residual=", residual));
+    if (!(residual <= parameters_.divergence_limit))
+      report.objection = message(
+          "the ", parameters_.sweeps, " sweeps on the ", uplo_ == Uplo::Lower ? "lower" : "upper",
+          " factor diverge: they leave random right-hand sides a residual ", residual,
+          " times their own size; take more sweeps, solve=isai with relax=auto, or solve=exact");
+  });
+}
+
+/// What the sweeps leave of random probes r: ||c - (I + M) x|| / ||c||, c = D^-1 r.
+template <class Storage, class Scalar, class Device>
+double SweepTriangularSolver<Storage, Scalar, Device>::probeResidual(const execution_space& exec) {
+  const Offset n = m_.numPointRows();
+  const int k = detail::num_probes;
+  const auto all = detail::workspaceOf(exec, probes_, n, 3 * k);
+  const auto part = [&](int which) { return Out(all.data() + which * n * k, n, k); };
+  const Out r = part(0), x = part(1), c = part(2);
+  detail::fillProbes<Scalar, Device>(exec, r);
+  apply(exec, r, x, Trans::No);
+  if (unit_)
+    axpby<Scalar, Device>(exec, Scalar(1), r, Scalar(0), c);
+  else
+    blockDiagonalProduct<Storage, Scalar, Device>(exec, Trans::No, Scalar(1), diagonal_inverse_,
+                                                  m_.block_size, r, Scalar(0), c);
+  const double c_norm = detail::norm<Scalar, Device>(exec, c);
+  spmvAdd<Storage, Scalar, Device>(exec, Scalar(-1), m_, x, Scalar(1), c, Scalar(-1), x, r,
+                                   long_rows_);
+  return c_norm > 0 ? detail::norm<Scalar, Device>(exec, r) / c_norm : 0.0;
+}
+
+template <class Storage, class Scalar, class Device>
+void SweepTriangularSolver<Storage, Scalar, Device>::apply(const execution_space& exec,
+                                                           MultiVectorArg<const Scalar, Device> x,
+                                                           MultiVectorArg<Scalar, Device> y,
+                                                           Trans trans) const {
+  ScopedRegion region("Ainvil::Sweeps::apply");
+  const Offset n = x.extent(0), columns = x.extent(1);
+  const auto work = detail::workspaceOf(exec, workspace_, n, 2 * columns);
+  const Out first(work.data(), n, columns), second(work.data() + n * columns, n, columns);
+  if (trans == Trans::Yes) {
+    // T^-T = D^-T (I + M^T)^-1
+    const In w = unit_ ? transposed(exec, x, y, first) : transposed(exec, x, first, second);
+    if (!unit_)
+      blockDiagonalProduct<Storage, Scalar, Device>(exec, trans, Scalar(1), diagonal_inverse_,
+                                                    m_.block_size, w, Scalar(0), y);
+    else if (w.data() != y.data())
+      axpby<Scalar, Device>(exec, Scalar(1), w, Scalar(0), y);
+    return;
+  }
+  if (!unit_)
+    blockDiagonalProduct<Storage, Scalar, Device>(exec, trans, Scalar(1), diagonal_inverse_,
+                                                  m_.block_size, x, Scalar(0), first);
+  const In c = unit_ ? x : In(first);
+  if (parameters_.mode == SweepMode::Async)
+    async(exec, c, y);
+  else
+    jacobi(exec, c, y, second);
+}
+
+/// The sweeps alternate between y and t so that the last one ends in y; the first one reads c where
+/// that is the start.
+template <class Storage, class Scalar, class Device>
+void SweepTriangularSolver<Storage, Scalar, Device>::jacobi(const execution_space& exec, In c,
+                                                            Out y, Out t) const {
+  const Scalar omega(parameters_.damping), keep = Scalar(1) - omega;
+  const Out even = steps() % 2 == 0 ? y : t, odd = steps() % 2 == 0 ? t : y;
+  In x = c;
+  if (startFactor() != Scalar(1) || steps() == 0) {
+    axpby<Scalar, Device>(exec, startFactor(), c, Scalar(0), even);
+    x = even;
+  }
+  for (int k = 1; k <= steps(); ++k) {
+    const Out next = k % 2 == 0 ? even : odd;
+    spmvAdd<Storage, Scalar, Device>(exec, -omega, m_, x, omega, c, keep, x, next, long_rows_);
+    x = next;
+  }
+}
+
+template <class Storage, class Scalar, class Device>
+void SweepTriangularSolver<Storage, Scalar, Device>::async(const execution_space& exec, In c,
+                                                           Out y) const {
+  const Scalar omega(parameters_.damping);
+  const bool ascending = (uplo_ == Uplo::Lower) == (parameters_.order == SweepOrder::Along);
+  axpby<Scalar, Device>(exec, startFactor(), c, Scalar(0), y);
+  for (int k = 0; k < steps(); ++k) {
+    Kokkos::parallel_for(
+        "Ainvil::Sweeps[async]", detail::Range<execution_space>(exec, 0, m_.numPointRows()),
+        AsyncSweep<Storage, Scalar, Device>{m_, c, y, omega, ascending, long_rows_.limit()});
+    spmvAddLongRows<Storage, Scalar, Device>(exec, -omega, m_, y, omega, c, Scalar(1) - omega, y, y,
+                                             long_rows_);
+  }
+}
+
+/// Sweeps w <- (1 - omega) w + omega (b - M^T w). Returns where the result is: in `last`, or b.
+template <class Storage, class Scalar, class Device>
+typename SweepTriangularSolver<Storage, Scalar, Device>::In
+SweepTriangularSolver<Storage, Scalar, Device>::transposed(const execution_space& exec, In b,
+                                                           Out last, Out other) const {
+  const Scalar omega(parameters_.damping);
+  const Out even = steps() % 2 == 0 ? last : other, odd = steps() % 2 == 0 ? other : last;
+  In w = b;
+  if (startFactor() != Scalar(1)) {
+    axpby<Scalar, Device>(exec, startFactor(), b, Scalar(0), even);
+    w = even;
+  }
+  for (int k = 1; k <= steps(); ++k) {
+    const Out next = k % 2 == 0 ? even : odd;
+    axpby<Scalar, Device>(exec, omega, b, Scalar(0), next);
+    if (omega != Scalar(1))
+      axpby<Scalar, Device>(exec, Scalar(1) - omega, w, Scalar(1), next);
+    spmv<Storage, Scalar, Device>(exec, Trans::Yes, -omega, m_, w, Scalar(1), next, long_rows_);
+    w = next;
+  }
+  return w;
+}
+
+template <class Storage, class Scalar, class Device>
+Offset SweepTriangularSolver<Storage, Scalar, Device>::entries() const {
+  return m_.numScalars() + m_.numPointRows() * m_.block_size;
+}
+
+template <class Storage, class Scalar, class Device>
+Offset SweepTriangularSolver<Storage, Scalar, Device>::bytes() const {
+  return m_.bytes() * steps() + Offset(diagonal_inverse_.extent(0)) * Offset(sizeof(Storage));
+}
+
+#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
+  template class SweepTriangularSolver<double, double, DEVICE>;                                    \
+  template class SweepTriangularSolver<float, double, DEVICE>;                                     \
+  template class SweepTriangularSolver<BFloat16, double, DEVICE>;                                  \
+  template class SweepTriangularSolver<float, float, DEVICE>;                                      \
+  template class SweepTriangularSolver<BFloat16, float, DEVICE>;
+AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+
+} // namespace ainvil

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// How a solve begins, restarts and ends, whatever the method.
+
+#include "Ainvil_Solver.hpp"
+#include "krylov/Ainvil_ResidualMeter.hpp"
+
+#include <atomic>
+
+namespace ainvil {
+
+/// The interface of all Krylov solvers. A method runs iterations until its own residual, which
+/// follows from a recurrence, meets the tolerance; that is believed only if the recomputed b - A x
+/// agrees. Otherwise the method starts again from there, as long as that brings half of what the
+/// recurrence announces.
+///
+/// An object keeps its workspace between solves of the same size and serves one solve at a time:
+/// for an inner solve, in a preconditioner, or one of another thread take another object. It is
+/// neither copied nor moved.
+template <class Scalar, class Device>
+class KrylovSolver {
+  static_assert(detail::CompiledScalar<Scalar, Device>::value, "");
+
+public:
+  using execution_space = typename Device::execution_space;
+  using Operator = LinearOperator<Scalar, Device>; ///< A, or M
+
+  KrylovSolver(const KrylovSolver&) = delete;
+  KrylovSolver& operator=(const KrylovSolver&) = delete;
+  virtual ~KrylovSolver() = default;
+
+  /// Solves A x = b. `m` is the preconditioner, an approximate inverse of A, or null for none. `x`
+  /// holds the initial guess and receives the solution. Waits for the instance. If `m` has an
+  /// objection, the status is Diverged, the objection the message, and x the initial guess.
+  /// \throws InvalidArgument if shapes do not match, as checkPreconditioner does, or if the object
+  /// is solving already; OutOfMemory. It may be used again after any exception.
+  SolveResult solve(const execution_space& exec, const Operator& a, const Operator* m,
+                    Vector<const Scalar, Device> b, Vector<Scalar, Device> x);
+
+  /// The same on the default instance.
+  SolveResult solve(const Operator& a, const Operator* m, Vector<const Scalar, Device> b,
+                    Vector<Scalar, Device> x) {
+    return solve(execution_space(), a, m, b, x);
+  }
+
+  /// Tells before any work what solve() would. \throws InvalidArgument if the method relies on a
+  /// fixed preconditioner, `m` varies, and allow_varying is not set.
+  void checkPreconditioner(const Operator& m) const;
+
+protected:
+  using VectorArg = MultiVectorArg<Scalar, Device>;            ///< of one column
+  using ConstVectorArg = MultiVectorArg<const Scalar, Device>; ///< likewise
+
+  /// What a run works on.
+  struct System {
+    const execution_space& exec; ///< all kernels run on it
+    const Operator& a;           ///< A
+    const Operator* m;           ///< M, or null for none
+    VectorArg x;                 ///< the iterate
+    double b_norm;               ///< ||b||_2
+  };
+
+  /// Why a run ended before the tolerance was met.
+  struct Stop {
+    SolveStatus status = SolveStatus::Converged; ///< this one if nothing is the matter
+    std::string reason;                          ///< to be followed by "after iteration ..."
+    std::string advice = {};                     ///< what to do about it; may be empty
+    bool unless_better = false; ///< no reason to give up where the run has reduced the residual
+  };
+
+  /// `name` is for messages; `why_fixed` tells what holds for a fixed preconditioner only, or is
+  /// null for a method that takes any. \throws InvalidArgument if an option is out of range.
+  KrylovSolver(SolverOptions options, const char* name, const char* why_fixed = nullptr);
+
+  /// Allocates the workspace for systems of n unknowns, for whatever `shape_` launches.
+  virtual void allocate(const execution_space& exec, Offset n, bool preconditioned) = 0;
+  /// The vector that holds b - A x when a run starts.
+  virtual VectorArg residual() = 0;
+  /// Improves x from residual() until the recurrence meets the tolerance, max_iterations are done,
+  /// or the method has to start again; appends to the history. At least one iteration, or a Stop.
+  virtual Stop run(const System& system, SolveResult& result) = 0;
+
+  SolverOptions options_;  ///< as the constructor got them, all in range
+  Offset n_ = -1;          ///< unknowns the workspace is for
+  detail::SumTeams shape_; ///< of the kernels that take inner products
+
+private:
+  void reserve(const execution_space& exec, Offset n, bool preconditioned);
+  SolveResult iterate(const execution_space& exec, const Operator& a, const Operator* m,
+                      Vector<const Scalar, Device> b, Vector<Scalar, Device> x);
+  bool start(const System& system, ConstVectorArg b, bool b_is_zero, SolveResult& result);
+
+  const char* name_;
+  const char* why_fixed_;
+  bool preconditioned_ = false;
+  std::atomic<bool> solving_{false};
+  detail::ResidualMeter<Scalar, Device> meter_;
+};
+
+} // namespace ainvil

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// Norms and true residuals.
+
+#include "Ainvil_LinearOperator.hpp"
+#include "krylov/Ainvil_KrylovKernels.hpp"
+
+#include <cmath>
+
+namespace ainvil {
+namespace detail {
+
+/// Measures vectors of a fixed length. Every measurement waits for the instance.
+template <class Scalar, class Device>
+class ResidualMeter {
+public:
+  using execution_space = typename Device::execution_space;
+  using VectorIn = MultiVectorArg<const Scalar, Device>;
+  using VectorOut = MultiVectorArg<Scalar, Device>;
+
+  ResidualMeter() = default;
+  ResidualMeter(const execution_space& exec, Offset n)
+      : shape_(SumTeams::forRows(exec, n)), sums_(exec, 2, shape_),
+        result_(allocateZeros<double, Device>(exec, "Ainvil::norm", 2)),
+        host_result_(hostMirror(result_)) {}
+
+  struct Norm {
+    double two;   ///< 2-norm; 0 also where the squares underflow, Inf where they overflow
+    bool is_zero; ///< all entries are 0
+  };
+
+  Norm norm(const execution_space& exec, VectorIn x) {
+    return measure(exec, x.extent(0), NormBody<Scalar, Device>{x, result_});
+  }
+
+  /// r = b - A x; returns ||r||, NaN if x is not finite, be it where A has no entries.
+  double residual(const execution_space& exec, const LinearOperator<Scalar, Device>& a, VectorIn b,
+                  VectorIn x, VectorOut r) {
+    copyVector<Scalar, Device>(exec, b, r);
+    a.apply(exec, x, r, Trans::No, Scalar(-1), Scalar(1));
+    return measure(exec, x.extent(0), ResidualNormBody<Scalar, Device>{{r, result_}, x}).two;
+  }
+
+private:
+  template <class Body>
+  Norm measure(const execution_space& exec, Offset n, const Body& body) {
+    if (n == 0)
+      return {0, true};
+    sumRows<2>(exec, "Ainvil::norm", shape_, sums_, n, body);
+    Kokkos::deep_copy(exec, host_result_, result_);
+    compat::fence(exec, "Ainvil::ResidualMeter::norm");
+    return {std::sqrt(host_result_(0)), host_result_(1) == 0};
+  }
+
+  SumTeams shape_;
+  PartialSums<Device> sums_;
+  Kokkos::View<double*, Device> result_;
+  typename Kokkos::View<double*, Device>::HostMirror host_result_;
+};
+
+} // namespace detail
+} // namespace ainvil

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "TestSupport.hpp"
+
+#include "graph/Ainvil_Symmetry.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+namespace {
+
+using namespace ainvil;
+using Device = DefaultDevice;
+
+template <class Scalar>
+class Symmetry : public ::testing::Test {
+protected:
+  /// A full matrix s_i b_ij s_j as scaling computes it, with s from 0.01 to 100: mirror images
+  /// differ in their last places.
+  static BsrMatrix<Scalar, HostDevice> scaledMatrix(Ordinal n) {
+    const Kokkos::View<Offset*, HostDevice> row_map("Test::row_map", size_t(n) + 1);
+    const Kokkos::View<Ordinal*, HostDevice> entries("Test::entries", size_t(n) * n);
+    const Kokkos::View<Scalar*, HostDevice> values("Test::values", size_t(n) * n);
+    const auto s = [](Ordinal i) { return Scalar(std::pow(10.0, (i * 7 % 13 - 6) / 3.0)); };
+    for (Ordinal i = 0; i < n; ++i) {
+      row_map(i + 1) = Offset(i + 1) * n;
+      for (Ordinal j = 0; j < n; ++j) {
+        entries(i * n + j) = j;
+        const Scalar b = i == j ? Scalar(1) : Scalar(1) / Scalar(1 + (i + j) % 5);
+        const Scalar half = s(i) * b;
+        values(i * n + j) = half * s(j);
+      }
+    }
+    return {Graph<HostDevice>(n, n, row_map, entries), values, 1};
+  }
+
+  static std::string refusalOf(const BsrMatrix<Scalar, HostDevice>& a) {
+    try {
+      detail::requireSymmetric(Device::execution_space(), copyTo<Device>(a), "this", "do that");
+    } catch (const InvalidArgument& error) {
+      return error.what();
+    }
+    return {};
+  }
+};
+
+using Scalars = ::testing::Types<double, float>;
+TYPED_TEST_SUITE(Symmetry, Scalars);
+
+TYPED_TEST(Symmetry, LeavesTheLastPlacesToRounding) {
+  const Ordinal n = 33;
+  const auto a = this->scaledMatrix(n);
+  int differ = 0;
+  for (Ordinal i = 0; i < n; ++i)
+    for (Ordinal j = 0; j < i; ++j)
+      differ += a.values(i * n + j) != a.values(j * n + i) ? 1 : 0;
+  EXPECT_GT(differ, 0);
+  EXPECT_EQ(this->refusalOf(a), "");
+}
+
+TYPED_TEST(Symmetry, HalfOfTheDigitsCount) {
+  const Ordinal n = 33;
+  const double root = std::sqrt(double(std::numeric_limits<TypeParam>::epsilon()));
+  for (const double part : {0.5, 4.0}) {
+    const auto a = this->scaledMatrix(n);
+    a.values(7 * n + 3) +=
+        TypeParam(part * root * std::sqrt(double(a.values(7 * n + 7)) * a.values(3 * n + 3)));
+    const std::string text = this->refusalOf(a);
+    if (part < 1) {
+      EXPECT_EQ(text, "");
+    } else {
+      EXPECT_NE(text.find("this needs a symmetric matrix, but 2 blocks differ from their mirror "
+                          "image, the first in block row 4 (counted from 1): do that"),
+                std::string::npos)
+          << text;
+    }
+  }
+}
+
+/// Without a diagonal entry there is only the entry itself to compare with.
+TYPED_TEST(Symmetry, OfARowWithoutADiagonalIsRelativeToTheEntry) {
+  const Ordinal n = 33;
+  const auto a = this->scaledMatrix(n);
+  a.values(7 * n + 7) = 0;
+  TypeParam& entry = a.values(7 * n + 3);
+  entry = std::nextafter(a.values(3 * n + 7), TypeParam(1e30));
+  EXPECT_EQ(this->refusalOf(a), "");
+  entry *= TypeParam(1.01);
+  EXPECT_NE(this->refusalOf(a), "");
+}
+
+TYPED_TEST(Symmetry, NeedsBothImages) {
+  const Ordinal n = 33;
+  const auto a = this->scaledMatrix(n);
+  a.values(7 * n + 3) = 0;
+  EXPECT_NE(this->refusalOf(a).find("2 blocks"), std::string::npos);
+}
+
+} // namespace

@@ -1,0 +1,479 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/Ainvil_Files.hpp"
+
+#include "TestSupport.hpp"
+#include "io/Ainvil_InputFile.hpp"
+#include "io/Ainvil_MatrixMarket.hpp"
+#include "io/Ainvil_VectorFiles.hpp"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <functional>
+#include <sstream>
+
+namespace ainvil {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Everything that writes a file: what it is given, and the name it is tested with. All of the
+/// files are longer than `limit`, the small ones but not longer than a buffer.
+struct Writer {
+  const char* what;
+  const char* name;
+  std::function<void(const std::string& path)> write;
+};
+constexpr rlim_t limit = 1024;
+
+std::vector<Writer> writers() {
+  const auto large = test::randomMatrix(30, 30, 9, 0.2), small = test::randomMatrix(12, 9, 1, 0.9);
+  const Vector<double, HostDevice> x = test::viewOf(test::Random().vector(20000));
+  const std::string text = "{\"status\": \"converged\"}\n";
+  std::string results;
+  for (int k = 0; k < 100; ++k)
+    results += text;
+  return {{"matrix", "a.mtx", [=](auto& path) { writeMatrixMarket(path, large); }},
+          {"small matrix", "b.mtx", [=](auto& path) { writeMatrixMarket(path, small); }},
+          {"packed matrix", "c.mtx.gz", [=](auto& path) { writeMatrixMarket(path, large); }},
+          {"vector", "x.mtx", [=](auto& path) { writeMatrixMarket(path, x, "comment"); }},
+          {"packed vector", "y.mtx.gz", [=](auto& path) { writeMatrixMarket(path, x); }},
+          {"results", "results.json", [=](auto& path) { writeFile(path, results); }}};
+}
+
+std::string slurp(const std::string& path) {
+  std::ostringstream out;
+  out << std::ifstream(path, std::ios::binary).rdbuf();
+  return out.str();
+}
+
+/// All bytes of a file, unpacked, in pieces of an odd size.
+std::string readFile(const std::string& path) {
+  InputFile file(path);
+  std::string bytes, piece(12345, '\0');
+  for (size_t got = piece.size(); got == piece.size();) {
+    got = file.read(piece.data(), piece.size());
+    bytes.append(piece, 0, got);
+  }
+  EXPECT_EQ(file.beginning(), bytes.substr(0, 16));
+  return bytes;
+}
+
+/// Files cannot grow beyond `limit` bytes as long as it lives: then `handler` is called, and what
+/// is ignored makes the write fail as a full disk does.
+class FileSizeLimit {
+public:
+  explicit FileSizeLimit(void (*handler)(int)) : old_handler_(std::signal(SIGXFSZ, handler)) {
+    getrlimit(RLIMIT_FSIZE, &old_);
+    const rlimit small = {limit, old_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &small);
+  }
+  ~FileSizeLimit() {
+    setrlimit(RLIMIT_FSIZE, &old_);
+    std::signal(SIGXFSZ, old_handler_);
+  }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+
+private:
+  void (*old_handler_)(int);
+  rlimit old_;
+};
+
+/// Runs an action in a process of its own; returns that one's number and how it ended.
+std::pair<pid_t, int> inChild(const std::function<void()>& action) {
+  const pid_t child = fork();
+  if (child == 0) {
+    action();
+    _exit(0);
+  }
+  int status = 0;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  return {child, status};
+}
+
+/// The sentence of the FileError that an action throws.
+std::string refusal(const std::function<void()>& action) {
+  try {
+    action();
+    return "no error";
+  } catch (const FileError& error) {
+    return error.what();
+  }
+}
+
+class Files : public testing::Test {
+protected:
+  void SetUp() override { fs::create_directories(folder_); }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+  std::string put(const std::string& name, const std::string& bytes) const {
+    std::ofstream(path(name), std::ios::binary) << bytes;
+    return path(name);
+  }
+
+  std::vector<std::string> names() const {
+    std::vector<std::string> found;
+    for (const auto& entry : fs::directory_iterator(folder_))
+      found.push_back(entry.path().filename().string());
+    std::sort(found.begin(), found.end());
+    return found;
+  }
+
+  fs::path folder_ = fs::path(testing::TempDir()) / ("ainvil_files_" + std::to_string(getpid()));
+};
+
+using Names = std::vector<std::string>;
+
+TEST_F(Files, KeepTheirBytes) {
+  std::string bytes(1 << 17, '\0');
+  for (size_t k = 0; k < bytes.size(); ++k)
+    bytes[k] = static_cast<char>(k * k >> 3);
+  for (const std::string& text : {bytes, std::string(), std::string("\x1f\x8b")})
+    for (const char* name : {"a", "a.gz"}) {
+      writeFile(path(name), text);
+      if (text == "\x1f\x8b" && name == std::string("a")) // would be taken for a cut gzip file
+        continue;
+      EXPECT_TRUE(readFile(path(name)) == text) << name << " " << text.size();
+    }
+  EXPECT_EQ(slurp(path("a.gz")).substr(0, 2), "\x1f\x8b");
+  EXPECT_EQ(slurp(path("a")), "\x1f\x8b");
+}
+
+TEST_F(Files, SurviveAFullDisk) {
+  for (const Writer& writer : writers()) {
+    SCOPED_TRACE(writer.what);
+    const std::string file = path(writer.name),
+                      expected = "cannot write '" + file + "': File too large";
+    const auto write = [&] {
+      const FileSizeLimit full(SIG_IGN);
+      writer.write(file);
+    };
+    EXPECT_EQ(refusal(write), expected);
+    EXPECT_EQ(names(), Names());
+    put(writer.name, "old");
+    EXPECT_EQ(refusal(write), expected);
+    EXPECT_EQ(slurp(file), "old");
+    EXPECT_EQ(names(), Names{writer.name});
+    writer.write(file);
+    EXPECT_GT(fs::file_size(file), limit);
+    fs::remove(file);
+    const auto write_long = [&] {
+      const FileSizeLimit full(SIG_IGN);
+      writer.write(path(std::string(250, 'a')));
+    };
+    EXPECT_NE(refusal(write_long).find("File too large"), std::string::npos);
+    EXPECT_EQ(names(), Names());
+  }
+}
+
+TEST_F(Files, SurviveAWriterThatIsKilled) {
+  for (const Writer& writer : writers()) {
+    SCOPED_TRACE(writer.what);
+    const std::string file = put(writer.name, "old");
+    const auto [child, status] = inChild([&] {
+      const FileSizeLimit deadly([](int) { kill(getpid(), SIGKILL); });
+      writer.write(file);
+    });
+    ASSERT_TRUE(WIFSIGNALED(status));
+    EXPECT_EQ(WTERMSIG(status), SIGKILL);
+    EXPECT_EQ(slurp(file), "old");
+    const std::string part = writer.name + (".part" + std::to_string(child));
+    EXPECT_EQ(names(), (Names{writer.name, part}));
+    EXPECT_EQ(fs::file_size(path(part)), limit);
+    fs::remove(path(part));
+    fs::remove(file);
+  }
+}
+
+TEST_F(Files, TakeAwayWhatAKilledWriterOfTheSameNumberLeft) {
+  const std::string part = path("a") + ".part" + std::to_string(getpid());
+  std::ofstream(part) << "a longer text than the new one";
+  writeFile(path("a"), "new");
+  EXPECT_EQ(slurp(path("a")), "new");
+  std::ofstream(part) << "another";
+  checkWritable(path("a"));
+  EXPECT_EQ(names(), Names{"a"});
+}
+
+TEST_F(Files, AreWrittenWhereLinksLead) {
+  fs::create_directories(path("there/deep"));
+  const struct {
+    const char* link;
+    std::string to;
+    const char* target;
+  } cases[] = {{"absolute", path("there/a"), "there/a"},
+               {"relative", "there/b", "there/b"},
+               {"upwards", "there/deep/../c", "there/c"},
+               {"chain", "relative", "there/b"},
+               {"there/deep/up", "../../d", "d"}};
+  for (const bool is_new : {true, false}) // dangling links first
+    for (const auto& c : cases) {
+      SCOPED_TRACE(message(c.link, is_new ? ", to a new file" : ", to a file"));
+      if (is_new)
+        fs::create_symlink(c.to, path(c.link));
+      checkWritable(path(c.link));
+      const std::string text = message("through ", c.link, is_new);
+      writeFile(path(c.link), text);
+      EXPECT_EQ(fs::read_symlink(path(c.link)), c.to);
+      EXPECT_FALSE(fs::is_symlink(path(c.target)));
+      EXPECT_EQ(slurp(path(c.target)), text);
+    }
+  EXPECT_EQ(names(), (Names{"absolute", "chain", "d", "relative", "there", "upwards"}));
+}
+
+TEST_F(Files, AreNotWrittenThroughAWrongLink) {
+  fs::create_symlink("circle", path("circle"));
+  fs::create_symlink("missing/a", path("nowhere"));
+  const struct {
+    const char* link;
+    const char* reason;
+  } cases[] = {{"circle", "Too many levels of symbolic links"},
+               {"nowhere", "No such file or directory"}};
+  for (const auto& c : cases) {
+    const std::string expected = "cannot write '" + path(c.link) + "': " + c.reason;
+    EXPECT_EQ(refusal([&] { checkWritable(path(c.link)); }), expected);
+    EXPECT_EQ(refusal([&] { writeFile(path(c.link), "new"); }), expected);
+    EXPECT_TRUE(fs::is_symlink(path(c.link)));
+  }
+  // Nor through one that stands where the temporary file is to be.
+  const std::string target = put("target", "precious");
+  fs::create_symlink(target, path("a") + ".part" + std::to_string(getpid()));
+  writeFile(path("a"), "new");
+  EXPECT_EQ(slurp(path("a")), "new");
+  EXPECT_EQ(slurp(target), "precious");
+}
+
+TEST_F(Files, MayHaveTheLongestNamesThatThereAre) {
+  for (const size_t length : {200u, 244u, 250u, 255u}) {
+    const std::string name(length, 'a'), other = name.substr(1) + "b";
+    checkWritable(path(name));
+    writeFile(path(name), "one");
+    writeFile(path(other), "two");
+    EXPECT_EQ(slurp(path(name)), "one");
+    EXPECT_EQ(slurp(path(other)), "two");
+    EXPECT_EQ(names(), (Names{name, other}));
+    fs::remove(path(name));
+    fs::remove(path(other));
+  }
+  const std::string longer = path(std::string(256, 'a'));
+  const std::string expected = "cannot write '" + longer + "': File name too long";
+  EXPECT_EQ(refusal([&] { checkWritable(longer); }), expected);
+  EXPECT_EQ(refusal([&] { writeFile(longer, ""); }), expected);
+}
+
+TEST_F(Files, HaveOneResolvedPath) {
+  fs::create_directory(path("folder"));
+  put("there", "");
+  fs::create_symlink("folder", path("link"));
+  fs::create_symlink("new", path("dangling"));
+  const std::string base = fs::canonical(folder_).string() + "/";
+  for (const char* name : {"new", "./new", "folder/../new", "link/../new", "dangling"})
+    EXPECT_EQ(resolvedPath(path(name)), base + "new") << name;
+  for (const char* name : {"there", "folder//..//there"})
+    EXPECT_EQ(resolvedPath(path(name)), base + "there") << name;
+  EXPECT_EQ(resolvedPath(path("link/new")), base + "folder/new");
+  const fs::path before = fs::current_path();
+  fs::current_path(folder_);
+  EXPECT_EQ(resolvedPath("new"), base + "new");
+  EXPECT_EQ(resolvedPath("./link/new"), base + "folder/new");
+  fs::current_path(before);
+}
+
+TEST_F(Files, AreNotWrittenWhereTheyCannotBe) {
+  fs::create_directory(path("folder"));
+  put("file", "old");
+  ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0); // stands for /dev/null
+  const Names before = names();
+  const struct {
+    const char* name;
+    const char* reason;
+  } cases[] = {
+      {"missing/a.mtx", "No such file or directory"},
+      {"file/a.mtx", "Not a directory"},
+      {"folder", "expected a new or a regular file"},
+      {"pipe", "expected a new or a regular file"},
+  };
+  for (const auto& c : cases) {
+    const std::string expected = "cannot write '" + path(c.name) + "': " + c.reason;
+    EXPECT_EQ(refusal([&] { checkWritable(path(c.name)); }), expected);
+    for (const Writer& writer : writers())
+      EXPECT_EQ(refusal([&] { writer.write(path(c.name)); }), expected) << writer.what;
+  }
+  EXPECT_EQ(names(), before);
+  EXPECT_TRUE(fs::is_fifo(path("pipe")));
+  EXPECT_EQ(slurp(path("file")), "old");
+}
+
+TEST_F(Files, AreNotWrittenIntoAFolderThatIsReadOnly) {
+  const std::string file = put("a", "old");
+  fs::permissions(folder_, fs::perms(0555));
+  int channel[2];
+  ASSERT_EQ(pipe(channel), 0);
+  const int status = inChild([&] {
+                       // Root may write anywhere, so be somebody else.
+                       if (geteuid() == 0 && setuid(65534) != 0)
+                         _exit(1);
+                       const std::string text = refusal([&] { checkWritable(file); }) + "\n" +
+                                                refusal([&] { writeFile(file, "new"); });
+                       _exit(write(channel[1], text.data(), text.size()) < 0 ? 1 : 0);
+                     }).second;
+  close(channel[1]);
+  std::string said(1000, '\0');
+  said.resize(std::max<ssize_t>(0, read(channel[0], said.data(), said.size())));
+  close(channel[0]);
+  fs::permissions(folder_, fs::perms(0755));
+  EXPECT_EQ(status, 0);
+  const std::string expected = "cannot write '" + file + "': Permission denied";
+  EXPECT_EQ(said, expected + "\n" + expected);
+  EXPECT_EQ(slurp(file), "old");
+  EXPECT_EQ(names(), Names{"a"});
+}
+
+TEST_F(Files, AreRefusedWhenUnreadable) {
+  const std::string missing = path("missing");
+  EXPECT_EQ(refusal([&] { readFile(missing); }),
+            "cannot read '" + missing + "': No such file or directory");
+  const std::string folder = folder_.string();
+  EXPECT_EQ(refusal([&] { readFile(folder); }), "cannot read '" + folder + "': Is a directory");
+}
+
+TEST_F(Files, HaveNothingButZerosBehindGzipData) {
+  writeFile(path("a.gz"), "text");
+  const std::string packed = slurp(path("a.gz"));
+  EXPECT_EQ(readFile(put("zeros.gz", packed + std::string(1 << 20, '\0'))), "text");
+  EXPECT_EQ(readFile(put("two.gz", packed + packed)), "texttext");
+  const std::string zeros(1 << 20, '\0');
+  for (const std::string& garbage : {std::string("x"), std::string("\n"), zeros + "x", "x" + zeros,
+                                     packed + "x", std::string("\0\x1f\x8b", 3)}) {
+    const std::string file = put("b.gz", packed + garbage);
+    EXPECT_EQ(refusal([&] { readFile(file); }),
+              "cannot read '" + file +
+                  "': behind its gzip data is something else, so take that "
+                  "away, or copy or download the file again")
+        << garbage.size();
+  }
+  const std::string cut = put("c.gz", packed + packed.substr(0, packed.size() - 1));
+  EXPECT_EQ(refusal([&] { readFile(cut); }),
+            "truncated or damaged gzip data after 8 uncompressed bytes in '" + cut +
+                "': unexpected end of file, so copy or download the file again");
+}
+
+/// Whatever is read as a matrix.
+std::string refusalOfMatrix(const std::string& path) {
+  return refusal([&] { readMatrixMarket(path); });
+}
+
+TEST_F(Files, MayBePipesAndDevices) {
+  const std::string text = "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 5\n";
+  ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    std::ofstream(path("pipe")) << text;
+    _exit(0);
+  }
+  EXPECT_EQ(readMatrixMarket(path("pipe")).values(0), 5);
+  int status = 0;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  const std::string no_banner = "line 1: expected a file that begins with %%MatrixMarket, but "
+                                "found the end of the file";
+  EXPECT_EQ(refusalOfMatrix("/dev/null"), "'/dev/null', " + no_banner);
+  EXPECT_EQ(refusalOfMatrix("/dev/zero"),
+            "'/dev/zero', line 1: expected lines of at most 1048576 bytes, but found a longer one");
+}
+
+/// Bytes of the address space that are taken.
+rlim_t addressSpace() {
+  rlim_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE));
+}
+
+/// The address space may grow by so many bytes as long as it lives.
+class AddressSpaceLimit {
+public:
+  explicit AddressSpaceLimit(rlim_t bytes) {
+    getrlimit(RLIMIT_AS, &old_);
+    const rlimit small = {addressSpace() + bytes, old_.rlim_max};
+    setrlimit(RLIMIT_AS, &small);
+  }
+  ~AddressSpaceLimit() { setrlimit(RLIMIT_AS, &old_); }
+  AddressSpaceLimit(const AddressSpaceLimit&) = delete;
+  AddressSpaceLimit& operator=(const AddressSpaceLimit&) = delete;
+
+private:
+  rlimit old_;
+};
+
+/// Text that repeats `line`, gzip-compressed, after `head`.
+std::string bomb(const std::string& head, const std::string& line, size_t bytes) {
+  std::string text = head;
+  while (text.size() < bytes)
+    text += line;
+  return text;
+}
+
+TEST_F(Files, CannotAskForMoreMemoryThanTheyFill) {
+  if (addressSpace() > rlim_t(1) << 40)
+    GTEST_SKIP() << "a sanitizer takes addresses of its own and ends the program without memory";
+  const std::string banner = "%%MatrixMarket matrix coordinate real general\n";
+  constexpr size_t size = size_t(1) << 27;
+  const struct {
+    const char* what;
+    std::string head, line, reason;
+  } cases[] = {
+      {"announced entries", banner + "9 9 1000000000000\n", "",
+       "line 3: expected entry 1 of "
+       "1000000000000, but found the end of the file"},
+      {"announced numbers", "%%MatrixMarket matrix array real general\n2000000000 2000000000\n", "",
+       "line 3: expected entry 1 of 4000000000000000000, but found the end of the file"},
+      {"blank lines", banner, "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n",
+       "expected the number of rows"},
+      {"comments", banner + "1 1 0\n", "% a comment that comes again and again\n", "no error"},
+      {"a line without end", banner + "1 1 0\n", std::string(1 << 10, ' '),
+       "line 3: expected lines of at most 1048576 bytes"},
+      {"zeros", "", std::string(1 << 10, '\0'), "line 1: expected lines of at most 1048576 bytes"},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.what);
+    writeFile(path("bomb.gz"), c.line.empty() ? c.head : bomb(c.head, c.line, size));
+    EXPECT_LT(fs::file_size(path("bomb.gz")), size / 100);
+    const AddressSpaceLimit small(size / 4);
+    EXPECT_NE(refusalOfMatrix(path("bomb.gz")).find(c.reason), std::string::npos)
+        << refusalOfMatrix(path("bomb.gz"));
+  }
+}
+
+TEST_F(Files, AreNamedWhereMemoryEnds) {
+  if (addressSpace() > rlim_t(1) << 40)
+    GTEST_SKIP() << "a sanitizer takes addresses of its own and ends the program without memory";
+  writeFile(path("large.gz"),
+            bomb("%%MatrixMarket matrix array real general\n16000000 1\n", "1\n", 32000000));
+  writeFile(path("large.txt"), bomb("", "1\n", 32000000));
+  const auto sentence = [](const auto& read) {
+    const AddressSpaceLimit small(64 << 20);
+    try {
+      read();
+      return std::string("no error");
+    } catch (const OutOfMemory& error) {
+      return std::string(error.what());
+    }
+  };
+  for (const char* name : {"large.gz", "large.txt"}) {
+    const std::string text = sentence([&] { readVector(path(name)); });
+    EXPECT_EQ(text.rfind("out of memory: ", 0), 0u) << text;
+    EXPECT_NE(text.find("'" + path(name) + "'"), std::string::npos) << text;
+  }
+  const std::string text = sentence([&] { readMatrixMarket(path("large.gz")); });
+  EXPECT_NE(text.find("'" + path("large.gz") + "'"), std::string::npos) << text;
+}
+
+} // namespace
+} // namespace ainvil
