@@ -3,6 +3,7 @@
 /// \file
 /// The incomplete LU preconditioner with a choice of triangular strategies.
 
+#include "ilu/Ainvil_BlockIlu.hpp"
 #include "triangular/Ainvil_ExactTriangularSolver.hpp"
 #include "triangular/Ainvil_Isai.hpp"
 #include "triangular/Ainvil_Sweeps.hpp"

@@ -5,27 +5,9 @@
 
 #include "breakdown/Ainvil_PivotInverter.hpp"
 #include "graph/Ainvil_OrderedRows.hpp"
+#include "triangular/Ainvil_TriangularFactor.hpp"
 
 namespace ainvil {
-
-/// A triangular matrix T = D + S in the two shapes this library knows:
-/// unit, D = I: `matrix` holds S only and `diagonal_inverse` is empty;
-/// general: `matrix` holds S and the diagonal blocks, `diagonal_inverse` the n inverses D_i^-1.
-/// Rows are sorted, so the diagonal block of a lower row comes last, that of an upper one first.
-template <class Scalar, class Device>
-struct TriangularFactor {
-  BsrMatrix<Scalar, Device> matrix;               ///< S, or T
-  Kokkos::View<Scalar*, Device> diagonal_inverse; ///< n * block_size^2
-  Uplo uplo = Uplo::Lower;                        ///< the triangle that T is
-  bool unit = false;                              ///< D = I
-
-  /// First and one past the last block of a row that is not its diagonal block.
-  KOKKOS_INLINE_FUNCTION Kokkos::pair<Offset, Offset> offDiagonal(Ordinal row) const {
-    const Offset begin = matrix.graph.row_map(row), end = matrix.graph.row_map(row + 1);
-    return {begin + (!unit && uplo == Uplo::Upper ? 1 : 0),
-            end - (!unit && uplo == Uplo::Lower ? 1 : 0)};
-  }
-};
 
 /// Pattern, method and breakdown policy of BlockIlu.
 struct BlockIluParameters {

@@ -3,6 +3,7 @@
 /// \file
 /// Triangular solves by substitution.
 
+#include "graph/Ainvil_OrderedRows.hpp"
 #include "triangular/Ainvil_TriangularSolver.hpp"
 
 namespace ainvil {

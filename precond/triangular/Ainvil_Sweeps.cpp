@@ -2,6 +2,7 @@
 #include "triangular/Ainvil_Sweeps.hpp"
 
 #include "Ainvil_GraphAlgebra.hpp"
+#include "backend/Ainvil_RowTeams.hpp"
 #include "product/Ainvil_Probes.hpp"
 
 namespace ainvil {

@@ -3,9 +3,10 @@
 /// \file
 /// The triangular strategies: ways to apply the inverse of a triangular factor.
 
+#include "Ainvil_Preconditioner.hpp"
 #include "dense/Ainvil_BlockArrays.hpp"
-#include "ilu/Ainvil_BlockIlu.hpp"
 #include "product/Ainvil_StoredMatrix.hpp"
+#include "triangular/Ainvil_TriangularFactor.hpp"
 
 #include <type_traits>
 
