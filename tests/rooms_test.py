@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""The plan of the house: which folder may include which.
+
+usage: rooms_test.py SOURCE_FOLDER [unittest options]
+
+A room is a folder below core, partition, precond or solvers; what a user includes lies above the
+rooms, at the top of these four. A file may reach through its includes: its own room, the rooms below
+it in ROOMS, and headers at the top, which themselves reach no room that it may not reach.
+"""
+
+import glob
+import os
+import re
+import sys
+import unittest
+
+SOURCE = ""
+ROOTS = ["core", "partition", "precond/tpetra", "precond", "solvers"]
+
+# Each room with those it may include; every room may include itself.
+BELOW = {
+    "core/backend": [],
+    "core/dense": ["core/backend"],
+    "core/graph": ["core/dense", "core/backend"],
+    "core/product": ["core/graph", "core/dense", "core/backend"],
+}
+CORE = ["core", "core/product", "core/graph", "core/dense", "core/backend"]
+PARTITION = CORE + ["partition", "partition/metis"]
+BELOW.update({
+    "core": CORE,
+    "core/io": CORE,
+    "core/gallery": CORE,
+    "partition/metis": CORE,
+    "partition": PARTITION,
+    "precond/breakdown": PARTITION,
+    "precond/jacobi": PARTITION + ["precond/breakdown"],
+    "precond/triangular": PARTITION + ["precond/breakdown"],
+    "precond/ilu": PARTITION + ["precond/breakdown", "precond/triangular"],
+    "precond/fsai": PARTITION + ["precond/breakdown"],
+    "precond/ainv": PARTITION + ["precond/breakdown"],
+    "solvers/krylov": CORE,
+    "solvers": CORE + ["solvers/krylov"],
+})
+BELOW["precond"] = PARTITION + [room for room in BELOW if room.startswith("precond/")]
+BELOW["precond/tpetra"] = BELOW["precond"] + ["precond"]
+TOP = {"core", "partition", "precond", "solvers"}
+
+
+def files():
+    """Sources and headers of the library, relative to the source folder."""
+    return sorted(os.path.relpath(path, SOURCE) for root in TOP for path in
+                  glob.glob(os.path.join(SOURCE, root, "**", "*.[hc]pp"), recursive=True))
+
+
+def read(name):
+    with open(os.path.join(SOURCE, name), encoding="utf-8") as file:
+        return file.read()
+
+
+def quoted(name):
+    return re.findall(r'^ *# *include "([^"]+)"', read(name), re.M)
+
+
+def found(include):
+    """The file that an include means, None if there is none."""
+    return next((os.path.join(root, include) for root in ROOTS
+                 if os.path.exists(os.path.join(SOURCE, root, include))), None)
+
+
+class Rooms(unittest.TestCase):
+
+    @classmethod
+    def setUpClass(cls):
+        cls.files = files()
+        cls.includes = {name: [found(include) for include in quoted(name)] for name in cls.files}
+
+    def reached(self, name, seen):
+        for include in self.includes[name]:
+            if include not in seen:
+                seen.add(include)
+                self.reached(include, seen)
+        return seen
+
+    def test_there_are_files(self):
+        self.assertGreater(len(self.files), 100)
+
+    def test_every_folder_is_in_the_plan(self):
+        self.assertLessEqual({os.path.dirname(name) for name in self.files}, set(BELOW))
+
+    def test_includes_name_their_room(self):
+        for name in self.files:
+            for include in quoted(name):
+                with self.subTest(file=name, include=include):
+                    self.assertIsNotNone(found(include))
+
+    def test_includes_point_downwards(self):
+        for name in self.files:
+            room = os.path.dirname(name)
+            allowed = set(BELOW[room]) | TOP | {room}
+            for reached in self.reached(name, set()):
+                with self.subTest(file=name, reaches=reached):
+                    self.assertIn(os.path.dirname(reached), allowed)
+
+    def test_folders_point_downwards(self):
+        for name in self.files:
+            folder = name.split("/")[0]
+            allowed = {"core": {"core"}, "partition": {"core", "partition"},
+                       "precond": {"core", "partition", "precond"},
+                       "solvers": {"core", "solvers"}}[folder]
+            for reached in self.reached(name, set()):
+                with self.subTest(file=name, reaches=reached):
+                    self.assertIn(reached.split("/")[0], allowed)
+
+    def test_no_include_comes_back(self):
+        for name in self.files:
+            with self.subTest(file=name):
+                self.assertNotIn(name, self.reached(name, set()))
+
+
+if __name__ == "__main__":
+    SOURCE = sys.argv.pop(1)
+    unittest.main()
