@@ -4,7 +4,7 @@
 /// Cholesky factorisation of many small symmetric positive definite matrices of different sizes.
 
 #include "backend/Ainvil_Allocation.hpp"
-#include "dense/Ainvil_CholeskyLaunch.hpp"
+#include "dense/Ainvil_CholeskyClass.hpp"
 
 #include <array>
 
@@ -72,7 +72,8 @@ public:
   void factorSolveLast(const execution_space& exec, const CholeskyBatch<Scalar, Device>& a,
                        const VectorBatch<Scalar, Device>& g, const Info& info) const;
 
-  /// The same for matrices that are made and used up on the spot, in scratch memory where they fit:
+  /// The same for matrices that are made and used up on the spot, in scratch memory where they fit.
+  /// Its definition, and the kernels, are in dense/Ainvil_CholeskyRun.hpp.
   /// io, copied to the device, has the members
   ///   static constexpr bool solves;    whether rows of L^-1 are wanted
   ///   static constexpr bool in_place;  whether every matrix has a home
@@ -97,41 +98,5 @@ private:
   std::array<Class, num_kinds> classes_;
   int largest_in_scratch_ = 0;
 };
-
-template <class Scalar, class Device>
-template <class Io>
-void BatchedCholesky<Scalar, Device>::run(const execution_space& exec, const char* label,
-                                          const Io& io) const {
-  using namespace detail;
-  const auto of = [&](Kind kind, auto&& launch) {
-    if (classes_[kind].begin < classes_[kind].end)
-      launch(classes_[kind]);
-  };
-  if constexpr (compat::IsGpu<execution_space>::value) {
-    // Long runs first.
-    of(in_panels, [&](const Class& batch) {
-      CholeskyInPanels<Scalar, Device, Io>::launch(exec, label, batch, io);
-    });
-    of(in_scratch, [&](const Class& batch) {
-      CholeskyInScratch<128, Scalar, Device, Io>::launch(exec, label, batch, io);
-    });
-    of(up_to_64, [&](const Class& batch) {
-      CholeskyInScratch<64, Scalar, Device, Io>::launch(exec, label, batch, io);
-    });
-    of(up_to_32, [&](const Class& batch) {
-      CholeskyOfLanes<32, Scalar, Device, Io>::launch(exec, label, batch, io);
-    });
-    of(up_to_16, [&](const Class& batch) {
-      CholeskyOfLanes<16, Scalar, Device, Io>::launch(exec, label, batch, io);
-    });
-    of(up_to_8, [&](const Class& batch) {
-      CholeskyOfLanes<8, Scalar, Device, Io>::launch(exec, label, batch, io);
-    });
-  } else {
-    of(on_host, [&](const Class& batch) {
-      CholeskyOnHost<Scalar, Device, Io>::launch(exec, label, batch, largest_in_scratch_, io);
-    });
-  }
-}
 
 } // namespace ainvil

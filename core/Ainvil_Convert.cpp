@@ -133,6 +133,15 @@ BsrMatrix<Scalar, Device> toPoints(const typename Device::execution_space& exec,
   return {points.graph, values, 1};
 }
 
+template <class Size, class Device>
+void detail::convertOffsets(const typename Device::execution_space& exec,
+                            const Kokkos::View<const Size*, Device>& from,
+                            const Kokkos::View<Offset*, Device>& to) {
+  Kokkos::parallel_for(
+      "Ainvil::toOffsets", detail::Range<typename Device::execution_space>(exec, 0, from.extent(0)),
+      KOKKOS_LAMBDA(const Offset i) { to(i) = static_cast<Offset>(from(i)); });
+}
+
 #define AINVIL_INSTANTIATE_SCALAR(SCALAR, DEVICE)                                                  \
   template BsrMatrix<SCALAR, DEVICE> toBlocks<SCALAR, DEVICE>(                                     \
       const typename DEVICE::execution_space&, const BsrMatrix<SCALAR, DEVICE>&, int);             \
@@ -143,6 +152,12 @@ BsrMatrix<Scalar, Device> toPoints(const typename Device::execution_space& exec,
                                                   const Graph<DEVICE>&, int);                      \
   template PermutedGraph<DEVICE> toPoints<DEVICE>(const typename DEVICE::execution_space&,         \
                                                   const Graph<DEVICE>&, int);                      \
+  template void detail::convertOffsets<int, DEVICE>(const typename DEVICE::execution_space&,       \
+                                                    const Kokkos::View<const int*, DEVICE>&,       \
+                                                    const Kokkos::View<Offset*, DEVICE>&);         \
+  template void detail::convertOffsets<unsigned int, DEVICE>(                                      \
+      const typename DEVICE::execution_space&, const Kokkos::View<const unsigned int*, DEVICE>&,   \
+      const Kokkos::View<Offset*, DEVICE>&);                                                       \
   AINVIL_INSTANTIATE_SCALAR(double, DEVICE)                                                        \
   AINVIL_INSTANTIATE_SCALAR(float, DEVICE)
 AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)

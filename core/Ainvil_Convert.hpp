@@ -49,14 +49,11 @@ BsrMatrix<Scalar, Device> toPoints(const typename Device::execution_space& exec,
 
 namespace detail {
 
-/// to(i) = from(i)
-template <class Device, class From>
-struct ToOffset {
-  From from;
-  Kokkos::View<Offset*, Device> to;
-
-  KOKKOS_FUNCTION void operator()(Offset i) const { to(i) = static_cast<Offset>(from(i)); }
-};
+/// to(i) = from(i), for row maps of int or unsigned int. Asynchronous.
+template <class Size, class Device>
+void convertOffsets(const typename Device::execution_space& exec,
+                    const Kokkos::View<const Size*, Device>& from,
+                    const Kokkos::View<Offset*, Device>& to);
 
 /// The same array, its elements taken for another type of their size: signed for unsigned integers.
 /// Both views keep it alive. No function of Kokkos does that; but a view is a pointer, extents and
@@ -87,11 +84,10 @@ Kokkos::View<const Offset*, Device> toOffsets(const typename Device::execution_s
     return reinterpreted<Kokkos::View<const Offset*, Device>>(
         Kokkos::View<const Size*, Device>(source));
   } else {
+    static_assert(std::is_same<Size, int>::value || std::is_same<Size, unsigned int>::value,
+                  "Ainvil takes row maps of 32-bit and 64-bit integers");
     const auto converted = allocate<Offset, Device>(exec, "Ainvil::row_map", source.extent(0));
-    Kokkos::parallel_for(
-        "Ainvil::toOffsets",
-        Kokkos::RangePolicy<typename Device::execution_space>(exec, 0, source.extent(0)),
-        ToOffset<Device, RowMap>{source, converted});
+    convertOffsets<Size, Device>(exec, source, converted);
     return converted;
   }
 }

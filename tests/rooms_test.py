@@ -112,6 +112,22 @@ class Rooms(unittest.TestCase):
                 with self.subTest(file=name, reaches=reached):
                     self.assertIn(reached.split("/")[0], allowed)
 
+    def test_public_headers_are_few(self):
+        public = [name for name in self.files
+                  if os.path.dirname(name) in TOP and name.endswith(".hpp")]
+        self.assertGreater(len(public), 10)
+        self.assertLessEqual(len(public), 25, public)
+
+    def test_public_headers_pull_in_no_kernel(self):
+        launches = re.compile(r"parallel_(for|reduce|scan)|Team\w*Range|ThreadVectorRange|"
+                              r"team_scratch|team_rank|KOKKOS_(CLASS_)?LAMBDA")
+        kernels = {name for name in self.files if launches.search(read(name))}
+        self.assertGreater(len(kernels), 20)
+        for name in self.files:
+            if os.path.dirname(name) in TOP and name.endswith(".hpp"):
+                with self.subTest(file=name):
+                    self.assertEqual(kernels & (self.reached(name, set()) | {name}), set())
+
     def test_no_include_comes_back(self):
         for name in self.files:
             with self.subTest(file=name):

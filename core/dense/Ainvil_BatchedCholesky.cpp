@@ -2,6 +2,7 @@
 #include "Ainvil_BatchedCholesky.hpp"
 
 #include "backend/Ainvil_SizeClasses.hpp"
+#include "dense/Ainvil_CholeskyRun.hpp"
 
 #include <climits>
 

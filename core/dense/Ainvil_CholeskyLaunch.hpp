@@ -4,6 +4,7 @@
 /// Kernels of BatchedCholesky, one for each class of sizes: load, factor, solve, store.
 
 #include "Ainvil_Types.hpp"
+#include "dense/Ainvil_CholeskyClass.hpp"
 #include "dense/Ainvil_CholeskyHost.hpp"
 #include "dense/Ainvil_CholeskyPanels.hpp"
 
@@ -11,15 +12,6 @@
 
 namespace ainvil {
 namespace detail {
-
-/// The matrices members(begin) .. members(end - 1) of a batch.
-template <class Device>
-struct CholeskyClass {
-  Kokkos::View<const Ordinal*, Device> sizes;
-  Kokkos::View<const Ordinal*, Device> members;
-  Ordinal begin = 0, end = 0;
-  int largest = 0; ///< of their sizes
-};
 
 /// What comes after a factorisation, in which 1 / L_ii took the place of L_ii: the rows of L^-1
 /// that the owner wants, by a solve(k) that leaves row k in g, then L.

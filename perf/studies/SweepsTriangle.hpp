@@ -6,6 +6,7 @@
 #include "program/Measure.hpp"
 #include "solve/SolveSystem.hpp"
 
+#include "ilu/Ainvil_BlockIlu.hpp"
 #include "product/Ainvil_Probes.hpp"
 #include "triangular/Ainvil_ExactTriangularSolver.hpp"
 #include "triangular/Ainvil_Sweeps.hpp"

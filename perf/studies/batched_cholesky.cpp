@@ -9,6 +9,7 @@
 
 #include "Ainvil_BatchedCholesky.hpp"
 #include "Ainvil_BuildInfo.hpp"
+#include "dense/Ainvil_CholeskyKernels.hpp"
 #include "io/Ainvil_Files.hpp"
 
 #include <nlohmann/json.hpp>

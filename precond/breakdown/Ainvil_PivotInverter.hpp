@@ -4,44 +4,12 @@
 /// Inverting pivot blocks and dealing with those that have no inverse.
 
 #include "Ainvil_Preconditioner.hpp"
-#include "backend/Ainvil_Counted.hpp"
-#include "backend/Ainvil_RowTeams.hpp"
 #include "dense/Ainvil_SmallBlock.hpp"
 
 #include <climits>
 
 namespace ainvil {
 namespace detail {
-
-/// s_i = max over j of |a_ij| for the point rows i of a block row, BS = 0 for a block size known at
-/// run time only. The lanes share the blocks.
-template <int BS, class Scalar, class Device>
-struct RowSizes {
-  BsrMatrix<Scalar, Device> a;
-  Kokkos::View<Scalar*, Device> sizes;
-
-  template <class Member>
-  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal row, void*) const {
-    const int bs = BS > 0 ? BS : a.block_size;
-    const Offset begin = a.graph.row_map(row), end = a.graph.row_map(row + 1);
-    for (int r = 0; r < bs; ++r) {
-      Scalar largest = 0;
-      Kokkos::parallel_reduce(
-          Kokkos::ThreadVectorRange(member, static_cast<Ordinal>(end - begin)),
-          [&](const Ordinal k, Scalar& partial) {
-            const Scalar* block_row = a.values.data() + ((begin + k) * bs + r) * bs;
-            for (int c = 0; c < bs; ++c) {
-              const Scalar size = compat::math::fabs(block_row[c]);
-              partial = size > partial ? size : partial;
-            }
-          },
-          Kokkos::Max<Scalar>(largest));
-      Kokkos::single(Kokkos::PerThread(member), [&]() {
-        sizes(Offset(row) * bs + r) = largest > Scalar(0) ? largest : Scalar(0); // without entries
-      });
-    }
-  }
-};
 
 /// Inverts pivot blocks in kernels and counts the ones that cannot be.
 template <class Scalar, class Device>
@@ -105,32 +73,13 @@ struct PivotInverter {
   }
 
   /// Before the kernels of a compute on `a`. Asynchronous; one pass over the matrix.
-  void start(const execution_space& exec, const BsrMatrix<Scalar, Device>& a) const {
-    dispatchBlockSize(a.block_size, [&](auto bs) {
-      forEachRow(exec, "Ainvil::PivotInverter[rows]", a.numRows(), teamsForRowsOf(a.graph),
-                 RowSizes<decltype(bs)::value, Scalar, Device>{a, row_sizes});
-    });
-    forget(exec);
-  }
+  void start(const execution_space& exec, const BsrMatrix<Scalar, Device>& a) const;
 
   /// Counts from 0 again. Asynchronous.
-  void forget(const execution_space& exec) const { Kokkos::deep_copy(exec, breakdowns, 0); }
+  void forget(const execution_space& exec) const;
 
   /// After them: waits, reports, and throws BreakdownError under the policy `fail`.
-  void check(const execution_space& exec, Report& report) const {
-    const Ordinal count = readBack(exec, breakdowns, 0);
-    if (count == 0)
-      return;
-    const Ordinal first = INT_MAX - readBack(exec, breakdowns, 1);
-    if (policy == BreakdownPolicy::Fail)
-      throw BreakdownError(
-          message(count, " pivot blocks are singular to rounding or not finite, the first in ",
-                  counted("block row", first),
-                  ": scale or reorder the matrix, exchange rows, or choose the breakdown policy "
-                  "'shift' or 'replace'"));
-    report.breakdowns = count;
-    report.first_breakdown = first;
-  }
+  void check(const execution_space& exec, Report& report) const;
 
 private:
   /// Whether every row and every column of d has an entry that is more than rounding errors of its

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fsai/Ainvil_FsaiRowSolver.hpp"
 
+#include "dense/Ainvil_CholeskyRun.hpp"
 #include "fsai/Ainvil_FsaiRows.hpp"
 #include "product/Ainvil_LongRows.hpp"
 

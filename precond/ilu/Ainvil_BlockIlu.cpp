@@ -87,19 +87,6 @@ std::string describe(const BlockIluParameters& parameters) {
   return text;
 }
 
-template <class Device>
-Ordinal detail::checkDiagonal(const typename Device::execution_space& exec,
-                              const Graph<Device>& graph, BreakdownPolicy policy) {
-  Ordinal first = -1;
-  const Ordinal missing = countMissingDiagonals(exec, graph, first);
-  if (missing > 0 && policy == BreakdownPolicy::Fail)
-    throw InvalidArgument(
-        message("the diagonal block of ", missing, " block rows is missing, the first in ",
-                counted("block row", first),
-                ": exchange rows, or choose the breakdown policy 'shift' or 'replace'"));
-  return missing;
-}
-
 template <class Scalar, class Device>
 BlockIlu<Scalar, Device>::BlockIlu(BlockIluParameters parameters) : parameters_(parameters) {
   if (parameters_.level < 0)
@@ -236,8 +223,6 @@ double BlockIlu<Scalar, Device>::measureResidual(const execution_space& exec,
 }
 
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  template Ordinal detail::checkDiagonal<DEVICE>(const typename DEVICE::execution_space&,          \
-                                                 const Graph<DEVICE>&, BreakdownPolicy);           \
   template class BlockIlu<double, DEVICE>;                                                         \
   template class BlockIlu<float, DEVICE>;
 AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Ainvil_BiCgStab.hpp"
 
+#include "krylov/Ainvil_KrylovKernels.hpp"
+
 #include <limits>
 
 namespace ainvil {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Ainvil_Cg.hpp"
 
+#include "krylov/Ainvil_KrylovKernels.hpp"
+
 namespace ainvil {
 namespace detail {
 namespace {

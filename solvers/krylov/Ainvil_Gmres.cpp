@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Ainvil_Gmres.hpp"
 
+#include "krylov/Ainvil_KrylovKernels.hpp"
+
 #include <algorithm>
 #include <limits>
 
@@ -96,7 +98,7 @@ struct ArnoldiDotsKernel {
         sums.partials(k, member.league_rank()) = sum;
       });
     }
-    if (sums.isLastTeam(member))
+    if (isLastTeam(sums, member))
       finish(member);
   }
 
@@ -124,14 +126,14 @@ struct ArnoldiDotsKernel {
 
   KOKKOS_FUNCTION void finish(const Member& member) const {
     for (int c = member.team_rank(); c < columns; c += member.team_size()) {
-      const Sums<2> total = sums.template total<2>(member, lanes, 2 * c);
+      const Sums<2> total = totalOf<2>(sums, member, lanes, 2 * c);
       Kokkos::single(Kokkos::PerThread(member), [&]() {
         record.dotU(c) = total.value[0];
         record.dotZ(c) = total.value[1];
       });
     }
     if (member.team_rank() == columns % member.team_size()) {
-      const Sums<3> total = sums.template total<3>(member, lanes, 2 * columns);
+      const Sums<3> total = totalOf<3>(sums, member, lanes, 2 * columns);
       Kokkos::single(Kokkos::PerThread(member), [&]() {
         record.dotU(columns) = total.value[0];
         record.dotZ(columns) = total.value[1];

@@ -6,6 +6,7 @@
 /// result does not depend on the schedule.
 
 #include "backend/Ainvil_RowTeams.hpp"
+#include "krylov/Ainvil_SumTeams.hpp"
 
 namespace ainvil {
 namespace detail {
@@ -35,98 +36,43 @@ struct reduction_identity<ainvil::detail::Sums<Count>> {
 namespace ainvil {
 namespace detail {
 
-/// Shape of a launch that sums over rows: each team takes one chunk of consecutive rows.
-struct SumTeams {
-  int lanes = 1;
-  int team_size = 1;
-  Offset rows_per_team = 1;
-  int league = 0;
+/// True in every thread of one team: the one after whose stores no other team stores any more.
+template <class Device, class Member>
+KOKKOS_FUNCTION bool isLastTeam(const PartialSums<Device>& sums, const Member& member) {
+  member.team_barrier();
+  int last = 0;
+  Kokkos::single(
+      Kokkos::PerTeam(member),
+      [&](int& out) {
+        Kokkos::memory_fence();
+        out = Kokkos::atomic_fetch_add(&sums.teams_done(0), 1) == member.league_size() - 1;
+        if (out != 0)
+          sums.teams_done(0) = 0;
+        Kokkos::memory_fence();
+      },
+      last);
+  return last != 0;
+}
 
-  static constexpr int gpu_threads = 1024;
-
-  /// GPUs: one team a multiprocessor, as few partial sums as keep the memory busy.
-  /// Hosts: chunks short enough for the vectors that are read repeatedly to stay in the L2 cache,
-  /// long enough for hardware to fetch ahead, and at least 64 for threads to share. They depend on
-  /// the number of rows alone.
-  template <class Exec>
-  static SumTeams forRows(const Exec& exec, Offset num_rows) {
-    SumTeams shape;
-    if constexpr (compat::IsGpu<Exec>::value) {
-      shape.lanes = Kokkos::TeamPolicy<Exec>::vector_length_max();
-      shape.team_size = gpu_threads / shape.lanes;
-      const Offset teams = std::max(1, exec.concurrency() / (2 * gpu_threads));
-      shape.rows_per_team = std::max<Offset>(gpu_threads, (num_rows + teams - 1) / teams);
-    } else {
-      shape.rows_per_team = std::max<Offset>(256, std::min<Offset>(4096, num_rows / 64));
-    }
-    shape.league = static_cast<int>((num_rows + shape.rows_per_team - 1) / shape.rows_per_team);
-    return shape;
-  }
-
-  /// The bounds keep the registers few enough for such a team.
-  template <class Exec>
-  using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<gpu_threads, 1>>;
-
-  template <class Exec>
-  Policy<Exec> policy(const Exec& exec, size_t scratch_bytes) const {
-    Policy<Exec> policy(exec, league, team_size, lanes);
-    policy.set_scratch_size(0, Kokkos::PerTeam(scratch_bytes));
-    return policy;
-  }
-};
-
-/// One partial sum a team, added up by whichever team ends last: no second launch.
-template <class Device>
-struct PartialSums {
-  using Partials = Kokkos::View<double**, Kokkos::LayoutRight, Device>;
-
-  Partials partials;                     ///< (sum, team)
-  Kokkos::View<int*, Device> teams_done; ///< 0 between launches
-
-  PartialSums() = default;
-  /// Room for `num_sums` sums of launches of the given shape.
-  PartialSums(const typename Device::execution_space& exec, int num_sums, const SumTeams& shape)
-      : partials(allocateView<Partials>(exec, "Ainvil::partial_sums", size_t(num_sums),
-                                        size_t(shape.league))),
-        teams_done(allocateZeros<int, Device>(exec, "Ainvil::teams_done", 1)) {}
-
-  /// True in every thread of one team: the one after whose stores no other team stores any more.
-  template <class Member>
-  KOKKOS_FUNCTION bool isLastTeam(const Member& member) const {
-    member.team_barrier();
-    int last = 0;
-    Kokkos::single(
-        Kokkos::PerTeam(member),
-        [&](int& out) {
-          Kokkos::memory_fence();
-          out = Kokkos::atomic_fetch_add(&teams_done(0), 1) == member.league_size() - 1;
-          if (out != 0)
-            teams_done(0) = 0;
-          Kokkos::memory_fence();
-        },
-        last);
-    return last != 0;
-  }
-
-  /// Sums first .. first + Count - 1 over all teams, the lanes spread over the teams. For the last
-  /// team; the loads go to memory because other teams wrote during the kernel.
-  template <int Count, class Member>
-  KOKKOS_FUNCTION Sums<Count> total(const Member& member, int lanes, int first) const {
-    Sums<Count> result;
-    Kokkos::parallel_reduce(
-        Kokkos::ThreadVectorRange(member, lanes),
-        [&](const int lane, Sums<Count>& sums) {
-          Sums<Count> mine;
-          AINVIL_UNROLL_LOADS(4)
-          for (int team = lane; team < member.league_size(); team += lanes)
-            for (int k = 0; k < Count; ++k)
-              mine.value[k] += compat::volatileLoad(&partials(first + k, team));
-          sums += mine;
-        },
-        result);
-    return result;
-  }
-};
+/// Sums first .. first + Count - 1 over all teams, the lanes spread over the teams. For the last
+/// team; the loads go to memory because other teams wrote during the kernel.
+template <int Count, class Device, class Member>
+KOKKOS_FUNCTION Sums<Count> totalOf(const PartialSums<Device>& sums, const Member& member,
+                                    int lanes, int first) {
+  Sums<Count> result;
+  Kokkos::parallel_reduce(
+      Kokkos::ThreadVectorRange(member, lanes),
+      [&](const int lane, Sums<Count>& reduced) {
+        Sums<Count> mine;
+        AINVIL_UNROLL_LOADS(4)
+        for (int team = lane; team < member.league_size(); team += lanes)
+          for (int k = 0; k < Count; ++k)
+            mine.value[k] += compat::volatileLoad(&sums.partials(first + k, team));
+        reduced += mine;
+      },
+      result);
+  return result;
+}
 
 /// Rows that one iteration of a host loop takes together, so that loops over columns inside it run
 /// on vectors.
@@ -218,8 +164,8 @@ struct RowSumKernel {
       for (int k = 0; k < Count; ++k)
         sums.partials(k, member.league_rank()) = of_thread[0].value[k];
     });
-    if (sums.isLastTeam(member) && member.team_rank() == 0) {
-      const Sums<Count> total = sums.template total<Count>(member, lanes, 0);
+    if (isLastTeam(sums, member) && member.team_rank() == 0) {
+      const Sums<Count> total = totalOf<Count>(sums, member, lanes, 0);
       Kokkos::single(Kokkos::PerThread(member), [&]() { body.finish(total); });
     }
   }

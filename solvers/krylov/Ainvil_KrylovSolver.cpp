@@ -3,6 +3,7 @@
 
 #include "Ainvil_Error.hpp"
 #include "backend/Ainvil_Profiling.hpp"
+#include "krylov/Ainvil_KrylovKernels.hpp"
 
 namespace ainvil {
 namespace {

@@ -4,9 +4,7 @@
 /// Norms and true residuals.
 
 #include "Ainvil_LinearOperator.hpp"
-#include "krylov/Ainvil_KrylovKernels.hpp"
-
-#include <cmath>
+#include "krylov/Ainvil_SumTeams.hpp"
 
 namespace ainvil {
 namespace detail {
@@ -30,28 +28,15 @@ public:
     bool is_zero; ///< all entries are 0
   };
 
-  Norm norm(const execution_space& exec, VectorIn x) {
-    return measure(exec, x.extent(0), NormBody<Scalar, Device>{x, result_});
-  }
+  Norm norm(const execution_space& exec, VectorIn x);
 
   /// r = b - A x; returns ||r||, NaN if x is not finite, be it where A has no entries.
   double residual(const execution_space& exec, const LinearOperator<Scalar, Device>& a, VectorIn b,
-                  VectorIn x, VectorOut r) {
-    copyVector<Scalar, Device>(exec, b, r);
-    a.apply(exec, x, r, Trans::No, Scalar(-1), Scalar(1));
-    return measure(exec, x.extent(0), ResidualNormBody<Scalar, Device>{{r, result_}, x}).two;
-  }
+                  VectorIn x, VectorOut r);
 
 private:
   template <class Body>
-  Norm measure(const execution_space& exec, Offset n, const Body& body) {
-    if (n == 0)
-      return {0, true};
-    sumRows<2>(exec, "Ainvil::norm", shape_, sums_, n, body);
-    Kokkos::deep_copy(exec, host_result_, result_);
-    compat::fence(exec, "Ainvil::ResidualMeter::norm");
-    return {std::sqrt(host_result_(0)), host_result_(1) == 0};
-  }
+  Norm measure(const execution_space& exec, Offset n, const Body& body);
 
   SumTeams shape_;
   PartialSums<Device> sums_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "Ainvil_BatchedCholesky.hpp"
 #include "KokkosObservers.hpp"
 #include "TestSupport.hpp"
+#include "dense/Ainvil_CholeskyRun.hpp"
 
 namespace {
 

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "breakdown/Ainvil_PivotInverter.hpp"
+
+#include "backend/Ainvil_Counted.hpp"
+#include "backend/Ainvil_RowTeams.hpp"
+#include "graph/Ainvil_RowSearch.hpp"
+
+namespace ainvil {
+namespace detail {
+namespace {
+
+/// s_i = max over j of |a_ij| for the point rows i of a block row, BS = 0 for a block size known at
+/// run time only. The lanes share the blocks.
+template <int BS, class Scalar, class Device>
+struct RowSizes {
+  BsrMatrix<Scalar, Device> a;
+  Kokkos::View<Scalar*, Device> sizes;
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal row, void*) const {
+    const int bs = BS > 0 ? BS : a.block_size;
+    const Offset begin = a.graph.row_map(row), end = a.graph.row_map(row + 1);
+    for (int r = 0; r < bs; ++r) {
+      Scalar largest = 0;
+      Kokkos::parallel_reduce(
+          Kokkos::ThreadVectorRange(member, static_cast<Ordinal>(end - begin)),
+          [&](const Ordinal k, Scalar& partial) {
+            const Scalar* block_row = a.values.data() + ((begin + k) * bs + r) * bs;
+            for (int c = 0; c < bs; ++c) {
+              const Scalar size = compat::math::fabs(block_row[c]);
+              partial = size > partial ? size : partial;
+            }
+          },
+          Kokkos::Max<Scalar>(largest));
+      Kokkos::single(Kokkos::PerThread(member), [&]() {
+        sizes(Offset(row) * bs + r) = largest > Scalar(0) ? largest : Scalar(0); // without entries
+      });
+    }
+  }
+};
+
+} // namespace
+
+template <class Scalar, class Device>
+void PivotInverter<Scalar, Device>::start(const execution_space& exec,
+                                          const BsrMatrix<Scalar, Device>& a) const {
+  dispatchBlockSize(a.block_size, [&](auto bs) {
+    forEachRow(exec, "Ainvil::PivotInverter[rows]", a.numRows(), teamsForRowsOf(a.graph),
+               RowSizes<decltype(bs)::value, Scalar, Device>{a, row_sizes});
+  });
+  forget(exec);
+}
+
+template <class Scalar, class Device>
+void PivotInverter<Scalar, Device>::forget(const execution_space& exec) const {
+  Kokkos::deep_copy(exec, breakdowns, 0);
+}
+
+template <class Scalar, class Device>
+void PivotInverter<Scalar, Device>::check(const execution_space& exec, Report& report) const {
+  const Ordinal count = readBack(exec, breakdowns, 0);
+  if (count == 0)
+    return;
+  const Ordinal first = INT_MAX - readBack(exec, breakdowns, 1);
+  if (policy == BreakdownPolicy::Fail)
+    throw BreakdownError(
+        message(count, " pivot blocks are singular to rounding or not finite, the first in ",
+                counted("block row", first),
+                ": scale or reorder the matrix, exchange rows, or choose the breakdown policy "
+                "'shift' or 'replace'"));
+  report.breakdowns = count;
+  report.first_breakdown = first;
+}
+
+template <class Device>
+Ordinal checkDiagonal(const typename Device::execution_space& exec, const Graph<Device>& graph,
+                      BreakdownPolicy policy) {
+  Ordinal first = -1;
+  const Ordinal missing = countMissingDiagonals(exec, graph, first);
+  if (missing > 0 && policy == BreakdownPolicy::Fail)
+    throw InvalidArgument(
+        message("the diagonal block of ", missing, " block rows is missing, the first in ",
+                counted("block row", first),
+                ": exchange rows, or choose the breakdown policy 'shift' or 'replace'"));
+  return missing;
+}
+
+#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
+  template struct PivotInverter<double, DEVICE>;                                                   \
+  template struct PivotInverter<float, DEVICE>;                                                    \
+  template Ordinal checkDiagonal<DEVICE>(const typename DEVICE::execution_space&,                  \
+                                         const Graph<DEVICE>&, BreakdownPolicy);
+AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+
+} // namespace detail
+} // namespace ainvil

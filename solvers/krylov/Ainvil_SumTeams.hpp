@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// The shape of launches that sum over all rows, and where their partial sums are kept.
+
+#include "backend/Ainvil_Allocation.hpp"
+
+#include <algorithm>
+
+namespace ainvil {
+namespace detail {
+
+/// Shape of a launch that sums over rows: each team takes one chunk of consecutive rows.
+struct SumTeams {
+  int lanes = 1;
+  int team_size = 1;
+  Offset rows_per_team = 1;
+  int league = 0;
+
+  static constexpr int gpu_threads = 1024;
+
+  /// GPUs: one team a multiprocessor, as few partial sums as keep the memory busy.
+  /// Hosts: chunks short enough for the vectors that are read repeatedly to stay in the L2 cache,
+  /// long enough for hardware to fetch ahead, and at least 64 for threads to share. They depend on
+  /// the number of rows alone.
+  template <class Exec>
+  static SumTeams forRows(const Exec& exec, Offset num_rows) {
+    SumTeams shape;
+    if constexpr (compat::IsGpu<Exec>::value) {
+      shape.lanes = Kokkos::TeamPolicy<Exec>::vector_length_max();
+      shape.team_size = gpu_threads / shape.lanes;
+      const Offset teams = std::max(1, exec.concurrency() / (2 * gpu_threads));
+      shape.rows_per_team = std::max<Offset>(gpu_threads, (num_rows + teams - 1) / teams);
+    } else {
+      shape.rows_per_team = std::max<Offset>(256, std::min<Offset>(4096, num_rows / 64));
+    }
+    shape.league = static_cast<int>((num_rows + shape.rows_per_team - 1) / shape.rows_per_team);
+    return shape;
+  }
+
+  /// The bounds keep the registers few enough for such a team.
+  template <class Exec>
+  using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<gpu_threads, 1>>;
+
+  template <class Exec>
+  Policy<Exec> policy(const Exec& exec, size_t scratch_bytes) const {
+    Policy<Exec> policy(exec, league, team_size, lanes);
+    policy.set_scratch_size(0, Kokkos::PerTeam(scratch_bytes));
+    return policy;
+  }
+};
+
+/// One partial sum a team, added up by whichever team ends last: no second launch.
+template <class Device>
+struct PartialSums {
+  using Partials = Kokkos::View<double**, Kokkos::LayoutRight, Device>;
+
+  Partials partials;                     ///< (sum, team)
+  Kokkos::View<int*, Device> teams_done; ///< 0 between launches
+
+  PartialSums() = default;
+  /// Room for `num_sums` sums of launches of the given shape.
+  PartialSums(const typename Device::execution_space& exec, int num_sums, const SumTeams& shape)
+      : partials(allocateView<Partials>(exec, "Ainvil::partial_sums", size_t(num_sums),
+                                        size_t(shape.league))),
+        teams_done(allocateZeros<int, Device>(exec, "Ainvil::teams_done", 1)) {}
+};
+
+} // namespace detail
+} // namespace ainvil
