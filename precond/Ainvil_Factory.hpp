@@ -32,6 +32,18 @@ createPreconditioner(const std::string& specification) {
   return detail::makePreconditioner<std::remove_const_t<Scalar>, DeviceOf<Space>>(specification);
 }
 
+/// The same, set up for the matrix on the default instance: initialize() and compute() have run.
+/// \throws what these throw too.
+template <class Scalar, class Device>
+PreconditionerPtr<Scalar, Device> createPreconditioner(const std::string& specification,
+                                                       const BsrMatrix<Scalar, Device>& a) {
+  auto m = createPreconditioner<Scalar, Device>(specification);
+  const typename Device::execution_space exec;
+  m->initialize(exec, a);
+  m->compute(exec, a);
+  return m;
+}
+
 /// The parameters that a specification of the method fsai asks for. \throws InvalidArgument as
 /// createPreconditioner(), and for another method.
 template <class Scalar, class Device>

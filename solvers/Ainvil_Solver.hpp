@@ -6,6 +6,7 @@
 #include "Ainvil_LinearOperator.hpp"
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -85,4 +86,24 @@ int checkInterval(const SolverOptions& options) {
 }
 
 } // namespace detail
+
+template <class Scalar, class Device>
+class KrylovSolver;
+
+/// The solver of this name: "cg", "gmres", "fgmres" or "bicgstab". \throws InvalidArgument for
+/// another name or an option out of range.
+template <class Scalar, class Device>
+std::unique_ptr<KrylovSolver<Scalar, Device>> createSolver(const std::string& name,
+                                                           SolverOptions options = {});
+
+/// Solves A x = b for a square matrix and vectors on the host, with the solver of this name and the
+/// preconditioner `m`, null for none. `x` holds the initial guess, n zeros for example, and
+/// receives the solution. On the default instance; copies b and x to the device and x back, and
+/// sets up the solver: for many solves take createSolver() and vectors on the device. \throws
+/// InvalidArgument as createSolver() and KrylovSolver::solve(); OutOfMemory
+template <class Scalar, class Device>
+SolveResult solve(const std::string& solver, const BsrMatrix<Scalar, Device>& a,
+                  detail::PrecondArg<Scalar, Device> m, const std::vector<Scalar>& b,
+                  std::vector<Scalar>& x, SolverOptions options = {});
+
 } // namespace ainvil

@@ -33,18 +33,6 @@ inline SolverOptions solverOptions(const CommandLine& command) {
   return options;
 }
 
-/// The solver of the command line with these options.
-template <class Scalar, class Device>
-std::unique_ptr<KrylovSolver<Scalar, Device>> makeSolver(const CommandLine& command,
-                                                         SolverOptions options) {
-  if (command.solver == "cg")
-    return std::make_unique<Cg<Scalar, Device>>(std::move(options));
-  if (command.solver == "bicgstab")
-    return std::make_unique<BiCgStab<Scalar, Device>>(std::move(options));
-  return std::make_unique<Gmres<Scalar, Device>>(
-      std::move(options), command.solver == "fgmres" ? Flexible::Yes : Flexible::No);
-}
-
 template <class Scalar, class Device>
 class Runner {
 public:
@@ -93,7 +81,7 @@ private:
             if (progress_.isDue())
               progress_.show(message(name, ": setup, ", done, " of ", total, " ", phase));
           });
-    const auto solver = makeSolver<Scalar, Device>(command_, options);
+    const auto solver = createSolver<Scalar, Device>(command_.solver, options);
     for (int repetition = 0; repetition < command_.repeat; ++repetition) {
       setUp(precond, record);
       throwIfInterrupted();
@@ -147,7 +135,8 @@ private:
       const double before = record.decisiveResidual(command_);
       options.tolerance *= 0.5 * command_.tolerance / before;
       options.max_iterations = command_.max_iterations - record.iterations;
-      goes_on = iterate(*makeSolver<Scalar, Device>(command_, options), precond, record, seconds) &&
+      goes_on = iterate(*createSolver<Scalar, Device>(command_.solver, options), precond, record,
+                        seconds) &&
                 record.decisiveResidual(command_) <= 0.9 * before;
     }
     keepFastest(record.solve_seconds, seconds);

@@ -23,7 +23,7 @@ ExitCode solveAll(const CommandLine& command) {
   // Before anything that takes time, so that a misspelt key is told at once, or a preconditioner
   // that the solver refuses.
   std::vector<PreconditionerPtr<Scalar, Device>> preconds;
-  const auto solver = makeSolver<Scalar, Device>(command, solverOptions(command));
+  const auto solver = createSolver<Scalar, Device>(command.solver, solverOptions(command));
   for (const std::string& specification : command.preconds) {
     preconds.push_back(createOursOrPeer<Scalar, Device>(specification));
     solver->checkPreconditioner(*preconds.back());
