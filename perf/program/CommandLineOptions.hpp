@@ -87,9 +87,9 @@ inline void requireAtLeast(const char* option, int value, int lowest) {
     throw InvalidArgument(message(option, " must be at least ", lowest, ", but it is ", value));
 }
 
-inline void requireTolerance(double tolerance) {
+inline void requireTolerance(const char* option, double tolerance) {
   if (!(tolerance >= 0) || !std::isfinite(tolerance))
-    throw InvalidArgument(message("--tol must be a finite number >= 0, but it is ", tolerance));
+    throw InvalidArgument(message(option, " must be a finite number >= 0, but it is ", tolerance));
 }
 
 /// Writing `output` would write to `other`, be they files already or not. False for an output that

@@ -189,12 +189,12 @@ void check(const CommandLine& command, bool block_size_given) {
   requireAtLeast("--restart", command.restart, 1);
   requireAtLeast("--max-iters", command.max_iterations, 0);
   requireAtLeast("--repeat", command.repeat, 1);
-  requireTolerance(command.tolerance);
+  requireTolerance("--tol", command.tolerance);
   requireAtLeast("--overlap", command.overlap, 0);
   if (command.overlap > 0 && command.in_blocks)
     throw InvalidArgument("--overlap needs --format points: Ifpack2 shares no rows of blocks");
   requireAtLeast("--newton-steps", command.newton_steps, 1);
-  requireTolerance(command.newton_tolerance);
+  requireTolerance("--newton-tol", command.newton_tolerance);
 }
 
 } // namespace

@@ -42,7 +42,7 @@ InverseFactorsOptions parseInverseFactorsOptions(const std::vector<std::string>&
               "CG without and with SAINV, products in CSR, ours and cuSPARSE's, and COO");
   parseStudy(app, options, arguments, {"poisson5:300", "laplace7:40", "jump:40", "shell:80"});
   requireAtLeast("--max-iters", options.max_iterations, 0);
-  requireTolerance(options.tolerance);
+  requireTolerance("--tol", options.tolerance);
   for (const int parts : options.parts)
     requireAtLeast("--parts", parts, 1);
   for (const double drop : options.drops)

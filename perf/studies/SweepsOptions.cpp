@@ -20,7 +20,7 @@ void check(const SweepsOptions& options) {
   requireAtLeast("--factor-sweeps", options.factor_sweeps, 0);
   requireAtLeast("--restart", options.restart, 1);
   requireAtLeast("--max-iters", options.max_iterations, 0);
-  requireTolerance(options.tolerance);
+  requireTolerance("--tol", options.tolerance);
 }
 
 } // namespace
