@@ -74,7 +74,9 @@ constexpr size_t gap = 2; ///< between two columns
 
 /// Columns of the terminal that a stream shows on; as many as can be if it is none.
 size_t widthOf(const std::ostream& out) {
-  const int descriptor = &out == &std::cerr ? STDERR_FILENO : STDOUT_FILENO;
+  const int descriptor = &out == &std::cerr   ? STDERR_FILENO
+                         : &out == &std::cout ? STDOUT_FILENO
+                                              : -1;
   struct winsize size = {};
   if (isatty(descriptor) == 1 && ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
     return size.ws_col;
