@@ -25,6 +25,17 @@ TEST(KrylovSolver, StagnatesBelowHalfOfWhatItAnnounces) {
   EXPECT_EQ(better.result.iterations, 8); // 0.4^8 = 6.6e-4
 }
 
+/// x gets 3/4 of the step, which leaves a residual of exactly 1/4.
+TEST(KrylovSolver, ATrueResidualEqualToTheToleranceIsConverged) {
+  const Sequence<> m({diagonalOf(Doubles{1.0}), diagonalOf(Doubles{0.75})});
+  SolverOptions o = options(0.25, 100);
+  o.allow_varying = true;
+  const Solved s = solveWithOperator<Gmres>(o, diagonalOf(Doubles{1.0}), Doubles{1.0}, &m);
+  EXPECT_EQ(s.result.status, SolveStatus::Converged);
+  EXPECT_EQ(s.result.iterations, 1);
+  EXPECT_EQ(s.result.true_rel_residual, 0.25);
+}
+
 /// A rectangle of zeros.
 class Rectangle final : public LinearOperator<double, Device> {
 public:

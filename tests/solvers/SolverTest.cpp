@@ -167,6 +167,16 @@ TYPED_TEST(AnySolver, StartsFromTheInitialGuess) {
   EXPECT_LT(relativeResidual(a, b, near.x), 1.01e-10);
 }
 
+/// "At most the tolerance" includes it. All numbers here are exact in binary.
+TYPED_TEST(AnySolver, ResidualsEqualToTheToleranceAreConverged) {
+  const HostCsr unit = diagonalOf(Doubles{1.0});
+  const Solved first = this->solve(options(0.5, 100), unit, {1}, nullptr, {0.5});
+  EXPECT_EQ(first.result.status, SolveStatus::Converged);
+  EXPECT_EQ(first.result.iterations, 0);
+  EXPECT_EQ(first.x, Doubles{0.5});
+  EXPECT_EQ(this->solve(options(0.49, 100), unit, {1}, nullptr, {0.5}).result.iterations, 1);
+}
+
 TYPED_TEST(AnySolver, ReportsNaN) {
   const HostCsr a = this->matrix(33);
   const Doubles b = randomVector(33, 1);
@@ -341,6 +351,8 @@ TYPED_TEST(AnySolver, RefusesBadInput) {
   using Solver = typename TypeParam::Solver;
   EXPECT_THROW(Solver(options(-1, 10)), InvalidArgument);
   EXPECT_THROW(Solver(options(nan, 10)), InvalidArgument);
+  EXPECT_THROW(Solver(options(std::numeric_limits<double>::infinity(), 10)), InvalidArgument);
+  EXPECT_NO_THROW(Solver(options(0, 0, 1, 0))); // the smallest of all
   EXPECT_THROW(Solver(options(1e-8, -1)), InvalidArgument);
   EXPECT_THROW(Solver(options(1e-8, 10, 0)), InvalidArgument);
   EXPECT_THROW(Solver(options(1e-8, 10, 30, -1)), InvalidArgument);
