@@ -198,6 +198,19 @@ TEST_P(Rules, VerbsInTheWrongOrderOrOnTheWrongMatrixThrow) {
   EXPECT_THROW(m->apply(Exec(), poisoned(23, 1), poisoned(24, 1)), InvalidArgument);
   EXPECT_THROW(m->apply(Exec(), poisoned(24, 2), poisoned(24, 1)), InvalidArgument);
 
+  // A new pattern, or one that is refused, leaves nothing to apply.
+  m->initialize(a);
+  EXPECT_TRUE(m->isInitialized());
+  EXPECT_FALSE(m->isComputed());
+  EXPECT_THROW(m->apply(Exec(), poisoned(24, 1), poisoned(24, 1)), InvalidArgument);
+  m->compute(a);
+  const DeviceBsr wide(Graph<Device>(12, 13, a.graph.row_map, a.graph.entries), a.values, 2);
+  EXPECT_THROW(m->initialize(wide), InvalidArgument);
+  EXPECT_FALSE(m->isInitialized());
+  EXPECT_FALSE(m->isComputed());
+  m->initialize(a);
+  m->compute(a);
+
   for (const double bad : {nan, std::numeric_limits<double>::infinity()}) {
     HostBsr broken = matrixOn(pattern, 2, 59);
     broken.values(5) = bad;
