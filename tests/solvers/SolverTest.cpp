@@ -174,6 +174,10 @@ TYPED_TEST(AnySolver, ResidualsEqualToTheToleranceAreConverged) {
   EXPECT_EQ(first.result.status, SolveStatus::Converged);
   EXPECT_EQ(first.result.iterations, 0);
   EXPECT_EQ(first.x, Doubles{0.5});
+  Sequence<> m(unit);
+  m.complaint = "it diverges"; // and is not needed
+  EXPECT_EQ(this->solveWithOperator(options(0.5, 100), unit, {1}, m, {0.5}).result.status,
+            SolveStatus::Converged);
   EXPECT_EQ(this->solve(options(0.49, 100), unit, {1}, nullptr, {0.5}).result.iterations, 1);
 }
 
