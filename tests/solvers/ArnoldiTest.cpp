@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// The least-squares problem of GMRES, from records of an Arnoldi process that rounds nothing.
-#include "Ainvil_Arnoldi.hpp"
+#include "krylov/Ainvil_Arnoldi.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// Linear systems of the programs, and how their solutions are judged.
+#include "program/Interruption.hpp"
+#include "program/KokkosProgram.hpp"
+#include "program/Measure.hpp"
+#include "program/MemoryMeter.hpp"
+#include "solve/SolveOutcome.hpp"
+#include "solve/SolveOutputs.hpp"
+#include "solve/SolveRun.hpp"
+
+#include "Ainvil_Jacobi.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <new>
+#include <random>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace ainvil {
+namespace perf {
+namespace {
+
+using HostVector = Vector<double, HostDevice>;
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+HostVector vectorOf(const std::vector<double>& values) {
+  const HostVector v("v", values.size());
+  std::copy(values.begin(), values.end(), v.data());
+  return v;
+}
+
+std::vector<double> valuesOf(const HostVector& v) {
+  return {v.data(), v.data() + v.extent(0)};
+}
+
+/// A folder for the files of a test.
+class Files : public ::testing::Test {
+protected:
+  Files() {
+    std::string name = (std::filesystem::temp_directory_path() / "ainvil-XXXXXX").string();
+    folder_ = mkdtemp(name.data());
+  }
+  ~Files() override { std::filesystem::remove_all(folder_); }
+
+  std::string write(const std::string& name, const std::string& text) const {
+    std::ofstream(folder_ + "/" + name) << text;
+    return folder_ + "/" + name;
+  }
+  static std::string read(const std::string& path) {
+    std::ifstream file(path);
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
+  }
+  /// diag(values) in a file.
+  CommandLine diagonal(const std::vector<double>& values) const {
+    std::ostringstream text;
+    text.precision(17);
+    text << "%%MatrixMarket matrix coordinate real general\n"
+         << values.size() << " " << values.size() << " " << values.size() << "\n";
+    for (size_t i = 0; i < values.size(); ++i)
+      text << i + 1 << " " << i + 1 << " " << values[i] << "\n";
+    CommandLine command;
+    command.matrix = write("a.mtx", text.str());
+    return command;
+  }
+
+  std::string folder_;
+};
+
+class Judgement : public Files {
+protected:
+  /// Of x for 4 x = 8, where the solver believes to have converged.
+  RunRecord judged(double x, bool believed = true) {
+    RunRecord record;
+    record.converged = believed;
+    record.status = believed ? "converged" : "breakdown";
+    record.message = believed ? "" : "why";
+    record.solution = vectorOf({x});
+    judge(command_, system_, record);
+    return record;
+  }
+
+  CommandLine command_ = diagonal({4});
+  LinearSystem system_ = [this] {
+    LinearSystem system = makeSystem(command_);
+    system.rhs(0) = 8;
+    return system;
+  }();
+};
+
+TEST_F(Judgement, IsByTheResidualWhateverTheSolverSays) {
+  command_.tolerance = 0.25;
+  for (const bool believed : {false, true}) {
+    const RunRecord at_the_bound = judged(1.5, believed); // 2 of 8 are left
+    EXPECT_TRUE(at_the_bound.converged);
+    EXPECT_EQ(at_the_bound.rel_residual, 0.25);
+    EXPECT_EQ(at_the_bound.status, "converged");
+    EXPECT_EQ(at_the_bound.message, "");
+    EXPECT_TRUE(std::isnan(at_the_bound.scaled_rel_residual));
+    EXPECT_FALSE(judged(1.499, believed).converged);
+  }
+  RunRecord beyond = judged(1);
+  EXPECT_EQ(beyond.status, "stagnated");
+  EXPECT_NE(beyond.message.find("the recomputed residual is 0.5; rounding keeps it there"),
+            std::string::npos)
+      << beyond.message;
+  beyond = judged(1, false);
+  EXPECT_EQ(beyond.status, "breakdown");
+  EXPECT_EQ(beyond.message, "why");
+  for (const double value : {infinity, std::nan("")}) {
+    EXPECT_EQ(judged(value).status, "diverged");
+    EXPECT_FALSE(judged(value).converged);
+    EXPECT_EQ(judged(value, false).status, "breakdown");
+  }
+}
+
+TEST_F(Judgement, OffersTheRemedyOfTheSetting) {
+  const auto message = [&] { return judged(1).message; };
+  EXPECT_NE(message().find("--scale diagonal"), std::string::npos) << message();
+  command_.single_precision = true;
+  EXPECT_NE(message().find("--precision double"), std::string::npos) << message();
+}
+
+TEST_F(Judgement, OfAScaledSystemIsByTheOneThatDecides) {
+  command_ = diagonal({4, 1});
+  command_.scale = "diagonal";
+  system_ = makeSystem(command_);
+  ASSERT_EQ(valuesOf(system_.scaling), (std::vector<double>{0.5, 1}));
+  ASSERT_EQ(valuesOf(system_.original_rhs), (std::vector<double>{4, 1}));
+  ASSERT_EQ(valuesOf(system_.rhs), (std::vector<double>{2, 1}));
+  RunRecord record;
+  record.solution = vectorOf({1, 1}); // of S A S = I: x = (0.5, 1)
+  record.converged = true;
+  judge(command_, system_, record);
+  EXPECT_DOUBLE_EQ(record.rel_residual, 2 / std::sqrt(17));
+  EXPECT_DOUBLE_EQ(record.scaled_rel_residual, 1 / std::sqrt(5));
+  command_.tolerance = 0.47;
+  judge(command_, system_, record);
+  EXPECT_FALSE(record.converged);
+  command_.decides_scaled = true;
+  judge(command_, system_, record);
+  EXPECT_TRUE(record.converged);
+}
+
+TEST_F(Judgement, FailuresHaveTheStatusOfTheirKind) {
+  const auto recorded = [](const std::exception& error) {
+    RunRecord record;
+    record.converged = true;
+    recordFailure(error, record);
+    EXPECT_FALSE(record.converged);
+    return record.status + ": " + record.message;
+  };
+  EXPECT_EQ(recorded(BreakdownError("b")), "breakdown: b");
+  EXPECT_EQ(recorded(OutOfMemory("o")), "out_of_memory: o");
+  EXPECT_EQ(recorded(std::bad_alloc()), "out_of_memory: there is not enough memory");
+  EXPECT_EQ(recorded(Interrupted("i")), "interrupted: i");
+  EXPECT_EQ(recorded(InvalidArgument("a")), "refused: a");
+  EXPECT_EQ(recorded(Error("e")), "refused: e");
+  EXPECT_EQ(recorded(std::runtime_error("r")), "failed: r");
+}
+
+TEST_F(Judgement, ResidualNeitherOverflowsNorUnderflows) {
+  for (const double size : {1e-300, 1.0, 1e300}) {
+    const LinearSystem system = makeSystem(diagonal({size, size}));
+    EXPECT_DOUBLE_EQ(
+        relativeResidual(system.matrix, vectorOf({3 * size, 4 * size}), vectorOf({3, 2})), 0.4);
+  }
+  const auto& a = system_.matrix;
+  EXPECT_EQ(relativeResidual(a, vectorOf({0}), vectorOf({0})), 0);
+  EXPECT_EQ(relativeResidual(a, vectorOf({0}), vectorOf({0.5})), 2); // absolute
+  EXPECT_EQ(relativeResidual(a, vectorOf({8}), vectorOf({-infinity})), infinity);
+}
+
+/// The second unknown is in no equation.
+TEST_F(Judgement, UnknownsWithoutEntriesCount) {
+  CommandLine command;
+  command.matrix = write("b.mtx", "%%MatrixMarket matrix coordinate real general\n"
+                                  "2 2 2\n1 1 1\n2 1 1\n");
+  const LinearSystem system = makeSystem(command);
+  const auto residual = [&](double x) {
+    return relativeResidual(system.matrix, system.rhs, vectorOf({1, x}));
+  };
+  EXPECT_EQ(residual(5), 0);
+  EXPECT_TRUE(std::isnan(residual(std::nan(""))));
+  EXPECT_EQ(residual(infinity), infinity);
+}
+
+TEST_F(Files, RandomRightHandSidesAreThoseOfTheirSeed) {
+  CommandLine command = diagonal(std::vector<double>(1000, 1.0));
+  command.rhs = RhsKind::Random;
+  for (const std::uint64_t seed : {1, 2}) {
+    command.rhs_seed = seed;
+    const HostVector b = makeSystem(command).rhs;
+    std::mt19937_64 generator(seed);
+    double sum = 0, smallest = 1, largest = -1;
+    for (size_t i = 0; i < 1000; ++i) {
+      EXPECT_NEAR(b(i), double(generator()) / 9223372036854775808.0 - 1, 1e-15) << i;
+      sum += b(i);
+      smallest = std::min(smallest, b(i));
+      largest = std::max(largest, b(i));
+    }
+    EXPECT_NEAR(sum / 1000, 0, 0.1);
+    EXPECT_LT(smallest, -0.99);
+    EXPECT_GT(largest, 0.99);
+  }
+}
+
+/// The largest and the smallest values of float are values of float.
+TEST_F(Files, RunsInFloatTakeWhatFloatHolds) {
+  using Limits = std::numeric_limits<float>;
+  const auto run = [&](double value, double second) {
+    const CommandLine command = diagonal({value, second});
+    LinearSystem system = makeSystem(command);
+    system.rhs = system.original_rhs = vectorOf({1, 1});
+    ProgressLine progress(false);
+    MemoryMeter memory(HostDevice::memory_space::name());
+    Runner<float, HostDevice>(command, system, progress, memory);
+  };
+  EXPECT_NO_THROW(run(Limits::max(), -double(Limits::max())));
+  EXPECT_THROW(run(1, 1.0001 * Limits::max()), InvalidArgument);
+  EXPECT_THROW(run(1, -1.0001 * Limits::max()), InvalidArgument);
+  EXPECT_NO_THROW(run(Limits::min(), Limits::min()));
+  EXPECT_THROW(run(Limits::min(), 0.999 * Limits::min()), InvalidArgument);
+  EXPECT_NO_THROW(run(1, 1e-60)); // rounding, beside the first
+}
+
+TEST_F(Files, RunsHaveTheHistoryOfAllTheirSolves) {
+  CommandLine command;
+  command.problem = "poisson5:20";
+  command.tolerance = 1e-6;
+  command.restart = 7;
+  const LinearSystem system = makeSystem(command);
+  ProgressLine progress(false);
+  MemoryMeter memory(HostDevice::memory_space::name());
+  Jacobi<double, HostDevice> jacobi{JacobiParameters()};
+  Runner<double, HostDevice> runner(command, system, progress, memory);
+  const RunRecord record = runner.run("jacobi", jacobi);
+  EXPECT_EQ(record.status, "converged");
+  EXPECT_EQ(record.precond, "jacobi");
+  EXPECT_EQ(record.history.size(), size_t(record.iterations) + 1);
+  EXPECT_EQ(record.history.front(), 1);
+  EXPECT_LE(record.history.back(), 1e-6);
+  EXPECT_EQ(record.factor_entries, 400);
+  EXPECT_TRUE(std::isnan(record.recompute_seconds));
+}
+
+/// Scaled by powers of ten, what suits the solver does not suit the judge, so that it goes on.
+TEST_F(Files, RunsThatGoOnDoNotCountAResidualTwice) {
+  CommandLine command;
+  std::ostringstream text;
+  text << "%%MatrixMarket matrix coordinate real general\n60 60 178\n";
+  const auto size = [](int k) { return std::pow(10.0, 7 * k % 9 - 4); };
+  for (int i = 0; i < 60; ++i)
+    for (int j = std::max(0, i - 1); j < std::min(60, i + 2); ++j)
+      text << i + 1 << " " << j + 1 << " " << size(i) * size(j) * (i == j ? 4 : -1) << "\n";
+  command.matrix = write("a.mtx", text.str());
+  command.rhs = RhsKind::Ones;
+  command.scale = "diagonal";
+  const LinearSystem system = makeSystem(command);
+  ProgressLine progress(false);
+  MemoryMeter memory(HostDevice::memory_space::name());
+  Jacobi<double, HostDevice> jacobi{JacobiParameters()};
+  const RunRecord record =
+      Runner<double, HostDevice>(command, system, progress, memory).run("jacobi", jacobi);
+  EXPECT_EQ(record.status, "converged") << record.message;
+  EXPECT_LT(record.scaled_rel_residual, 0.5e-8); // so it went on
+  EXPECT_EQ(record.history.size(), size_t(record.iterations) + 1);
+}
+
+TEST_F(Files, OutputsKeepTheBestSolution) {
+  CommandLine command = diagonal({1, 1});
+  command.solution = folder_ + "/x.mtx";
+  command.json = folder_ + "/o.json";
+  const LinearSystem system = makeSystem(command);
+  SolveOutputs outputs(command, system);
+  EXPECT_TRUE(outputs.allConverged());
+  const auto add = [&](bool converged, double seconds, double residual, double x) {
+    RunRecord record;
+    record.precond = "p" + std::to_string(outputs.records().size());
+    record.converged = converged;
+    record.status = converged ? "converged" : "stagnated";
+    record.setup_seconds = 0;
+    record.solve_seconds = seconds;
+    record.rel_residual = residual;
+    record.solution = vectorOf({x, x});
+    outputs.add(std::move(record), "line\n");
+    return read(command.solution);
+  };
+  EXPECT_EQ(add(false, 1, infinity, 1), ""); // nothing worth it
+  EXPECT_NE(add(false, 1, 0.5, 2).find("p1: stagnated, relative residual 0.5\n"),
+            std::string::npos);
+  EXPECT_NE(add(true, 3, 1e-9, 3).find("p2: converged"), std::string::npos);
+  EXPECT_FALSE(outputs.allConverged());
+  EXPECT_NE(add(true, 4, 1e-12, 4).find("p2: converged"), std::string::npos); // slower
+  const std::string last = add(true, 2, 1e-9, 5);
+  EXPECT_NE(last.find("p4: converged"), std::string::npos) << last;
+  EXPECT_EQ(last.substr(last.rfind("2 1\n")), "2 1\n5\n5\n");
+  EXPECT_EQ(read(command.json), "line\nline\nline\nline\nline\n");
+  EXPECT_FALSE(outputs.failed());
+}
+
+TEST(Statistics, AreThoseOfTheSamples) {
+  const Statistics of_four({4, 1, 2, 9});
+  EXPECT_EQ(of_four.mean, 4);
+  EXPECT_DOUBLE_EQ(of_four.deviation, std::sqrt((9 + 4 + 25) / 3.0));
+  EXPECT_EQ(of_four.min, 1);
+  EXPECT_EQ(of_four.max, 9);
+  EXPECT_EQ(of_four.median, 3);
+  EXPECT_EQ(Statistics({5, 1, 3}).median, 3);
+  EXPECT_EQ(Statistics({7}).deviation, 0);
+  EXPECT_TRUE(std::isnan(Statistics({1, std::nan("")}).max));
+  EXPECT_TRUE(std::isnan(Statistics(std::vector<double>()).mean));
+}
+
+TEST(MemoryMeter, CountsOneSpaceSinceTheLastReset) {
+  MemoryMeter meter(HostDevice::memory_space::name());
+  using Bytes = Kokkos::View<char*, HostDevice>;
+  const std::int64_t before = meter.current();
+  constexpr std::int64_t slack = 1000; // a header a view
+  {
+    const Bytes large("large", 100000);
+    EXPECT_NEAR(meter.current(), before + 100000, slack);
+  }
+  EXPECT_NEAR(meter.current(), before, slack);
+  EXPECT_GE(meter.peak(), before + 100000);
+  meter.resetPeak();
+  EXPECT_EQ(meter.peak(), meter.current());
+  const Bytes small("small", 10000);
+  EXPECT_NEAR(meter.peak(), before + 10000, slack);
+}
+
+} // namespace
+} // namespace perf
+} // namespace ainvil
