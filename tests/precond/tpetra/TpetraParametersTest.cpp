@@ -54,6 +54,25 @@ TEST(TpetraParameters, NumbersOfAnyType) {
   ParameterList list;
   list.set("fsai: threshold", 0.125f);
   EXPECT_EQ(chooseParameters("fsai", list).specification, "fsai:tau=0.125");
+  // A default in the digits of float is the default; what differs by more is not.
+  list = ParameterList();
+  list.set("fsai: filter", 0.05f);
+  EXPECT_EQ(chooseParameters("fsai:filter=0.1", list).specification, "fsai");
+  list.set("fsai: filter", 0.05 * (1 + 1e-6));
+  EXPECT_NE(chooseParameters("fsai", list).specification, "fsai");
+}
+
+TEST(TpetraParameters, BlockSizesReachFrom0To1000) {
+  for (const int size : {0, 1, 1000}) {
+    ParameterList list;
+    list.set("block: size", size);
+    EXPECT_EQ(chooseParameters("ilu", list).block_size, size);
+  }
+  for (const int size : {-1, 1001}) {
+    ParameterList list;
+    list.set("block: size", size);
+    EXPECT_THROW(chooseParameters("ilu", list), Wrong::InvalidParameterValue) << size;
+  }
 }
 
 TEST(TpetraParameters, TheListWinsOverTheName) {
@@ -203,7 +222,9 @@ TEST(TpetraParameters, ABadListChangesNothing) {
   EXPECT_TRUE(m->isComputed());
   list.set("isai: pattern power", 1);
   m->setParameters(list);
-  EXPECT_FALSE(m->isInitialized());
+  EXPECT_FALSE(m->isInitialized() || m->isComputed());
+  TpetraVector before(m->getDomainMap()), after(m->getRangeMap());
+  EXPECT_THROW(m->apply(before, after), std::runtime_error);
   m->compute();
   const auto x = randomVector(30, 1);
   EXPECT_EQ(applied(*m, x), applied(*made("ilu:solve=isai", a), x));
