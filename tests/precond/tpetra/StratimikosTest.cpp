@@ -198,6 +198,20 @@ TEST(Stratimikos, SameGraphIsNotInitializedAgain) {
   }
 }
 
+TEST(Stratimikos, GivesBackWhatItWasMadeFrom) {
+  const auto strategy = factory("ilu");
+  const auto m = strategy->createPrec();
+  const auto source = Thyra::defaultLinearOpSource(wrap(matrix("laplace7:4")));
+  strategy->initializePrec(source, m.get(), Thyra::SUPPORT_SOLVE_FORWARD_ONLY);
+  RCP<const Thyra::LinearOpSourceBase<double>> given;
+  Thyra::ESupportSolveUse use = Thyra::SUPPORT_SOLVE_UNSPECIFIED;
+  strategy->uninitializePrec(m.get(), &given, &use);
+  EXPECT_EQ(given.getRawPtr(), source.getRawPtr());
+  EXPECT_EQ(use, Thyra::SUPPORT_SOLVE_FORWARD_ONLY);
+  strategy->uninitializePrec(m.get(), &given, &use); // only once
+  EXPECT_TRUE(given.is_null());
+}
+
 /// Symmetric and dominant.
 RCP<Blocks> blocks(const Tpetra::CrsGraph<>& graph, int block_size, double diagonal) {
   const auto a = rcp(new Blocks(graph, block_size));
