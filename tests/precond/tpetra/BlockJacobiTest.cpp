@@ -243,6 +243,92 @@ TEST_F(BlockJacobi, AnotherMatrixHasToBeInitialized) {
   EXPECT_THROW(m->initialize(), std::runtime_error);
 }
 
+/// New values on the graph that is there: only they are missing.
+TEST_F(BlockJacobi, AnotherMatrixOnTheSameGraphHasToBeComputed) {
+  const auto m = made("ilu", crs_);
+  const auto other = rcp(new TpetraCrs(crs_->getCrsGraph()));
+  Kokkos::deep_copy(other->getLocalMatrixDevice().values, crs_->getLocalMatrixDevice().values);
+  other->fillComplete();
+  other->resumeFill();
+  other->scale(4);
+  other->fillComplete();
+  dynamic_cast<Ifpack2::Details::CanChangeMatrix<TpetraRow>&>(*m).setMatrix(other);
+  EXPECT_TRUE(m->isInitialized());
+  EXPECT_FALSE(m->isComputed());
+  TpetraVector before(m->getDomainMap()), after(m->getRangeMap());
+  EXPECT_THROW(m->apply(before, after), std::runtime_error);
+  m->compute();
+  EXPECT_EQ(m->getNumInitialize(), 1);
+  const auto x = randomVector(114, 1);
+  expectNear(applied(*m, x), applied(*made<TpetraCrs>("ilu", other), x), 1e-15);
+}
+
+/// Maps that were right for the matrix before are not for the next.
+TEST_F(BlockJacobi, MapsAreThoseOfTheMatrixOfNow) {
+  const auto m = made("ilu", crs_);
+  const auto equal = rcp(new tpetra::Map(*m->getDomainMap()));
+  TpetraVector x(equal), y(equal);
+  x.putScalar(1);
+  m->apply(x, y);
+  const auto smaller = crsMatrix(matrixOn(randomPattern(40, 5, 82), 1, 82), Spread::Parts);
+  dynamic_cast<Ifpack2::Details::CanChangeMatrix<TpetraRow>&>(*m).setMatrix(smaller);
+  m->compute();
+  EXPECT_THROW(m->apply(x, y), std::runtime_error);
+  TpetraVector x40(m->getDomainMap()), y40(m->getRangeMap());
+  EXPECT_THROW(m->apply(x40, y), std::runtime_error);
+  EXPECT_NO_THROW(m->apply(x40, y40));
+}
+
+/// As many rows on every rank, but others.
+TEST_F(BlockJacobi, MapsOfEqualLengthAreToldApart) {
+  const Ordinal n = 6 * ranks();
+  const HostBsr a = matrixOn(randomPattern(n, 3, 83), 1, 83);
+  const auto parts = crsMatrix(a, Spread::Parts), cyclic = crsMatrix(a, Spread::Cyclic);
+  const auto m = made("jacobi", parts);
+  TpetraVector x(rcp(new tpetra::Map(*m->getDomainMap()))), y(x.getMap());
+  m->apply(x, y);
+  dynamic_cast<Ifpack2::Details::CanChangeMatrix<TpetraRow>&>(*m).setMatrix(cyclic);
+  m->compute();
+  if (ranks() > 1)
+    EXPECT_THROW(m->apply(x, y), std::runtime_error);
+
+  std::vector<tpetra::Map::global_ordinal_type> backwards;
+  for (int i = 6; i-- > 0;)
+    backwards.push_back(6 * world()->getRank() + i);
+  const auto map = rcp(new tpetra::Map(n, Teuchos::arrayViewFromVector(backwards), 0, world()));
+  const auto diagonal = rcp(new TpetraCrs(map, 1));
+  for (const auto index : backwards)
+    diagonal->insertGlobalValues(index, Teuchos::tuple(index), Teuchos::tuple(1.0 + double(index)));
+  diagonal->fillComplete();
+  const auto on_backwards = made<TpetraCrs>("jacobi", diagonal);
+  TpetraVector forwards(rcp(new tpetra::Map(n, 6, 0, world()))), good(map);
+  EXPECT_THROW(on_backwards->apply(forwards, good), std::runtime_error);
+  EXPECT_THROW(on_backwards->apply(good, forwards), std::runtime_error);
+}
+
+TEST_F(BlockJacobi, BlockSizeIsThatOfTheBlocks) {
+  const auto blocks = blockMatrix(a_, Spread::Parts);
+  for (const int size : {1, 2, 3}) {
+    const auto m = tpetra::create("ilu", blocks);
+    ParameterList list;
+    list.set("block: size", size);
+    m->setParameters(list);
+    if (size == 2)
+      EXPECT_NO_THROW(m->initialize());
+    else
+      EXPECT_THROW(m->initialize(), InvalidArgument) << size;
+  }
+}
+
+TEST_F(BlockJacobi, LocalBlockRefusesAMatrixOfAnotherSize) {
+  using Local =
+      tpetra::LocalBlock<double, int, tpetra::Map::global_ordinal_type, tpetra::Map::node_type>;
+  Local local(Exec(), *crs_);
+  EXPECT_NO_THROW(local.get(Exec(), *crs_));
+  const auto other = crsMatrix(matrixOn(randomPattern(40, 5, 82), 1, 82), Spread::Parts);
+  EXPECT_THROW(local.get(Exec(), *other), InvalidArgument);
+}
+
 TEST_F(BlockJacobi, BreakdownOnOneRankIsToldToAll) {
   const HostBsr a = matrixOn(diagonalPattern(16), 1, 3);
   a.values(15) = 0; // the last rank's
@@ -343,6 +429,23 @@ TEST(Distribute, RefusesMessagesThatMpiCannotCount) {
     tpetra::requireOneMessage(bytes, *comm); // what rank 0 keeps is no message
   else
     EXPECT_THROW(tpetra::requireOneMessage(bytes, *comm), InvalidArgument);
+}
+
+TEST(Distribute, RefusesOwnersThatAreNoRanks) {
+  EXPECT_NO_THROW(tpetra::makeRowMap(world(), {0, ranks() - 1}));
+  for (const int owner : {-1, ranks(), ranks() + 1})
+    EXPECT_THROW(tpetra::makeRowMap(world(), {0, owner}), InvalidArgument) << owner;
+}
+
+TEST(Distribute, RefusesOtherSizesThanThoseOfTheMap) {
+  const HostBsr a = matrixOn(diagonalPattern(6), 2, 3);
+  for (const int n : {5, 7}) {
+    const auto map = rowMap(n, Spread::Parts);
+    EXPECT_THROW(tpetra::distribute(a, map), InvalidArgument) << n;
+    EXPECT_THROW(tpetra::distributeBlocks(a, map), InvalidArgument) << n;
+    const Kokkos::View<const double*, HostDevice> x(Kokkos::View<double*, HostDevice>("x", 6));
+    EXPECT_THROW(tpetra::distribute(x, map), InvalidArgument) << n;
+  }
 }
 
 TEST(Create, KnowsIfpack2sNames) {
