@@ -198,6 +198,8 @@ class SolveMpiTest(unittest.TestCase):
         for ranks, extra in ((1, []), (3, ["--partition", "metis"]), (2, ["--format", "blocks"])):
             for run in self.records(ranks, *entries, *extra):
                 self.assertEqual(run["status"], "converged")
+                self.assertEqual((run["problem"], run["rows"], run["nnz"], run["block_size"], run["ranks"]),
+                                 ("cavity-newton:20", 1200, 9 * (400 + 4 * 19 * 20), 3, ranks))
                 steps = run["steps"]
                 self.assertEqual(len(steps), 3, steps)
                 self.assertLessEqual(steps[-1]["rel_newton_residual"], 1e-8)
@@ -400,9 +402,32 @@ class SolveMpiTest(unittest.TestCase):
             self.assertEqual(run["status"], "converged", run)
 
     def test_not_converged(self):
-        run, = self.records(2, "--problem", "cavity:20", "--precond", "none", "--max-iters", "3",
-                            code=3)
-        self.assertEqual(run["iterations"], 3)
+        for most in (1, 3):
+            run, = self.records(2, "--problem", "cavity:20", "--precond", "none", "--max-iters",
+                                str(most), code=3)
+            self.assertEqual(run["iterations"], most)
+
+    def test_figures_are_those_of_all_ranks(self):
+        """Sums of the ranks' entries and breakdowns, and the memory of the largest."""
+        for ranks in (1, 2, 3):
+            run, = self.records(ranks, "--problem", "laplace7:5", "--precond", "jacobi")
+            self.assertEqual((run["factor_entries"], run["factor_bytes"]), (125, 1000))
+        self.write("zeros.mtx", "%%MatrixMarket matrix coordinate real general\n4 4 8\n1 1 1\n1 2 2\n"
+                   "2 1 2\n2 2 4\n3 3 1\n3 4 2\n4 3 2\n4 4 4\n")
+        for ranks in (1, 2):
+            run, = self.records(ranks, "--matrix", "zeros.mtx", "--precond", "ilu:breakdown=replace",
+                                "--max-iters", "0", code=3)
+            self.assertEqual(run["breakdowns"], 2)
+        # The second of two ranks has the dense rows.
+        n = 300
+        entries = [f"{i} {i} {n}" for i in range(1, n + 1)]
+        entries += [f"{i} {j} 1" for i in range(n // 2 + 1, n + 1) for j in range(n // 2 + 1, n + 1)
+                    if i != j]
+        self.write("dense.mtx", "%%MatrixMarket matrix coordinate real general\n"
+                   f"{n} {n} {len(entries)}\n" + "\n".join(entries) + "\n")
+        run, = self.records(2, "--matrix", "dense.mtx", "--precond", "ilu")
+        self.assertGreater(run["factor_bytes"], 8 * (n // 2)**2)
+        self.assertGreater(run["peak_bytes"], run["factor_bytes"])
 
     def test_bad_input(self):
         small = ["--problem", "laplace7:4"]
@@ -417,6 +442,7 @@ class SolveMpiTest(unittest.TestCase):
         self.refused(*small, "--block-size", "5", says="does not divide")
         self.refused("--matrix", "absent.mtx", says="absent.mtx")
         self.refused("--problem", "cavity-newton:2", says="from 3")
+        self.run_mpi(1, "--problem", "cavity-newton:3", "--precond", "jacobi", "--quiet")
         self.refused("--problem", "cavity-newton:9", "--scale", "norm", says="--scale")
 
     def test_help(self):
