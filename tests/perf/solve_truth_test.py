@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What ainvil-solve says of its runs: residuals of the system as given, statuses, exit codes.
+
+usage: solve_truth_test.py PATH/TO/ainvil-solve [unittest options]
+"""
+
+import json
+import math
+import os
+import unittest
+
+import solve_cli
+from solve_cli import ARRAY, GENERAL, JSON_KEYS, tridiagonal
+
+
+class TruthTest(solve_cli.SolveTest):
+
+    def judged(self, entries, b, *arguments, code=None):
+        """Runs on the matrix with these (row, column): value and checks every line of JSON against
+        the residual of the solution, computed here. Returns the runs."""
+        n = len(b)
+        text = GENERAL + f"{n} {n} {len(entries)}\n"
+        text += "".join(f"{i + 1} {j + 1} {value!r}\n" for (i, j), value in entries.items())
+        matrix = self.write("a.mtx", text)
+        rhs = self.write("b.mtx", ARRAY + f"{n} 1\n" + "".join(f"{value!r}\n" for value in b))
+        runs = []
+        for precond in ("none", "jacobi", "ilu"):
+            result = self.run_solve("--matrix", matrix, "--rhs", rhs, *arguments, "--precond", precond,
+                                    "--json", "-", "--solution", "x.mtx", "--quiet")
+            run = json.loads(result.stdout)
+            self.assertEqual(result.returncode, 0 if run["status"] == "converged" else 3, result)
+            if code is not None:
+                self.assertEqual(result.returncode, code, run)
+            runs.append(run)
+            if not os.path.exists(self.path("x.mtx")):
+                self.assertIsNone(run["rel_residual"])
+                continue
+            lines = [line for line in self.read("x.mtx").splitlines() if not line.startswith("%")]
+            x = [float(line) for line in lines[1:]]
+            os.remove(self.path("x.mtx"))
+            r = list(b)
+            for (i, j), value in entries.items():
+                r[i] -= value * x[j]
+            scale = max(map(abs, b))
+            norm = math.hypot(*(value / scale for value in r))
+            norm /= math.hypot(*(value / scale for value in b))
+            self.assertAlmostEqual(run["rel_residual"], norm, delta=1e-3 * norm + 1e-15)
+            if run["decisive_residual"] == "original":
+                self.assertEqual(run["status"] == "converged",
+                                 run["rel_residual"] <= run["tolerance"], run)
+            if run["status"] != "converged":
+                self.assertNotEqual(run["message"], "")
+        return runs
+
+    def badly_scaled(self, n, decades):
+        """Rows and columns of a tridiagonal matrix scaled by powers of ten."""
+        size = [10.0 ** ((7 * k) % (2 * decades + 1) - decades) for k in range(n)]
+        return {(i, j): size[i] * size[j] * (4.0 if i == j else -1.0)
+                for i in range(n) for j in (i - 1, i, i + 1) if 0 <= j < n}
+
+    def test_scaled_runs_are_judged_by_the_system_as_given(self):
+        entries = self.badly_scaled(60, 4)
+        b = [1.0 + k % 3 for k in range(60)]
+        for scale in ("diagonal", "norm"):
+            for solver in ("gmres", "cg", "bicgstab"):
+                with self.subTest(scale=scale, solver=solver):
+                    runs = self.judged(entries, b, "--scale", scale, "--solver", solver)
+                    for run in runs:
+                        self.assertIsNotNone(run["scaled_rel_residual"])
+                    self.assertIn("converged", [run["status"] for run in runs])
+                    scaled = self.judged(entries, b, "--scale", scale, "--solver", solver,
+                                         "--residual", "scaled")
+                    for run in scaled:
+                        self.assertEqual(run["status"] == "converged",
+                                         run["scaled_rel_residual"] <= 1e-8, run)
+                        self.assertEqual(run["decisive_residual"], "scaled")
+        self.assertIsNone(self.judged(entries, b)[0]["scaled_rel_residual"])
+        self.refuse_input(["--residual scaled", "--scale"], "--problem", "poisson5:4", "--residual",
+                          "scaled")
+
+    def test_float_is_judged_by_the_system_in_double(self):
+        # In float the second row is the first.
+        entries = {(0, 0): 1.0, (0, 1): 1.0, (1, 0): 1.0, (1, 1): 1.0 + 1e-9}
+        self.judged(entries, [1.0, 2.0], "--precision", "float", "--tol", "1e-5", code=3)
+        # A tolerance that float does not reach.
+        entries = {(i, j): 1.0 / (1.0 + i + j) + (i == j) for i in range(20) for j in range(20)}
+        b = [1.0 / 3.0 + k for k in range(20)]
+        for solver in ("gmres", "cg", "bicgstab"):
+            self.judged(entries, b, "--precision", "float", "--tol", "1e-10", "--solver", solver,
+                        code=3)
+            self.judged(entries, b, "--precision", "float", "--tol", "1e-4", "--solver", solver,
+                        code=0)
+
+    def test_right_hand_sides_of_any_size_have_a_residual(self):
+        entries = {(i, i): 2.0 for i in range(4)}
+        for size in (1e-300, 1e-200, 1e-165, 1e-100, 1e100, 1e200, 1e300):
+            with self.subTest(size=size):
+                for run in self.judged(entries, [size, 0.0, -2 * size, size]):
+                    self.assertTrue(run["status"] == "converged" or run["rel_residual"] == 1 or
+                                    run["rel_residual"] is None, run)
+
+    def test_singular_matrices_do_not_converge(self):
+        entries = {(i, j): 4.0 if i == j else -1.0
+                   for i in range(8) for j in (i - 1, i, i + 1) if 0 <= j < 8 and j != 5}
+        for solver in ("gmres", "fgmres", "bicgstab", "cg"):
+            self.judged(entries, [float(k % 4 + 1) for k in range(8)], "--solver", solver, code=3)
+
+    # ---- nothing is lost
+
+    def test_a_refused_run_is_a_row(self):
+        text = self.succeed("--problem", "cavity:8", "--solver", "bicgstab", "--tol", "1e-6",
+                            "--precond", "ilu", "--precond", "fsai", "--precond", "jacobi",
+                            "--precond", "ainv", "--json", "a.json", "--history", "h.csv",
+                            "--solution", "x.mtx", code=3)
+        runs = [json.loads(line) for line in self.read("a.json").splitlines()]
+        self.assertEqual([run["precond"] for run in runs], ["ilu", "fsai", "jacobi", "ainv"])
+        self.assertEqual([run["status"] for run in runs],
+                         ["converged", "refused", "converged", "refused"])
+        self.assertIn("symmetric", runs[1]["message"])
+        self.assertIn("fsai: " + runs[1]["message"], text)
+        self.assertIsNone(runs[1]["solve_seconds"])
+        self.assertTrue(os.path.exists(self.path("x.mtx")))
+        self.assertIn("Fastest in total", text)
+
+    def test_diverging_sweeps_stop_the_solver(self):
+        lines = self.succeed("--problem", "chain:800", "--precond", "ilu", "--precond",
+                             "ilu:solve=jacobi", code=3).splitlines()
+        exact = next(line for line in lines if line.startswith("ilu  "))
+        sweeps = next(line for line in lines if line.startswith("ilu:solve=jacobi  "))
+        self.assertIn(" converged ", exact)
+        self.assertIn(" diverged ", sweeps)
+        self.assertTrue(any("sweeps on the lower factor diverge" in line for line in lines), lines)
+
+    def test_asynchronous_sweeps_need_a_flexible_solver(self):
+        arguments = ("--problem", "poisson5:20", "--precond", "ilu:solve=async,sweeps=3")
+        for solver in ("gmres", "cg"):
+            self.refuse(["fgmres", "allow_varying"], *arguments, "--solver", solver)
+        self.succeed(*arguments, "--solver", "gmres", "--allow-varying", "--tol", "1e-3")
+        self.succeed(*arguments, "--solver", "fgmres")
+
+    def test_not_converged_is_exit_code_3_with_the_table(self):
+        text = self.succeed("--problem", "cavity:20", "--max-iters", "3", "--precond", "jacobi",
+                            "--json", "a.json", code=3)
+        self.assertIn("max_iterations", text)
+        self.assertIn("No run converged.", text)
+        self.assertEqual(json.loads(self.read("a.json"))["iterations"], 3)
+
+    def test_breakdown_does_not_stop_the_other_runs(self):
+        # The second pivot of the scalar factorisation is 4 - 2 * 2 = 0.
+        text = GENERAL + "3 3 7\n1 1 1\n1 2 2\n2 1 2\n2 2 4\n2 3 1\n3 2 1\n3 3 3\n"
+        table = self.succeed("--matrix", self.write("a.mtx", text), "--precond", "ilu", "--precond",
+                             "jacobi", "--precond", "ilu:breakdown=replace", "--json", "a.json",
+                             code=3)
+        runs = [json.loads(line) for line in self.read("a.json").splitlines()]
+        self.assertEqual([run["status"] for run in runs], ["breakdown", "converged", "converged"])
+        self.assertIn("policy", runs[0]["message"])
+        self.assertIsNone(runs[0]["rel_residual"])
+        self.assertLessEqual(JSON_KEYS, runs[0].keys())
+        self.assertEqual([run["breakdowns"] for run in runs], [0, 0, 1])
+        self.assertIn("ilu: 1 pivot", table)
+        self.assertIn("Fastest in total", table)
+        self.assertNotIn("--reorder", runs[0]["message"])
+        # Row 1 of the reordered matrix breaks down; its number in the message is none of the file.
+        self.succeed("--matrix", self.write("a.mtx", text), "--precond", "ilu", "--reorder", "rcm",
+                     "--json", "a.json", "--quiet", code=3)
+        self.assertIn("--reorder rcm", json.loads(self.read("a.json"))["message"])
+
+    # ---- bad input
+
+
+if __name__ == "__main__":
+    solve_cli.main(__doc__)
