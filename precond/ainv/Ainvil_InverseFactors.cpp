@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ainv/Ainvil_InverseFactors.hpp"
 
-#include "ainv/Ainvil_ConjugateColumn.hpp"
+#include "ainv/Ainvil_ConjugateColumns.hpp"
 #include "backend/Ainvil_SizeClasses.hpp"
 #include "graph/Ainvil_CountRows.hpp"
 

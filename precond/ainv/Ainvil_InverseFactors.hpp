@@ -4,7 +4,7 @@
 /// Inverse factors by incomplete (bi)conjugation, all columns at a time.
 
 #include "Ainvil_Preconditioner.hpp"
-#include "ainv/Ainvil_FactorRounds.hpp"
+#include "ainv/Ainvil_RoundKernels.hpp"
 
 #include <functional>
 

@@ -3,7 +3,7 @@
 /// \file
 /// Which columns of inverse factors are to be computed next, and which of them change others.
 
-#include "ainv/Ainvil_FactorColumns.hpp"
+#include "ainv/Ainvil_SparseColumns.hpp"
 
 namespace ainvil {
 namespace detail {

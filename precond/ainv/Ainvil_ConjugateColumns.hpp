@@ -4,8 +4,8 @@
 /// One column of an inverse factor from the columns before it: the kernel of AINV and SAINV.
 
 #include "Ainvil_Preconditioner.hpp"
-#include "ainv/Ainvil_ConjugateScratch.hpp"
-#include "ainv/Ainvil_FactorColumns.hpp"
+#include "ainv/Ainvil_ConjugationWorkspace.hpp"
+#include "ainv/Ainvil_SparseColumns.hpp"
 
 namespace ainvil {
 namespace detail {
