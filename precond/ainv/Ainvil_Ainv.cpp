@@ -41,8 +41,8 @@ void reserveSome(const typename Device::execution_space& exec, const char* label
 /// row order(j). In the arrays of `to`; `places` is to work with. Waits.
 template <class Scalar, class Device>
 BsrMatrix<Scalar, Device> rowsOf(const typename Device::execution_space& exec,
-                                 const detail::FactorColumns<Scalar, Device>& columns,
-                                 const detail::FactorState<Scalar, Device>& state,
+                                 const detail::SparseColumns<Scalar, Device>& columns,
+                                 const detail::ColumnState<Scalar, Device>& state,
                                  const Kokkos::View<const Ordinal*, Device>& order,
                                  PivotPower power, detail::AinvArrays<Scalar, Device>& to,
                                  Kokkos::View<Offset*, Device>& places) {
@@ -75,7 +75,7 @@ BsrMatrix<Scalar, Device> rowsOf(const typename Device::execution_space& exec,
   detail::sortKeys<Device>(exec, "Ainvil::Ainv[sort]", row_map, entries, source);
   Kokkos::parallel_for(
       "Ainvil::Ainv[values]", Range<Exec>(exec, 0, n), KOKKOS_LAMBDA(const Offset j) {
-        const Scalar d = state.pivots(j + Offset(state.current(j)) * n);
+        const Scalar d = state.pivot(static_cast<Ordinal>(j), state.current(j));
         const Scalar factor = power == PivotPower::InverseRoot ? Scalar(1) / compat::math::sqrt(d)
                               : power == PivotPower::Inverse   ? Scalar(1) / d
                                                                : Scalar(1);

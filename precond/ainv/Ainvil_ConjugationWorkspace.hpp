@@ -9,46 +9,51 @@
 namespace ainvil {
 namespace detail {
 
-/// x_j, v = B x_j and the columns i that x_j is to meet, in hash tables that the lanes of a thread
-/// share; see ConjugateColumns.
+/// Of the column x_j that a thread conjugates, in hash tables that the lanes of the thread share:
+///   rows, values                the support of x_j, all rows in which it has been nonzero so far,
+///                               and its values there, zero where they were dropped or cancelled;
+///   product, product_values     v = B x_j;
+///   candidates                  the columns i < j with which p_ij may be nonzero.
+/// An entry lives at its slot, where the table found a place for its key. Tables of `table_size` n
+/// take n / 2 rows and candidates and n rows of v; what does not fit sets `overflow`.
 template <class Scalar, class Device>
-struct ConjugateScratch {
+struct ConjugationWorkspace {
   static constexpr bool concurrent = compat::IsGpu<typename Device::execution_space>::value;
-  static constexpr Ordinal product_size = 2; ///< of the table of v, in sizes of that of x_j
+  static constexpr Ordinal product_factor = 2; // v is fuller than x_j
   static constexpr int num_counters = 8;
   using Table = IndexTable<concurrent>;
 
-  Scalar* values;         ///< of x_j, by slot
-  Scalar* changes;        ///< of what `list` holds
-  Scalar* product_values; ///< of v, by slot
-  Table rows;             ///< of x_j, of what ever was not zero; its list holds the slots of these
-  Table met;              ///< columns to meet; its list holds them too
-  Table product;          ///< rows of v; without a list
-  Ordinal* list;          ///< slots of x_j
-  Ordinal* list_length;
+  Scalar* values;         ///< of x_j, by slot of `rows`
+  Scalar* product_values; ///< of v, by slot of `product`
+  Table rows;             ///< its list: the slots in use
+  Table candidates;       ///< its list: the candidates
+  Table product;          ///< without a list
+  Ordinal* slots;         ///< of `rows`: those of the last update of x_j, or those to be stored
+  Scalar* changes;        ///< by how much the values at `slots` changed
+  Ordinal* num_slots;
   Ordinal* counters;
-  Ordinal* full; ///< nonzero: a table was too small
+  Ordinal* overflow; ///< nonzero: a table was too small
 
-  static std::size_t bytes(Ordinal room) {
-    return std::size_t(room) *
-               ((2 + product_size) * sizeof(Scalar) + (5 + product_size) * sizeof(Ordinal)) +
+  static std::size_t bytes(Ordinal table_size) {
+    return std::size_t(table_size) *
+               ((2 + product_factor) * sizeof(Scalar) + (5 + product_factor) * sizeof(Ordinal)) +
            num_counters * sizeof(Ordinal);
   }
 
-  /// Lays out bytes(room) of memory.
-  KOKKOS_INLINE_FUNCTION ConjugateScratch(void* memory, Ordinal room) {
-    const Offset n = room;
+  /// Lays out bytes(table_size) of memory.
+  KOKKOS_INLINE_FUNCTION ConjugationWorkspace(void* memory, Ordinal table_size) {
+    const Offset n = table_size;
     values = static_cast<Scalar*>(memory);
     changes = values + n;
     product_values = changes + n;
-    Ordinal* next = reinterpret_cast<Ordinal*>(product_values + product_size * n);
-    counters = next + (5 + product_size) * n;
-    rows = {next, next + n, counters, counters + 1, room};
-    met = {next + 2 * n, next + 3 * n, counters + 2, counters + 3, room};
-    list = next + 4 * n;
-    product = {next + 5 * n, nullptr, nullptr, counters + 4, product_size * room};
-    full = counters + 5;
-    list_length = counters + 6;
+    Ordinal* next = reinterpret_cast<Ordinal*>(product_values + product_factor * n);
+    counters = next + (5 + product_factor) * n;
+    rows = {next, next + n, counters, counters + 1, table_size};
+    candidates = {next + 2 * n, next + 3 * n, counters + 2, counters + 3, table_size};
+    slots = next + 4 * n;
+    product = {next + 5 * n, nullptr, nullptr, counters + 4, product_factor * table_size};
+    overflow = counters + 5;
+    num_slots = counters + 6;
   }
 
   /// Empties all tables.
@@ -59,15 +64,15 @@ struct ConjugateScratch {
       product.keys[t] = -1;
       if (t < rows.size) {
         rows.keys[t] = -1;
-        met.keys[t] = -1;
+        candidates.keys[t] = -1;
       }
       if (t < num_counters)
         counters[t] = 0;
     });
   }
 
-  /// Slot of a row in which x_j, zero so far, no longer is; -1 if there is no room.
-  KOKKOS_INLINE_FUNCTION Ordinal open(Ordinal row) const {
+  /// Slot for a row outside of the support so far; -1 if the table is full.
+  KOKKOS_INLINE_FUNCTION Ordinal addRow(Ordinal row) const {
     bool added;
     const Ordinal slot = rows.insert(row, added);
     if (slot >= 0)
@@ -75,23 +80,22 @@ struct ConjugateScratch {
     return slot;
   }
 
-  /// Adds column i to those that x_j is to meet.
-  KOKKOS_INLINE_FUNCTION void meet(Ordinal i) const {
+  KOKKOS_INLINE_FUNCTION void addCandidate(Ordinal i) const {
     bool added;
-    if (met.insert(i, added) < 0)
-      *full = 1;
+    if (candidates.insert(i, added) < 0)
+      *overflow = 1;
     else if (added)
-      met.list[Table::next(met.count)] = i;
+      candidates.list[Table::next(candidates.count)] = i;
   }
 
-  /// The first column to meet after `last`, or list_end.
+  /// The first candidate after column `last`, or list_end.
   template <class Member>
-  KOKKOS_INLINE_FUNCTION Ordinal nextToMeet(const Member& member, Ordinal last) const {
+  KOKKOS_INLINE_FUNCTION Ordinal nextCandidate(const Member& member, Ordinal last) const {
     Ordinal next = list_end;
     Kokkos::parallel_reduce(
-        Kokkos::ThreadVectorRange(member, *met.count),
+        Kokkos::ThreadVectorRange(member, *candidates.count),
         [&](const Ordinal c, Ordinal& smallest) {
-          const Ordinal i = met.list[c];
+          const Ordinal i = candidates.list[c];
           smallest = i > last && i < smallest ? i : smallest;
         },
         Kokkos::Min<Ordinal>(next));
@@ -99,59 +103,60 @@ struct ConjugateScratch {
     return next;
   }
 
-  /// The slots with nonzero values become the first of `list`, by ascending rows; returns how many.
+  /// slots = those of the nonzero values, by ascending rows; returns how many.
   template <class Member>
-  KOKKOS_INLINE_FUNCTION Ordinal collect(const Member& member) const {
-    Kokkos::single(Kokkos::PerThread(member), [&]() { *list_length = 0; });
+  KOKKOS_INLINE_FUNCTION Ordinal sortNonzeros(const Member& member) const {
+    Kokkos::single(Kokkos::PerThread(member), [&]() { *num_slots = 0; });
     Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, *rows.count), [&](const Ordinal t) {
       const Ordinal slot = rows.list[t];
       if (values[slot] != Scalar(0))
-        list[Table::next(list_length)] = slot;
+        slots[Table::next(num_slots)] = slot;
     });
-    const Ordinal kept = *list_length;
+    const Ordinal kept = *num_slots;
     const Ordinal* keys = rows.keys;
-    if constexpr (!concurrent) {
+    if constexpr (!concurrent) { // insertion sort
       for (Ordinal e = 1; e < kept; ++e) {
-        const Ordinal slot = list[e];
+        const Ordinal slot = slots[e];
         Ordinal at = e;
-        for (; at > 0 && keys[list[at - 1]] > keys[slot]; --at)
-          list[at] = list[at - 1];
-        list[at] = slot;
+        for (; at > 0 && keys[slots[at - 1]] > keys[slot]; --at)
+          slots[at] = slots[at - 1];
+        slots[at] = slot;
       }
-    } else {
-      Ordinal* sorted = met.list; // no longer needed
+    } else { // an entry a lane: its place is the number of rows before its own
+      Ordinal* sorted = candidates.list; // all have been visited
       Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, kept), [&](const Ordinal e) {
         Ordinal rank = 0;
         for (Ordinal f = 0; f < kept; ++f)
-          rank += keys[list[f]] < keys[list[e]] ? 1 : 0;
-        sorted[rank] = list[e];
+          rank += keys[slots[f]] < keys[slots[e]] ? 1 : 0;
+        sorted[rank] = slots[e];
       });
       Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, kept),
-                           [&](const Ordinal e) { list[e] = sorted[e]; });
+                           [&](const Ordinal e) { slots[e] = sorted[e]; });
     }
     return kept;
   }
 
-  /// Zeros all of the `kept` listed slots but that of row j and the most - 1 of largest magnitude,
-  /// of equal ones the first; `changes` tells by how much each has changed.
+  /// Of the first `kept` slots zeros all values but that of row j and the most - 1 of largest
+  /// magnitude, of equal ones the upper; `changes` tells by how much each has changed. An entry a
+  /// lane.
   template <class Member>
   KOKKOS_INLINE_FUNCTION void keepLargest(const Member& member, Ordinal j, Ordinal kept,
                                           Ordinal most) const {
     // All lanes compare the values as they were.
     Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, kept), [&](const Ordinal e) {
-      const Scalar value = values[list[e]], size = compat::math::fabs(value);
+      const Scalar value = values[slots[e]], size = compat::math::fabs(value);
       Ordinal larger = 0;
       for (Ordinal f = 0; f < kept; ++f) {
-        const Scalar rival = compat::math::fabs(values[list[f]]);
-        const bool diagonal = rows.keys[list[f]] == j;
+        const Scalar rival = compat::math::fabs(values[slots[f]]);
+        const bool diagonal = rows.keys[slots[f]] == j;
         larger += diagonal || rival > size || (rival == size && f < e) ? 1 : 0;
       }
-      const bool dropped = rows.keys[list[e]] != j && larger >= most;
+      const bool dropped = rows.keys[slots[e]] != j && larger >= most;
       changes[e] = dropped ? -value : Scalar(0);
     });
     Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, kept), [&](const Ordinal e) {
       if (changes[e] != Scalar(0))
-        values[list[e]] = 0;
+        values[slots[e]] = 0;
     });
   }
 };

@@ -2,6 +2,7 @@
 #include "ainv/Ainvil_InverseFactors.hpp"
 
 #include "ainv/Ainvil_ConjugateColumns.hpp"
+#include "ainv/Ainvil_RoundKernels.hpp"
 #include "backend/Ainvil_SizeClasses.hpp"
 #include "graph/Ainvil_CountRows.hpp"
 
@@ -13,63 +14,55 @@ namespace ainvil {
 namespace detail {
 namespace {
 
-constexpr Ordinal smallest_room = 32;       // of hash tables
-constexpr Ordinal first_column_place = 4;   // entries
-constexpr Ordinal first_touched_place = 8;  // rows
-constexpr Offset scratch_limit = 1ll << 30; // bytes of scratch memory in one launch
-constexpr Ordinal fewest_steps = 64;        // columns of a chunk between reports of progress
+// A whole warp a column: with eight lanes the columns of a warp wait for each other, and the same
+// takes 1.2 to 2 times as long, although more columns are under way (docs/results.md, AINV).
+constexpr int lanes_of_column = 32;
+constexpr int lanes_of_support = 8; // the rows of a support are mostly about as many
 
-/// So many columns are computed at the same time, on GPUs a warp each, that it does not pay to put
-/// any off. Where some need large rooms a round takes as long as the longest of them, and many more
-/// are computed beside it.
-template <class Exec>
-Offset fewColumns(const Exec& exec, Ordinal largest_room) {
+// Scratch memory of one launch: more columns are computed in several launches.
+constexpr Offset scratch_limit = 1ll << 30; // bytes
+
+// A thread of a host is worth its start for that many columns, 0.3 ms at 1.1 microseconds a column
+// (docs/results.md, AINV).
+constexpr Offset columns_of_thread = 256;
+
+// Chunks compute a column up to so many times on average, then one thread computes the rest in
+// order, once. Where chains are short they need 1.3 to 4 (docs/results.md, AINV); where they are
+// long, chunks would go on for as many rounds as there are chunks in a chain.
+constexpr Offset computations_in_chunks = 3;
+
+// Launches of a chunk between which progress is told, and the fewest columns of one.
+constexpr Ordinal launches_of_chunk = 100, fewest_columns_of_launch = 64;
+
+/// As many columns as a GPU computes at the same time, a warp each: no column is put off before
+/// there are more. Where some need long tables four times as many: a round then takes as long as
+/// the longest column, and others that are computed beside it cost nothing, even in vain.
+/// (laplace7:46 in nested dissection with drop=0.01: 7.4 s in 638 rounds with 1.5 computations a
+/// column, 1.6 s in 44 with 7.4; docs/results.md, AINV.)
+template <class Scalar, class Exec>
+Offset fewColumns(const Exec& exec, Ordinal largest_table) {
+  constexpr Ordinal long_table =
+      4 * FactorStorage<Scalar, typename Exec::device_type>::smallest_table;
   const Offset at_once = exec.concurrency() / Kokkos::TeamPolicy<Exec>::vector_length_max();
-  return largest_room > 4 * smallest_room ? 4 * at_once : at_once;
+  return largest_table > long_table ? 4 * at_once : at_once;
 }
 
-/// All columns from the first dirty one on become dirty. Waits.
+/// The pending columns into `list`, ascending. Returns how many there are; waits.
 template <class Scalar, class Device>
-void markTheRest(const typename Device::execution_space& exec,
-                 const FactorState<Scalar, Device>& state) {
-  using Exec = typename Device::execution_space;
-  Ordinal first = INT_MAX;
-  Kokkos::parallel_reduce(
-      "Ainvil::InverseFactors[first dirty]", Range<Exec>(exec, 0, state.dirty.extent(0)),
-      KOKKOS_LAMBDA(const Offset j, Ordinal& smallest) {
-        if (state.dirty(j) != 0 && j < smallest)
-          smallest = static_cast<Ordinal>(j);
-      },
-      Kokkos::Min<Ordinal>(first));
-  Kokkos::parallel_for(
-      "Ainvil::InverseFactors[rest]", Range<Exec>(exec, first, state.dirty.extent(0)),
-      KOKKOS_LAMBDA(const Offset j) { state.dirty(j) = 1; });
+Ordinal listPending(const typename Device::execution_space& exec,
+                    const ColumnState<Scalar, Device>& state,
+                    const Kokkos::View<Ordinal*, Device>& list) {
+  return selectSizes(exec, state.pending.extent(0), IsPending<Device>{state.pending}, 0, 1,
+                     Ordinal(0), list);
 }
 
-/// sqrt |a_kk|, 1 where that is 0.
+/// Number of pending columns; `first` becomes the first of them, or -1. Waits.
 template <class Scalar, class Device>
-void diagonalRoots(const typename Device::execution_space& exec, const BsrMatrix<Scalar, Device>& a,
-                   const Kokkos::View<Scalar*, Device>& roots) {
-  Kokkos::parallel_for(
-      "Ainvil::InverseFactors[diagonal]",
-      Range<typename Device::execution_space>(exec, 0, a.numRows()),
-      KOKKOS_LAMBDA(const Offset row) {
-        const Scalar size = compat::math::fabs(diagonalEntry(a, static_cast<Ordinal>(row)));
-        roots(row) = size > Scalar(0) ? compat::math::sqrt(size) : Scalar(1);
-      });
-}
-
-/// d_j = a_jj, the pivots of the identity, or 1 where that is 0.
-template <class Scalar, class Device>
-void firstPivots(const typename Device::execution_space& exec, const BsrMatrix<Scalar, Device>& a,
-                 const Kokkos::View<Scalar*, Device>& pivots) {
-  Kokkos::parallel_for(
-      "Ainvil::InverseFactors[pivots]",
-      Range<typename Device::execution_space>(exec, 0, a.numRows()),
-      KOKKOS_LAMBDA(const Offset row) {
-        const Scalar d = diagonalEntry(a, static_cast<Ordinal>(row));
-        pivots(row) = d != Scalar(0) ? d : Scalar(1);
-      });
+Ordinal countPending(const typename Device::execution_space& exec,
+                     const ColumnState<Scalar, Device>& state, Ordinal& first) {
+  return countRows(exec, "Ainvil::InverseFactors[pending]",
+                   static_cast<Ordinal>(state.pending.extent(0)), IsPending<Device>{state.pending},
+                   first);
 }
 
 } // namespace
@@ -79,51 +72,13 @@ InverseFactors<Scalar, Device>::InverseFactors(const execution_space& exec,
                                                const InverseFactorsParameters& parameters,
                                                Ordinal n)
     : parameters_(parameters), n_(n),
-      by_events_(parameters.schedule == ColumnSchedule::Device
-                     ? compat::IsGpu<execution_space>::value
-                     : parameters.schedule == ColumnSchedule::Events) {
-  constexpr int round_counters = of_room + Agenda<Device>::num_rooms, side_counters = 4;
-  counters_ = allocateZeros<Offset, Device>(exec, "Ainvil::counters",
-                                            round_counters + side_counters * numSides());
-  const HostDevice::execution_space host;
-  read_ = allocate<Offset, HostDevice>(host, "Ainvil::counters", counters_.extent(0));
-  const auto counters = [&](int begin, int end) {
-    return Kokkos::subview(counters_, std::make_pair(begin, end));
-  };
-  for (int s = 0; s < numSides(); ++s) {
-    Side& side = sides_[s];
-    side.first = allocate<Ordinal, Device>(exec, "Ainvil::first", n);
-    const int at = round_counters + side_counters * s;
-    side.columns = FactorColumns<Scalar, Device>(exec, n, first_column_place, counters(at, at + 1));
-    side.touched = IndexLists<Device>(exec, n, first_touched_place, counters(at + 1, at + 2));
-    if (parameters.stabilized)
-      side.of_rows = ColumnsOfRows<Device>(exec, n, counters(at + 2, at + 3));
-    if (by_events_ || exec.concurrency() > 1)
-      side.touching = ColumnsOfRows<Device>(exec, n, counters(at + 3, at + 4));
-  }
-  state_.current = allocateZeros<char, Device>(exec, "Ainvil::current", n);
-  state_.changed = allocate<char, Device>(exec, "Ainvil::changed", n);
-  state_.pivots = allocateZeros<Scalar, Device>(exec, "Ainvil::pivots", 2 * size_t(n));
-  state_.broken = allocateZeros<char, Device>(exec, "Ainvil::broken", n);
-  state_.rooms = allocate<Ordinal, Device>(exec, "Ainvil::rooms", n);
-  Kokkos::deep_copy(exec, state_.rooms, smallest_room);
-  state_.dirty = allocate<char, Device>(exec, "Ainvil::dirty", n);
-  state_.base = allocate<Ordinal, Device>(exec, "Ainvil::base", n);
-  agenda_.members = allocate<Ordinal, Device>(exec, "Ainvil::members", n);
-  if (by_events_) {
-    agenda_.chosen = allocate<Ordinal, Device>(exec, "Ainvil::chosen", n);
-    agenda_.proposed = allocate<Ordinal, Device>(exec, "Ainvil::proposed", n);
-    agenda_.is_proposed = allocate<Ordinal, Device>(exec, "Ainvil::is_proposed", n);
-  }
-  agenda_.num_chosen = counters(num_chosen, num_chosen + 1);
-  agenda_.num_proposed = counters(num_proposed, num_proposed + 1);
-  agenda_.num_left = counters(num_left, num_left + 1);
-  stop_ = counters(stop_place, stop_place + 1);
-  num_entries_ = counters(entries_place, entries_place + 1);
-  num_broken_ = counters(broken_place, broken_place + 1);
-  Kokkos::deep_copy(exec, num_entries_, Offset(n) * numSides());
-  agenda_.of_room = counters(of_room, round_counters);
-  begins_ = allocate<Offset, HostDevice>(host, "Ainvil::begins", agenda_.of_room.extent(0));
+      by_worklist_(parameters.schedule == ColumnSchedule::Device
+                       ? compat::IsGpu<execution_space>::value
+                       : parameters.schedule == ColumnSchedule::Worklist),
+      storage_(exec, n, parameters.symmetric ? 1 : 2, parameters.stabilized,
+               by_worklist_ || exec.concurrency() > 1, by_worklist_),
+      size_begins_(allocate<Offset, HostDevice>(HostDevice::execution_space(), "Ainvil::begins",
+                                                Worklist<Device>::num_sizes)) {
   if (parameters.drop_rule == DropRule::Relative)
     scales_ = allocate<Scalar, Device>(exec, "Ainvil::scales", n);
 }
@@ -133,116 +88,113 @@ void InverseFactors<Scalar, Device>::compute(const execution_space& exec, const 
                                              const Matrix& transposed, const Progress& progress) {
   if (n_ == 0)
     return;
-  if (rounds_ == 0) // the columns are still those of the identity
-    firstPivots(exec, a, state_.pivots);
+  const ColumnState<Scalar, Device>& state = storage_.state;
+  if (rounds_ == 0)
+    Kokkos::parallel_for("Ainvil::InverseFactors[pivots]", Range<execution_space>(exec, 0, n_),
+                         PivotsOfIdentity<Scalar, Device>{a, state.pivots});
   rounds_ = 0;
-  num_members_ = 0;
+  num_batched_ = 0;
   if (scales_.data() != nullptr)
-    diagonalRoots(exec, a, scales_);
-  Kokkos::deep_copy(exec, state_.dirty, 1);
-  Kokkos::deep_copy(exec, state_.changed, static_cast<char>(Change::None));
-  Kokkos::deep_copy(exec, state_.base, -1);
-  Kokkos::deep_copy(exec, agenda_.num_left, 0);
-  Kokkos::deep_copy(exec, stop_, 0);
-  makePlace(exec, true);
-  if (by_events_)
-    computeByEvents(exec, a, transposed, progress);
+    Kokkos::parallel_for("Ainvil::InverseFactors[diagonal]", Range<execution_space>(exec, 0, n_),
+                         DiagonalRoots<Scalar, Device>{a, scales_});
+  Kokkos::deep_copy(exec, state.pending, 1);
+  Kokkos::deep_copy(exec, state.change, static_cast<char>(Change::None));
+  Kokkos::deep_copy(exec, state.chunk_begin, ColumnState<Scalar, Device>::not_computed);
+  Kokkos::deep_copy(exec, storage_.worklist.num_failed, 0);
+  Kokkos::deep_copy(exec, storage_.stop, 0);
+  storage_.grow(exec, true);
+  if (by_worklist_)
+    runWorklist(exec, {a, transposed}, progress);
   else
-    computeInChunks(exec, a, transposed, progress);
+    runChunks(exec, {a, transposed}, progress);
   breakdowns_ = countRows(exec, "Ainvil::InverseFactors[broken]", n_,
-                          IsBroken<Device>{state_.broken}, first_breakdown_);
+                          IsBroken<Device>{state.broken}, first_breakdown_);
 }
 
 template <class Scalar, class Device>
-void InverseFactors<Scalar, Device>::computeByEvents(const execution_space& exec, const Matrix& a,
-                                                     const Matrix& transposed,
-                                                     const Progress& progress) {
-  Kokkos::deep_copy(exec, agenda_.is_proposed, 0);
-  proposeDirty(exec);
+void InverseFactors<Scalar, Device>::runWorklist(const execution_space& exec,
+                                                 const Matrices& matrices,
+                                                 const Progress& progress) {
+  const Worklist<Device>& worklist = storage_.worklist;
+  Kokkos::deep_copy(exec, worklist.is_queued, 0);
+  queuePending(exec);
   while (true) {
-    const Ordinal count = choose(exec, a, transposed);
-    if (hasEnded(exec))
+    const Ordinal count = select(exec, matrices);
+    if (hasStopped(exec))
       return;
     if (count == 0) {
-      proposeDirty(exec);
-      if (proposed_ == 0)
+      queuePending(exec);
+      if (num_queued_ == 0)
         return;
       continue;
     }
-    // Fast memory decides how many columns are computed at a time, so that every room has its
-    // launch; columns that find it too small are among those of the next round.
     Ordinal begin = 0;
-    for (int log = 0; log < Agenda<Device>::num_rooms; ++log) {
-      const Ordinal end = begin + static_cast<Ordinal>(read_(of_room + log));
-      computeColumns(exec, a, transposed, begin, end, 1, Ordinal(1) << log, {});
+    for (int log = 0; log < Worklist<Device>::num_sizes; ++log) {
+      const Ordinal end = begin + static_cast<Ordinal>(storage_.read(worklist.by_size, log));
+      conjugate(exec, matrices, begin, end, 1, Ordinal(1) << log, {});
       begin = end;
     }
-    const bool passes = wake(exec, a, transposed, count);
-    endRound(exec, count, !passes);
-    proposed_ = -1;
-    if (passes)
-      proposeDirty(exec);
-    num_members_ += count;
+    const bool by_pass = notifyDependents(exec, matrices, count);
+    endRound(exec, count, !by_pass);
+    num_queued_ = -1;
+    if (by_pass)
+      queuePending(exec);
+    num_batched_ += count;
     ++rounds_;
     tell(exec, progress);
   }
 }
 
 template <class Scalar, class Device>
-void InverseFactors<Scalar, Device>::computeInChunks(const execution_space& exec, const Matrix& a,
-                                                     const Matrix& transposed,
-                                                     const Progress& progress) {
+void InverseFactors<Scalar, Device>::runChunks(const execution_space& exec,
+                                               const Matrices& matrices, const Progress& progress) {
+  const ColumnState<Scalar, Device>& state = storage_.state;
   while (true) {
-    // Where columns are computed again and again, because chains of them are long, the rest is
-    // computed in order, once.
-    const bool in_order = exec.concurrency() == 1 || columnsComputed() > 3 * Offset(n_);
-    const auto listDirty = [&] {
-      return selectSizes(exec, n_, IsDirty<Device>{state_.dirty}, 0, 1, Ordinal(0),
-                         agenda_.members);
-    };
-    Ordinal count = listDirty();
+    const bool in_order =
+        exec.concurrency() == 1 || columnsComputed() > computations_in_chunks * n_;
+    Ordinal count = listPending(exec, state, storage_.worklist.batch);
     if (count == 0)
       return;
-    if (in_order) {
-      markTheRest(exec, state_);
-      count = listDirty();
+    if (in_order) { // all columns from the first pending one on
+      const Ordinal first = readBack(exec, storage_.worklist.batch, 0);
+      Kokkos::deep_copy(exec, Kokkos::subview(state.pending, std::make_pair(first, n_)), 1);
+      count = listPending(exec, state, storage_.worklist.batch);
     }
-    const Offset room = largestSize(exec, n_, RoomOfDirty<Scalar, Device>{state_}, INT_MAX);
+    const Offset table_size =
+        largestSize(exec, n_, PendingTableSize<Scalar, Device>{state}, INT_MAX);
     const Offset chunks =
-        in_order ? 1 : std::min<Offset>(exec.concurrency(), Offset(count) / 256 + 1);
-    computeColumns(exec, a, transposed, 0, count,
-                   static_cast<Ordinal>((count + chunks - 1) / chunks), static_cast<Ordinal>(room),
-                   progress);
+        in_order ? 1 : std::min<Offset>(exec.concurrency(), count / columns_of_thread + 1);
+    conjugate(exec, matrices, 0, count, static_cast<Ordinal>((count + chunks - 1) / chunks),
+              static_cast<Ordinal>(table_size), progress);
     if (!in_order)
-      wake(exec, a, transposed, count);
+      notifyDependents(exec, matrices, count);
     endRound(exec, count, false);
-    num_members_ += count;
+    num_batched_ += count;
     ++rounds_;
-    makePlace(exec, false);
-    if (hasEnded(exec))
+    storage_.grow(exec, false);
+    if (hasStopped(exec))
       return;
   }
 }
 
-/// Whether the columns need not be completed, between two rounds and by the counters last read:
-/// they are too full, or the first of the bad pivots is certain, because no column before it is
-/// dirty.
+/// Whether to end before all columns are complete, by the counters last read: there are too many
+/// entries, or the first broken column is complete, because none before it is pending.
 template <class Scalar, class Device>
-bool InverseFactors<Scalar, Device>::hasEnded(const execution_space& exec) const {
-  if (read_(stop_place) != 0)
+bool InverseFactors<Scalar, Device>::hasStopped(const execution_space& exec) const {
+  if (storage_.read(storage_.stop) != Offset(FactorStop::None))
     return true;
-  if (parameters_.breakdown != BreakdownPolicy::Fail || read_(broken_place) == 0)
+  if (parameters_.breakdown != BreakdownPolicy::Fail || storage_.read(storage_.num_broken) == 0)
     return false;
-  Ordinal broken, dirty;
-  countRows(exec, "Ainvil::InverseFactors[broken]", n_, IsBroken<Device>{state_.broken}, broken);
-  countRows(exec, "Ainvil::InverseFactors[dirty]", n_, IsDirty<Device>{state_.dirty}, dirty);
-  return dirty < 0 || broken < dirty;
+  Ordinal broken, pending;
+  countRows(exec, "Ainvil::InverseFactors[broken]", n_, IsBroken<Device>{storage_.state.broken},
+            broken);
+  countPending(exec, storage_.state, pending);
+  return pending < 0 || broken < pending;
 }
 
-/// The columns that have been computed in this compute(), over all rounds.
 template <class Scalar, class Device>
 Offset InverseFactors<Scalar, Device>::columnsComputed() const {
-  return n_ == 0 ? 0 : num_members_ - read_(num_left);
+  return n_ == 0 ? 0 : num_batched_ - storage_.read(storage_.worklist.num_failed);
 }
 
 template <class Scalar, class Device>
@@ -250,150 +202,93 @@ void InverseFactors<Scalar, Device>::tell(const execution_space& exec,
                                           const Progress& progress) const {
   Ordinal first;
   if (progress)
-    progress(n_ - countRows(exec, "Ainvil::InverseFactors[dirty]", n_,
-                            IsDirty<Device>{state_.dirty}, first));
+    progress(n_ - countPending(exec, storage_.state, first));
 }
 
-/// Whether to go over all columns rather than to wake single ones, if so many are to do so: they
-/// reach more rows than there are columns.
+/// Queues all pending columns, none of which is queued. Waits.
 template <class Scalar, class Device>
-bool InverseFactors<Scalar, Device>::passesPay(const Matrix& a, Offset count) const {
-  double entries = 0; // of Y, about
-  for (int s = 0; s < numSides(); ++s) {
-    const ColumnsOfRows<Device>& of_rows = sides_[s].of_rows;
-    entries += parameters_.stabilized ? double(of_rows.num_listed + read(of_rows.num_links)) : n_;
-  }
-  return double(count) / n_ * entries * a.graph.meanRowLength() > n_;
+void InverseFactors<Scalar, Device>::queuePending(const execution_space& exec) {
+  num_queued_ = listPending(exec, storage_.state, storage_.worklist.queue);
+  Kokkos::deep_copy(exec, storage_.worklist.num_queued, num_queued_);
 }
 
-/// A counter as it was when last read.
+/// The batch of the next round out of the queue, which is empty then. Returns its length; waits.
 template <class Scalar, class Device>
-Offset InverseFactors<Scalar, Device>::read(const Counter<Device>& counter) const {
-  return read_(counter.data() - counters_.data());
-}
-
-template <class Scalar, class Device>
-ReachedRows<Scalar, Device> InverseFactors<Scalar, Device>::reachedRows(const Matrix& a,
-                                                                        const Matrix& transposed,
-                                                                        int side) const {
-  return {side == 0 ? a.graph : transposed.graph, other(side).columns, parameters_.stabilized,
-          state_.current};
-}
-
-/// Proposes all dirty columns, none of which is proposed. Waits.
-template <class Scalar, class Device>
-void InverseFactors<Scalar, Device>::proposeDirty(const execution_space& exec) {
-  proposed_ =
-      selectSizes(exec, n_, IsDirty<Device>{state_.dirty}, 0, 1, Ordinal(0), agenda_.proposed);
-  Kokkos::deep_copy(exec, agenda_.num_proposed, proposed_);
-}
-
-/// first(k) of a side for the columns of a list.
-template <class Scalar, class Device>
-void InverseFactors<Scalar, Device>::reach(const execution_space& exec, const Matrix& a,
-                                           const Matrix& transposed, int side, bool changed_only,
-                                           const Kokkos::View<const Ordinal*, Device>& list,
-                                           Ordinal count) {
-  const auto first = sides_[side].first;
-  Kokkos::deep_copy(exec, first, INT_MAX);
-  forEachRow(exec, "Ainvil::InverseFactors[reach]", count, teamsForRowsOf(a.graph),
-             FirstToReach<Scalar, Device>{reachedRows(a, transposed, side), changed_only, state_,
-                                          list, first});
-}
-
-/// Makes proposed columns members. Returns how many there are; waits.
-template <class Scalar, class Device>
-Ordinal InverseFactors<Scalar, Device>::choose(const execution_space& exec, const Matrix& a,
-                                               const Matrix& transposed) {
-  ChooseColumns<Scalar, Device> kernel;
-  kernel.few = fewColumns(exec, largest_room_);
-  const bool by_passes = proposed_ > kernel.few && passesPay(a, proposed_);
-  for (int s = 0; s < numSides(); ++s) {
-    kernel.sides[s] = {s == 0 ? transposed.graph : a.graph,
-                       sides_[s].touched,
+Ordinal InverseFactors<Scalar, Device>::select(const execution_space& exec,
+                                               const Matrices& matrices) {
+  const Worklist<Device>& worklist = storage_.worklist;
+  SelectColumns<Scalar, Device> kernel;
+  kernel.few = fewColumns<Scalar>(exec, largest_table_);
+  const bool by_pass = num_queued_ > kernel.few && passIsCheaper(matrices, num_queued_);
+  for (int s = 0; s < storage_.num_sides; ++s) {
+    kernel.sides[s] = {matrices.bTransposed(s).graph,
+                       storage_.sides[s].supports,
                        other(s).columns,
-                       other(s).of_rows,
+                       other(s).by_row,
                        {}};
-    if (!by_passes)
+    if (!by_pass)
       continue;
-    reach(exec, a, transposed, s, false, agenda_.proposed, static_cast<Ordinal>(proposed_));
-    kernel.sides[s].first = sides_[s].first;
+    findFirstInfluence(exec, matrices, s, Influencing::Pending, worklist.queue,
+                       static_cast<Ordinal>(num_queued_));
+    kernel.sides[s].first_influence = storage_.sides[s].first_influence;
   }
-  kernel.num_sides = numSides();
+  kernel.num_sides = storage_.num_sides;
   kernel.stabilized = parameters_.stabilized;
-  kernel.state = state_;
-  kernel.agenda = agenda_;
-  const RowTeams lists = RowTeams::forWork<execution_space>(8);
+  kernel.state = storage_.state;
+  kernel.worklist = worklist;
+  const RowTeams shape = RowTeams::forWork<execution_space>(lanes_of_support);
   kernel.num_threads =
-      static_cast<Ordinal>(std::min<Offset>(n_, exec.concurrency() / lists.lanes + 1));
-  Kokkos::deep_copy(exec, agenda_.num_chosen, 0);
-  Kokkos::deep_copy(exec, agenda_.of_room, 0);
-  forEachRow(exec, "Ainvil::InverseFactors[choose]", kernel.num_threads, lists, kernel);
-  Kokkos::deep_copy(exec, agenda_.num_proposed, 0);
-  makePlace(exec, false);
-  const Ordinal count = static_cast<Ordinal>(read_(num_chosen));
-  sortMembers(exec, count);
+      static_cast<Ordinal>(std::min<Offset>(n_, exec.concurrency() / shape.lanes + 1));
+  Kokkos::deep_copy(exec, worklist.num_selected, 0);
+  Kokkos::deep_copy(exec, worklist.by_size, 0);
+  forEachRow(exec, "Ainvil::InverseFactors[select]", kernel.num_threads, shape, kernel);
+  Kokkos::deep_copy(exec, worklist.num_queued, 0);
+  storage_.grow(exec, false);
+  const Ordinal count = static_cast<Ordinal>(storage_.read(worklist.num_selected));
+  sortBatch(exec, count);
   return count;
 }
 
-/// The members are the chosen columns, by rooms.
+/// batch = the selected columns by table size.
 template <class Scalar, class Device>
-void InverseFactors<Scalar, Device>::sortMembers(const execution_space& exec, Ordinal count) {
-  int rooms = 0;
+void InverseFactors<Scalar, Device>::sortBatch(const execution_space& exec, Ordinal count) {
+  Worklist<Device>& worklist = storage_.worklist;
+  int num_sizes = 0;
   Offset begin = 0;
-  for (int log = 0; log < Agenda<Device>::num_rooms; ++log) {
-    begins_(log) = begin;
-    begin += read_(of_room + log);
-    if (read_(of_room + log) == 0)
+  for (int log = 0; log < Worklist<Device>::num_sizes; ++log) {
+    const Offset of_size = storage_.read(worklist.by_size, log);
+    size_begins_(log) = begin;
+    begin += of_size;
+    if (of_size == 0)
       continue;
-    ++rooms;
-    largest_room_ = Ordinal(1) << log;
+    ++num_sizes;
+    largest_table_ = Ordinal(1) << log;
   }
-  if (rooms < 2) { // nothing to sort
-    std::swap(agenda_.chosen, agenda_.members);
+  if (num_sizes < 2) { // sorted already
+    std::swap(worklist.selected, worklist.batch);
     return;
   }
-  Kokkos::deep_copy(exec, agenda_.of_room, begins_);
+  Kokkos::deep_copy(exec, worklist.by_size, size_begins_);
   Kokkos::parallel_for("Ainvil::InverseFactors[sort]", Range<execution_space>(exec, 0, count),
-                       SortByRoom<Scalar, Device>{state_, agenda_});
+                       SortByTableSize<Scalar, Device>{storage_.state, worklist});
 }
 
-/// Makes place where the last round found none, and lists again what has become long; or
-/// everything.
+/// Columns begin, ..., end - 1 of the batch, `per_chunk` of them by a thread, with tables of at
+/// most that size. If there is progress to be told, in several launches for a part of each chunk.
 template <class Scalar, class Device>
-void InverseFactors<Scalar, Device>::makePlace(const execution_space& exec, bool list_all) {
-  Kokkos::deep_copy(exec, read_, counters_);
-  compat::fence(exec, "Ainvil::InverseFactors");
-  for (int s = 0; s < numSides(); ++s) {
-    Side& side = sides_[s];
-    if (read(side.columns.pool.cursor) > side.columns.pool.size)
-      side.columns.grow(exec);
-    if (read(side.touched.pool.cursor) > side.touched.pool.size)
-      side.touched.grow(exec);
-    ColumnsOfRows<Device>& of_rows = side.of_rows;
-    if (parameters_.stabilized && (list_all || of_rows.areLong(read(of_rows.num_links))))
-      of_rows.list(exec, RowsOfCurrent<Scalar, Device>{side.columns, state_.current}, side.first);
-    ColumnsOfRows<Device>& touching = side.touching;
-    if (touching.head.data() != nullptr && (list_all || touching.areLong(read(touching.num_links))))
-      touching.list(exec, RowsTouched<Device>{side.touched}, side.first);
-  }
-}
-
-/// Members begin, ..., end - 1, `per_chunk` of them by a thread, in rooms up to this one. If the
-/// progress is to be told, in launches of about a hundredth of each chunk.
-template <class Scalar, class Device>
-void InverseFactors<Scalar, Device>::computeColumns(const execution_space& exec, const Matrix& a,
-                                                    const Matrix& transposed, Ordinal begin,
-                                                    Ordinal end, Ordinal per_chunk, Ordinal room,
-                                                    const Progress& progress) {
+void InverseFactors<Scalar, Device>::conjugate(const execution_space& exec,
+                                               const Matrices& matrices, Ordinal begin, Ordinal end,
+                                               Ordinal per_chunk, Ordinal max_table_size,
+                                               const Progress& progress) {
   using Kernel = ConjugateColumns<Scalar, Device>;
   Kernel kernel;
-  kernel.members = agenda_.members;
-  for (int s = 0; s < numSides(); ++s)
-    kernel.sides[s] = {sides_[s].columns, other(s).columns, s == 0 ? transposed : a,
-                       sides_[s].of_rows, other(s).of_rows, sides_[s].touched,
-                       sides_[s].touching};
-  kernel.state = state_;
+  kernel.batch = storage_.worklist.batch;
+  for (int s = 0; s < storage_.num_sides; ++s) {
+    const FactorSide<Scalar, Device>& side = storage_.sides[s];
+    kernel.sides[s] = {side.columns,    other(s).columns, matrices.bTransposed(s), side.by_row,
+                       other(s).by_row, side.supports,    side.supports_by_row};
+  }
+  kernel.state = storage_.state;
   kernel.stabilized = parameters_.stabilized;
   kernel.symmetric = parameters_.symmetric;
   kernel.drop = static_cast<Scalar>(parameters_.drop);
@@ -401,59 +296,96 @@ void InverseFactors<Scalar, Device>::computeColumns(const execution_space& exec,
   kernel.max_column = parameters_.max_column;
   kernel.policy = parameters_.breakdown;
   kernel.shift = static_cast<Scalar>(parameters_.shift);
-  kernel.ascending = !by_events_;
-  kernel.most_entries = parameters_.max_entries > 0 ? parameters_.max_entries : LLONG_MAX;
-  kernel.num_entries = num_entries_;
-  kernel.num_broken = num_broken_;
-  kernel.stop = stop_;
-  kernel.max_room = room;
+  kernel.batch_is_all_pending = !by_worklist_;
+  kernel.max_entries = parameters_.max_entries > 0 ? parameters_.max_entries : LLONG_MAX;
+  kernel.num_entries = storage_.num_entries;
+  kernel.num_broken = storage_.num_broken;
+  kernel.stop = storage_.stop;
+  kernel.max_table_size = max_table_size;
   kernel.per_chunk = per_chunk;
-  kernel.steps = progress ? std::max(fewest_steps, per_chunk / 100) : per_chunk;
-  const std::size_t bytes = Kernel::Work::bytes(room);
+  kernel.steps =
+      progress ? std::max(fewest_columns_of_launch, per_chunk / launches_of_chunk) : per_chunk;
+  const std::size_t bytes = Kernel::Workspace::bytes(max_table_size);
   const Offset at_a_time = std::max<Offset>(1, scratch_limit / Offset(bytes)) * per_chunk;
   for (Offset first = begin; first < end; first += at_a_time) {
-    kernel.first_member = static_cast<Ordinal>(first);
-    kernel.end_member = static_cast<Ordinal>(std::min<Offset>(end, first + at_a_time));
-    const Ordinal chunks = (kernel.end_member - kernel.first_member + per_chunk - 1) / per_chunk;
+    kernel.batch_begin = static_cast<Ordinal>(first);
+    kernel.batch_end = static_cast<Ordinal>(std::min<Offset>(end, first + at_a_time));
+    const Ordinal chunks = (kernel.batch_end - kernel.batch_begin + per_chunk - 1) / per_chunk;
     for (kernel.first_step = 0; kernel.first_step < per_chunk; kernel.first_step += kernel.steps) {
-      // A whole warp a column: with fewer lanes the columns of a warp wait for each other, and the
-      // same takes 1.2 to 2 times as long, although more columns are under way.
       forEachRow(exec, "Ainvil::InverseFactors[columns]", chunks,
-                 RowTeams::forWork<execution_space>(32), kernel, bytes);
+                 RowTeams::forWork<execution_space>(lanes_of_column), kernel, bytes);
       tell(exec, progress);
     }
   }
 }
 
-/// Marks as dirty whom the new versions of the first `count` members concern. Returns true if by
-/// passes over all columns; else they are proposed too, if by events.
+/// Makes those columns pending that depend on one of the batch which has changed. Returns true if
+/// by a pass over all columns; else the worklist has them in its queue, too.
 template <class Scalar, class Device>
-bool InverseFactors<Scalar, Device>::wake(const execution_space& exec, const Matrix& a,
-                                          const Matrix& transposed, Ordinal count) {
-  if (passesPay(a, count)) {
-    for (int s = 0; s < numSides(); ++s) {
-      reach(exec, a, transposed, s, true, agenda_.members, count);
-      forEachRow(exec, "Ainvil::InverseFactors[dirty]", n_, RowTeams::forWork<execution_space>(8),
-                 MarkDirty<Scalar, Device>{sides_[s].touched, sides_[s].first, state_});
+bool InverseFactors<Scalar, Device>::notifyDependents(const execution_space& exec,
+                                                      const Matrices& matrices, Ordinal count) {
+  const Worklist<Device>& worklist = storage_.worklist;
+  if (passIsCheaper(matrices, count)) {
+    for (int s = 0; s < storage_.num_sides; ++s) {
+      const FactorSide<Scalar, Device>& side = storage_.sides[s];
+      findFirstInfluence(exec, matrices, s, Influencing::Changed, worklist.batch, count);
+      forEachRow(
+          exec, "Ainvil::InverseFactors[mark]", n_,
+          RowTeams::forWork<execution_space>(lanes_of_support),
+          MarkDependents<Scalar, Device>{side.supports, side.first_influence, storage_.state});
     }
     return true;
   }
-  Wake<Scalar, Device> kernel;
-  for (int s = 0; s < numSides(); ++s)
-    kernel.sides[s] = {reachedRows(a, transposed, s), sides_[s].touching};
-  kernel.num_sides = numSides();
-  kernel.state = state_;
-  kernel.agenda = agenda_;
-  kernel.propose = by_events_;
-  forEachRow(exec, "Ainvil::InverseFactors[wake]", count, teamsForRowsOf(a.graph), kernel);
+  NotifyDependents<Scalar, Device> kernel;
+  for (int s = 0; s < storage_.num_sides; ++s)
+    kernel.sides[s] = {
+        {matrices.b(s).graph, other(s).columns, parameters_.stabilized, storage_.state.current},
+        storage_.sides[s].supports_by_row};
+  kernel.num_sides = storage_.num_sides;
+  kernel.state = storage_.state;
+  kernel.worklist = worklist;
+  kernel.enqueue = by_worklist_;
+  forEachRow(exec, "Ainvil::InverseFactors[notify]", count, teamsForRowsOf(matrices.a.graph),
+             kernel);
   return false;
 }
 
 template <class Scalar, class Device>
 void InverseFactors<Scalar, Device>::endRound(const execution_space& exec, Ordinal count,
-                                              bool propose) {
+                                              bool enqueue) {
   Kokkos::parallel_for("Ainvil::InverseFactors[end]", Range<execution_space>(exec, 0, count),
-                       EndRound<Scalar, Device>{state_, agenda_, propose});
+                       EndRound<Scalar, Device>{storage_.state, storage_.worklist, enqueue});
+}
+
+/// Whether a pass over all columns costs less than to look from each of `count` columns at the rows
+/// it influences: these are more than n, as far as their number is known.
+template <class Scalar, class Device>
+bool InverseFactors<Scalar, Device>::passIsCheaper(const Matrices& matrices, Offset count) const {
+  double entries = 0; // of Y
+  for (int s = 0; s < storage_.num_sides; ++s) {
+    const ColumnsByRow<Scalar, Device>& by_row = storage_.sides[s].by_row;
+    entries += parameters_.stabilized
+                   ? double(by_row.num_compressed + storage_.read(by_row.num_links))
+                   : n_;
+  }
+  return double(count) / n_ * entries * matrices.a.graph.meanRowLength() > n_;
+}
+
+/// first_influence of a side, for the columns of a list.
+template <class Scalar, class Device>
+void InverseFactors<Scalar, Device>::findFirstInfluence(
+    const execution_space& exec, const Matrices& matrices, int side, Influencing which,
+    const Kokkos::View<const Ordinal*, Device>& list, Ordinal count) {
+  const auto first = storage_.sides[side].first_influence;
+  const ColumnState<Scalar, Device>& state = storage_.state;
+  Kokkos::deep_copy(exec, first, INT_MAX);
+  forEachRow(exec, "Ainvil::InverseFactors[influence]", count, teamsForRowsOf(matrices.a.graph),
+             FirstInfluence<Scalar, Device>{{matrices.b(side).graph, other(side).columns,
+                                             parameters_.stabilized, state.current},
+                                            which,
+                                            state,
+                                            list,
+                                            first});
 }
 
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \

@@ -1,10 +1,104 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// \file
-/// Inverse factors by incomplete (bi)conjugation, all columns at a time.
+/// Inverse factors by incomplete (bi)conjugation, all columns at a time: the entrance to this
+/// folder.
+///
+/// ### What is computed
+///
+/// Z, W and the pivots D of AINV and SAINV, with W^T A Z ~ D (Benzi, Meyer, Tuma 1996; Benzi, Tuma
+/// 1998; Benzi, Cullum, Tuma 2000), left-looking: column by column, each from those before it.
+/// Below X is one of the factors and Y the other; B = A for X = Z and B = A^T for X = W. If A is
+/// symmetric there is Z only, and X = Y = Z.
+///
+///     x_j = e_j
+///     for i = 1 .. j - 1:   p_ij = y_i^T B x_j             (AINV: b_i^T x_j, b_i^T being row i of
+///     B)
+///                           x_j -= (p_ij / d_i) x_i,  then entries |x_kj| < drop, k != j, are
+///                           dropped
+///     d_j = w_j^T A z_j                                    (AINV: a_j^T z_j)
+///
+/// Column j *depends* on the columns i with p_ij != 0 on the way. Only values tell which these are,
+/// but a pattern bounds them: p_ij = (B^T y_i)^T x_j, so that i *influences* j only if the pattern
+/// of B^T y_i has a row in common with the *support* of x_j, which is all rows in which x_j has
+/// been nonzero at some step, those included that were dropped again.
+///
+/// ### Why in rounds
+///
+/// Without dropping, the columns that j depends on fill whole subtrees of the elimination tree, and
+/// that of a grid is thousands of levels high: hardly anything could be done at the same time. With
+/// dropping a column depends on a few near it, but nobody knows which before the values are there.
+/// So columns are computed by a fixed-point iteration. A round computes many *pending* columns,
+/// each from the *current versions* of the columns before it, whether these are final or not, and
+/// writes their *next versions*. Columns that depend on one that has changed become pending again.
+/// The iteration begins with the identity (or with the columns of an earlier compute()) and ends
+/// when none is pending. The fixed point is unique, since a column depends on earlier ones only,
+/// and it is the factor of the sequential algorithm, to the last dropped entry. Sums are taken in
+/// the order of stored entries: neither the starting point nor the schedule nor the number of
+/// threads changes a bit on the same device.
+///
+/// There are two schedules (ColumnSchedule):
+///
+/// *Worklist*, for GPUs. The columns of a round are independent of each other (a Jacobi iteration).
+/// A round costs what its columns cost, whatever n is, and one wait of the host.
+///
+/// *Chunks*, for hosts. Every thread takes consecutive pending columns and uses the next versions
+/// of those that it has just computed itself (Gauss-Seidel within a chunk). A single thread so runs
+/// the sequential algorithm, once. Where chains of dependent columns are long and columns are
+/// computed again and again, one thread computes the rest in order.
+///
+/// ### One column through one round of the worklist
+///
+/// 1. *Queue.* Column j is pending and in Worklist::queue: at first all columns are.
+/// 2. *SelectColumns.* j is selected for this round, or it waits: if a pending i < j influences it,
+/// and
+///    enough others are queued to keep the GPU busy. Its turn comes when i has been computed. The
+///    selected columns are sorted by the size of the hash tables they need (SortByTableSize),
+///    because scratch memory decides how many columns a GPU computes at a time: each size has a
+///    launch.
+/// 3. *ConjugateColumns.* One warp computes column j. It reads the current versions of x_i, y_i and
+/// d_i,
+///    i < j, columns of B, and for which i to look at FactorSide::by_row: the columns of Y by rows.
+///    x_j and B x_j grow in hash tables in scratch memory. Nobody else writes column j, and nobody
+///    reads what is written here before the round is over, except for by_row, which only ever
+///    grows.
+/// 4. *StoreColumn.* The warp writes the next version of x_j, its support and the next d_j, enters
+/// them
+///    into the patterns by rows, and notes by what they differ from the current version (Change).
+///    pending(j) = 0.
+/// 5. *NotifyDependents* looks from each computed column i that has changed along the pattern of
+///    B^T y_i, of the current and the next version, into FactorSide::supports_by_row: the columns
+///    found are those that i influences. They become pending and are queued. Where so many have
+///    changed that a pass over all columns is cheaper, FirstInfluence and MarkDependents do the
+///    same.
+/// 6. *EndRound.* The next version becomes the current one.
+///
+/// ### How memory grows
+///
+/// Sizes are not known before. Three kinds of memory may turn out too small in a round; the column
+/// then stays pending, its current version as it is, and is queued again (counted by
+/// Worklist::num_failed).
+///
+///   * The hash tables in scratch memory: the column asks for the next power of two.
+///   * The pools that columns and supports live in (ListPool). A column that outgrows its place
+///   moves to
+///     the end of the pool. At the end of the memory FactorStorage::grow() moves all to a pool of
+///     twice the size, between rounds.
+///   * The patterns by rows (ColumnsByRow), which take insertions as linked lists, until rebuild().
+///
+/// ### Where it can break down
+///
+///   * d_j <= 0 (= 0 if not symmetric) or not finite: the policy's substitute takes its place, and
+///   the
+///     column is marked broken. A later round may mend it, as long as columns before it are
+///     pending. Under the policy `fail` the rounds end when a broken column has no pending one
+///     before it, because the columns behind it may grow without bounds.
+///   * Z and W have more entries than max_entries: the rounds end (FactorStop::TooFull).
+///   * Columns overflow to infinity or NaN: pivots of them are broken; NaN equals NaN when
+///     versions are compared, so that the iteration ends. Ainv refuses factors that are not finite.
 
 #include "Ainvil_Preconditioner.hpp"
-#include "ainv/Ainvil_RoundKernels.hpp"
+#include "ainv/Ainvil_FactorStorage.hpp"
 
 #include <functional>
 
@@ -19,11 +113,11 @@ enum class DropRule {
 
 namespace detail {
 
-/// The order in which columns are computed, which the result does not depend on.
+/// The order in which columns are computed. The result does not depend on it.
 enum class ColumnSchedule {
-  Device, ///< by events on GPUs, in chunks on hosts
-  Events, ///< in no order, those that others have changed
-  Chunks  ///< consecutive columns by one thread, for hosts
+  Device,   ///< Worklist on GPUs, Chunks on hosts
+  Worklist, ///< independent columns, those whose dependencies have changed
+  Chunks    ///< consecutive columns by one thread, for hosts
 };
 
 struct InverseFactorsParameters {
@@ -32,51 +126,23 @@ struct InverseFactorsParameters {
   DropRule drop_rule = DropRule::Absolute; ///< not Auto
   double drop = 0.1;
   int max_column = 0; ///< 0: any number of entries
-  /// With Fail it all ends as soon as a pivot breaks down for good, because columns behind one may
-  /// grow without bounds: the factors are of no use then, and breakdowns() may be too few.
+  /// Fail ends the rounds as soon as one pivot is certain to stay bad: the factors are of no use
+  /// then, and breakdowns() may be too few.
   BreakdownPolicy breakdown = BreakdownPolicy::Fail;
   double shift = 1e-3;
-  Offset max_entries = 0; ///< It all ends when the columns have more together; 0: any number
+  Offset max_entries = 0; ///< of Z and W together, at which the rounds end; 0: any number
   ColumnSchedule schedule = ColumnSchedule::Device;
 };
 
-/// One of Z and W and what belongs to it.
-template <class Scalar, class Device>
-struct FactorSide {
-  FactorColumns<Scalar, Device> columns;
-  ColumnsOfRows<Device> of_rows;        ///< where the columns have entries
-  IndexLists<Device> touched;           ///< rows in which a column ever was not zero
-  ColumnsOfRows<Device> touching;       ///< the same by rows
-  Kokkos::View<Ordinal*, Device> first; ///< of the columns that reach a row; and to list with
-};
+enum class Influencing;
 
-/// Z, W and D of Ainv for a matrix in its elimination order.
-///
-/// Column j is a function F_j of the columns i < j that it meets, those with p_ij != 0 on the way.
-/// Without dropping these fill whole subtrees of the elimination tree, so that a column has to wait
-/// for all of its descendants; the tree of a grid is thousands of levels high. With dropping a
-/// column meets a few near it, but only the values tell which. So columns are computed in rounds,
-/// each from those of the round before, starting from the identity, and again if they met one that
-/// has changed since, until none has. The fixed point is unique, since F_j depends on earlier
-/// columns only, and is the factor of the sequential algorithm. Influence fades along chains of
-/// columns: far fewer rounds do than the elimination tree has levels (docs/results.md).
-///
-/// By events: a column that has been computed looks up who met it (Wake). A round costs what its
-/// columns cost, whatever n is, and one wait of the host. Where passes over all columns cost less,
-/// because there are many to wake, these see by themselves whether they are concerned. As long as
-/// there are enough others, a column waits while one before it that it met is about to be computed:
-/// more rounds, up to the length of the longest chain, but fewer computations.
-///
-/// In chunks: threads of a host work through consecutive columns, using the new versions of those
-/// they have just computed themselves; a single one so runs the sequential algorithm, once.
-///
-/// The result depends neither on the columns one starts from nor on the number of threads or the
-/// schedule: bit for bit on the same device.
+/// Z, W and D of Ainv for a matrix in its elimination order; see the top of this file.
 template <class Scalar, class Device>
 class InverseFactors {
 public:
   using execution_space = typename Device::execution_space;
   using Matrix = BsrMatrix<Scalar, Device>;
+  using Progress = std::function<void(Offset)>;
 
   InverseFactors() = default;
   /// Columns of the identity, for matrices of n rows.
@@ -85,81 +151,74 @@ public:
 
   /// For a matrix with sorted rows and its transpose, or itself twice if symmetric. Starts from
   /// the columns it has. `progress`, if there is one, is called with the number of columns that are
-  /// not to be computed, by all that is known so far.
+  /// not pending. Waits.
   void compute(const execution_space& exec, const Matrix& a, const Matrix& transposed,
-               const std::function<void(Offset)>& progress = {});
+               const Progress& progress = {});
 
   Ordinal numColumns() const { return n_; }
   /// The columns of Z; those of W, which are Z's if symmetric.
-  const FactorColumns<Scalar, Device>& z() const { return sides_[0].columns; }
-  const FactorColumns<Scalar, Device>& w() const {
-    return sides_[parameters_.symmetric ? 0 : 1].columns;
+  const SparseColumns<Scalar, Device>& z() const { return storage_.sides[0].columns; }
+  const SparseColumns<Scalar, Device>& w() const {
+    return storage_.sides[storage_.num_sides - 1].columns;
   }
-  /// current(j) is the version that counts.
-  const FactorState<Scalar, Device>& state() const { return state_; }
+  /// state().current(j) is the version of column j that counts.
+  const ColumnState<Scalar, Device>& state() const { return storage_.state; }
 
-  Ordinal breakdowns() const { return breakdowns_; }
-  Ordinal firstBreakdown() const { return first_breakdown_; }
-  /// The columns had more entries than they may, and are not complete.
-  bool isTooFull() const { return n_ > 0 && read_(stop_place) == Offset(FactorStop::TooFull); }
-  Offset entries() const { return n_ == 0 ? 0 : read_(entries_place); } ///< of Z and W together
+  Ordinal breakdowns() const { return breakdowns_; }          ///< pivots replaced
+  Ordinal firstBreakdown() const { return first_breakdown_; } ///< their first column, or -1
+  /// compute() ended because of max_entries: the columns are not complete.
+  bool isTooFull() const {
+    return n_ > 0 && storage_.read(storage_.stop) == Offset(FactorStop::TooFull);
+  }
+  /// Of Z and W together.
+  Offset entries() const { return n_ == 0 ? 0 : storage_.read(storage_.num_entries); }
   int rounds() const { return rounds_; }
-  Offset columnsComputed() const; ///< over all rounds
+  Offset columnsComputed() const; ///< in the last compute(), over all rounds
 
 private:
-  using Side = FactorSide<Scalar, Device>;
-  /// Of the counters that are read together; behind them four a side.
-  enum CounterPlace {
-    num_chosen,
-    num_proposed,
-    num_left,
-    stop_place,
-    entries_place,
-    broken_place,
-    of_room
+  /// A and its transpose: of side 0 (Z) B = A, of side 1 (W) B = A^T.
+  struct Matrices {
+    const Matrix &a, &transposed;
+
+    const Matrix& b(int side) const { return side == 0 ? a : transposed; }
+    const Matrix& bTransposed(int side) const { return b(1 - side); }
   };
 
-  int numSides() const { return parameters_.symmetric ? 1 : 2; }
-  const Side& other(int side) const { return sides_[parameters_.symmetric ? 0 : 1 - side]; }
-  using Progress = std::function<void(Offset)>;
-  void computeByEvents(const execution_space& exec, const Matrix& a, const Matrix& transposed,
-                       const Progress& progress);
-  void computeInChunks(const execution_space& exec, const Matrix& a, const Matrix& transposed,
-                       const Progress& progress);
+  const FactorSide<Scalar, Device>& other(int side) const {
+    return storage_.sides[storage_.num_sides - 1 - side];
+  }
+  // The two schedules, and the number of columns that are not pending for whom it may concern.
+  void runWorklist(const execution_space& exec, const Matrices& matrices, const Progress& progress);
+  void runChunks(const execution_space& exec, const Matrices& matrices, const Progress& progress);
   void tell(const execution_space& exec, const Progress& progress) const;
-  bool hasEnded(const execution_space& exec) const;
-  bool passesPay(const Matrix& a, Offset count) const;
-  Offset read(const Counter<Device>& counter) const;
-  ReachedRows<Scalar, Device> reachedRows(const Matrix& a, const Matrix& transposed,
-                                          int side) const;
-  void reach(const execution_space& exec, const Matrix& a, const Matrix& transposed, int side,
-             bool changed_only, const Kokkos::View<const Ordinal*, Device>& list, Ordinal count);
-  void proposeDirty(const execution_space& exec);
-  Ordinal choose(const execution_space& exec, const Matrix& a, const Matrix& transposed);
-  void sortMembers(const execution_space& exec, Ordinal count);
-  void makePlace(const execution_space& exec, bool list_all);
-  void computeColumns(const execution_space& exec, const Matrix& a, const Matrix& transposed,
-                      Ordinal begin, Ordinal end, Ordinal per_chunk, Ordinal room,
-                      const Progress& progress);
-  bool wake(const execution_space& exec, const Matrix& a, const Matrix& transposed, Ordinal count);
-  void endRound(const execution_space& exec, Ordinal count, bool propose);
+  bool hasStopped(const execution_space& exec) const;
+  // The steps of a round, in their order.
+  void queuePending(const execution_space& exec);
+  Ordinal select(const execution_space& exec, const Matrices& matrices);
+  void sortBatch(const execution_space& exec, Ordinal count);
+  void conjugate(const execution_space& exec, const Matrices& matrices, Ordinal begin, Ordinal end,
+                 Ordinal per_chunk, Ordinal max_table_size, const Progress& progress);
+  bool notifyDependents(const execution_space& exec, const Matrices& matrices, Ordinal count);
+  void endRound(const execution_space& exec, Ordinal count, bool enqueue);
+  // Passes over all columns.
+  bool passIsCheaper(const Matrices& matrices, Offset count) const;
+  void findFirstInfluence(const execution_space& exec, const Matrices& matrices, int side,
+                          Influencing which, const Kokkos::View<const Ordinal*, Device>& list,
+                          Ordinal count);
 
   InverseFactorsParameters parameters_;
   Ordinal n_ = 0;
-  bool by_events_ = false;
-  Ordinal largest_room_ = 0; ///< of the members of the last round
-  Offset proposed_ = -1;     ///< if these are all dirty columns: how many there are; else -1
-  Side sides_[2];
-  FactorState<Scalar, Device> state_;
-  Agenda<Device> agenda_;
-  Counter<Device> stop_, num_entries_, num_broken_;
-  Kokkos::View<Offset*, Device> counters_; ///< all there are, and as they were when last read
-  Kokkos::View<Offset*, HostDevice> read_, begins_; ///< these: of the rooms
+  bool by_worklist_ = false;
+  FactorStorage<Scalar, Device> storage_;
+  Kokkos::View<Offset*, HostDevice> size_begins_; ///< in the batch, by table size
   Kokkos::View<Scalar*, Device> scales_; ///< sqrt |a_kk|, 1 for 0; empty: absolute dropping
+  Ordinal largest_table_ = 0;            ///< of the last round
+  /// Number of queued columns if these are all that are pending, else -1: only the device knows.
+  Offset num_queued_ = -1;
   Ordinal breakdowns_ = 0;
   Ordinal first_breakdown_ = -1;
   int rounds_ = 0;
-  Offset num_members_ = 0; ///< over all rounds, those included that could not be computed
+  Offset num_batched_ = 0; ///< columns of all batches, those included that could not be computed
 };
 
 } // namespace detail

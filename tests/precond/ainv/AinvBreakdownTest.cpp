@@ -83,12 +83,12 @@ TEST(AinvBreakdown, FailsBeforeColumnsGrow) {
             std::string::npos);
   detail::InverseFactorsParameters parameters;
   parameters.stabilized = false;
-  parameters.schedule = detail::ColumnSchedule::Events;
+  parameters.schedule = detail::ColumnSchedule::Worklist;
   const HostExec exec;
-  detail::InverseFactors<double, HostDevice> events(exec, parameters, a.numRows());
-  events.compute(exec, a, a);
-  EXPECT_GE(events.breakdowns(), 1);
-  EXPECT_LT(events.entries(), a.numEntries());
+  detail::InverseFactors<double, HostDevice> by_worklist(exec, parameters, a.numRows());
+  by_worklist.compute(exec, a, a);
+  EXPECT_GE(by_worklist.breakdowns(), 1);
+  EXPECT_LT(by_worklist.entries(), a.numEntries());
 }
 
 /// Tridiagonal: -1 beside a diagonal of this value, negative in row 9 if wanted.
@@ -110,7 +110,7 @@ TEST(AinvBreakdown, FailsInTheRoundInWhichItIsCertain) {
   const Ordinal n = 600;
   const HostBsr a = chain(n, 2.2, true);
   const HostExec exec;
-  for (const auto schedule : {detail::ColumnSchedule::Events, detail::ColumnSchedule::Chunks}) {
+  for (const auto schedule : {detail::ColumnSchedule::Worklist, detail::ColumnSchedule::Chunks}) {
     detail::InverseFactorsParameters parameters;
     parameters.drop = 1e-2;
     parameters.schedule = schedule;
@@ -122,7 +122,7 @@ TEST(AinvBreakdown, FailsInTheRoundInWhichItIsCertain) {
       EXPECT_EQ(factors.firstBreakdown(), 9);
       if (policy == BreakdownPolicy::Fail) {
         EXPECT_LE(factors.rounds(), 11);
-      } else if (schedule == detail::ColumnSchedule::Events) {
+      } else if (schedule == detail::ColumnSchedule::Worklist) {
         EXPECT_GT(factors.rounds(), 30);
       }
     }
@@ -150,7 +150,7 @@ TEST(AinvBreakdown, OfFactorsThatFillUp) {
         << text;
     for (const char* remedy : {"order=nd", "max-col", "drop more", "raise max-fill"})
       EXPECT_NE(text.find(remedy), std::string::npos) << text;
-    for (const auto schedule : {detail::ColumnSchedule::Events, detail::ColumnSchedule::Chunks}) {
+    for (const auto schedule : {detail::ColumnSchedule::Worklist, detail::ColumnSchedule::Chunks}) {
       detail::InverseFactorsParameters limited;
       limited.symmetric = symmetric;
       limited.drop = 0;
@@ -215,7 +215,7 @@ TEST(AinvBreakdown, ColumnsThatAreNotNumbersComeToRest) {
   const auto values = allocate<double, HostDevice>(exec, "Ainvil::values", a.numEntries());
   gatherBlocks<double, HostDevice>(exec, Trans::No, graph.source, 1, a.values, values);
   const HostBsr transposed(graph.graph, values, 1);
-  for (const auto schedule : {detail::ColumnSchedule::Chunks, detail::ColumnSchedule::Events})
+  for (const auto schedule : {detail::ColumnSchedule::Chunks, detail::ColumnSchedule::Worklist})
     for (const bool stabilized : {true, false}) {
       detail::InverseFactorsParameters parameters;
       parameters.stabilized = stabilized;

@@ -201,16 +201,18 @@ TEST(AinvColumns, DoNotDependOnTheSchedule) {
         parameters.schedule = detail::ColumnSchedule::Chunks;
         detail::InverseFactors<double, HostDevice> chunks(exec, parameters, a.numRows());
         chunks.compute(exec, a, transposed);
-        parameters.schedule = detail::ColumnSchedule::Events;
-        detail::InverseFactors<double, HostDevice> events(exec, parameters, a.numRows());
+        parameters.schedule = detail::ColumnSchedule::Worklist;
+        detail::InverseFactors<double, HostDevice> by_worklist(exec, parameters, a.numRows());
         for (int times = 0; times < 2; ++times) {
-          events.compute(exec, a, transposed);
-          EXPECT_EQ(columnsOf(events.z(), events.state()), columnsOf(chunks.z(), chunks.state()));
-          EXPECT_EQ(columnsOf(events.w(), events.state()), columnsOf(chunks.w(), chunks.state()));
-          EXPECT_EQ(pivotsOf(events.state()), pivotsOf(chunks.state()));
-          EXPECT_EQ(events.breakdowns(), chunks.breakdowns());
+          by_worklist.compute(exec, a, transposed);
+          EXPECT_EQ(columnsOf(by_worklist.z(), by_worklist.state()),
+                    columnsOf(chunks.z(), chunks.state()));
+          EXPECT_EQ(columnsOf(by_worklist.w(), by_worklist.state()),
+                    columnsOf(chunks.w(), chunks.state()));
+          EXPECT_EQ(pivotsOf(by_worklist.state()), pivotsOf(chunks.state()));
+          EXPECT_EQ(by_worklist.breakdowns(), chunks.breakdowns());
         }
-        EXPECT_EQ(events.columnsComputed(), a.numRows()); // again, with nothing new
+        EXPECT_EQ(by_worklist.columnsComputed(), a.numRows()); // again, with nothing new
       }
   }
 }

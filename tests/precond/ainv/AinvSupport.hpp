@@ -31,8 +31,8 @@ AinvParameters ainv(double drop, Ordering order = Ordering::Natural, bool stabil
 
 /// Those of Z or W that count, in the elimination order.
 template <class D>
-std::vector<SparseColumn> columnsOf(const detail::FactorColumns<double, D>& columns,
-                                    const detail::FactorState<double, D>& state) {
+std::vector<SparseColumn> columnsOf(const detail::SparseColumns<double, D>& columns,
+                                    const detail::ColumnState<double, D>& state) {
   const auto begin = toHost(columns.pool.begin);
   const auto rows = toHost(columns.rows);
   const auto values = toHost(columns.values);
@@ -48,7 +48,7 @@ std::vector<SparseColumn> columnsOf(const detail::FactorColumns<double, D>& colu
 }
 
 template <class D>
-std::vector<double> pivotsOf(const detail::FactorState<double, D>& state) {
+std::vector<double> pivotsOf(const detail::ColumnState<double, D>& state) {
   const auto current = toHost(state.current);
   const auto pivots = toHost(state.pivots);
   std::vector<double> result(current.size());
