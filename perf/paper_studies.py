@@ -45,20 +45,20 @@ def find_matrix(name):
 
 
 class Case:
-    """A matrix of a paper: `source` are the options that take it, or what stands in for it; None where there
-    is neither."""
+    """A matrix of a paper in a run: `source` are the options that take it, or what stands in for it; None where
+    there is neither."""
 
-    def __init__(self, name, size):
+    def __init__(self, name, at):
         self.name = self.label = name
         known = DATA["matrices"].get(name, {})
-        file = find_matrix(name)
+        file = at.matrix(name)
         blocks = ["--block-size", str(known["block_size"])] if "block_size" in known else []
         self.source = self.stand_in = None
         if file:
             self.source = ["--matrix", file, *blocks]
-        elif size in known:
-            self.source = ["--problem", known[size], *blocks]
-            self.label = f"{name}: `{known[size]}`"
+        elif at.size in known:
+            self.source = ["--problem", known[at.size], *blocks]
+            self.label = f"{name}: `{known[at.size]}`"
             self.stand_in = known.get("stand_in")
 
 
@@ -92,6 +92,17 @@ def host_over_device(results, seconds):
     return span(ratios, "x") if ratios else "no GPU here"
 
 
+def show_cholesky(records):
+    print(f"Batched Cholesky, GFLOP/s, and over those of {records[0]['peer'] or 'nobody'}\n")
+    print(head(["size", "double", "over", "float", "over"]))
+    for size in dict.fromkeys(record["size"] for record in records):
+        cells = [size]
+        for record in (r for r in records if r["size"] == size):
+            ours, peer = record["factor_gflops"], record["peer_gflops"]
+            cells += [number(ours, ".4g"), number(ratio(ours, peer), ".2f") if record["peer"] else ""]
+        print(row(cells))
+
+
 class Study:
     """`name` as in the list, `what` it shows; `program` is the one it cannot do without."""
     program = "ainvil-solve"
@@ -104,8 +115,8 @@ class IsaiIterations(Study):
     name = "block-isai/table3"
     what = "iterations of GMRES(30) on the lid-driven cavity, exact solves against ISAI of powers 1, 2, 3"
 
-    def cases(self, size):
-        return [Case(name, size) for name in self.numbers()["iterations"]]
+    def cases(self, at):
+        return [Case(name, at) for name in self.numbers()["iterations"]]
 
     def preconds(self):
         return ["ilu:solve=exact", *ISAI]
@@ -115,7 +126,7 @@ class IsaiIterations(Study):
         return []
 
     def calls(self, at):
-        for case in self.cases(at.size):
+        for case in self.cases(at):
             tolerance = "1e-5" if case.name == "cavity" else "1e-8"
             yield Call(case.name, [at.program(), *case.source, "--tol", tolerance, *self.more(at.size),
                                    *options("--precond", self.preconds())])
@@ -124,7 +135,7 @@ class IsaiIterations(Study):
         return self.numbers()["iterations"][case.name].get(run["precond"], "")
 
     def show(self, at, results):
-        for case in self.cases(at.size):
+        for case in self.cases(at):
             print(f"{case.label}\n\n{head(['strategy', 'iterations', 'paper'])}")
             for run in results[case.name]:
                 print(row([run["precond"], iterations(run), self.paper(case, run)]))
@@ -141,7 +152,7 @@ class IsaiTimes(IsaiIterations):
         return repeats(size)
 
     def show(self, at, results):
-        cases = self.cases(at.size)
+        cases = self.cases(at)
         speedups, shares = [], []
         for k, case in enumerate(cases):
             runs = results[case.name]
@@ -168,7 +179,7 @@ class BlockJacobi(Study):
     program = "ainvil-solve-mpi"
 
     def calls(self, at):
-        case = Case("atmosmodd", at.size)
+        case = Case("atmosmodd", at)
         for ranks in by_size(at.size, "1 2 4", "1 2", "1 2"):
             mpi = ["mpirun", "-np", ranks, "--bind-to", "none", at.program(self.program)]
             yield Call(("atmosmodd", ranks), [*mpi, *case.source, "--tol", "1e-8", *repeats(at.size),
@@ -198,7 +209,7 @@ class BlockJacobi(Study):
                              for what in ("precond_seconds", "solve_seconds")),
                            number(plus(*(s["solve_seconds"] for s in steps)))]))
         ranges(self, [("Newton steps", "steps", ", ".join(str(count) for count in sorted(counts)))])
-        remarks([Case("atmosmodd", at.size)])
+        remarks([Case("atmosmodd", at)])
 
 
 class SweepsCost(Study):
@@ -283,15 +294,15 @@ class Fsai(Study):
     name = "fsai/tables1-7"
     what = "densities and iterations of FSAI against Jacobi, set-up on GPU and host, batched Cholesky"
 
-    def cases(self, size):
-        return [Case(name, size) for name in self.numbers()["fsai"]]
+    def cases(self, at):
+        return [Case(name, at) for name in self.numbers()["fsai"]]
 
     def precond(self, case):
         paper = self.numbers()["fsai"][case.name]
         return "fsai:" + ",".join(f"{key}={paper[key]:g}" for key in ("tau", "power", "filter"))
 
     def calls(self, at):
-        for case in self.cases(at.size):
+        for case in self.cases(at):
             if case.source:
                 yield Call(case.name, [at.program(), *case.source, "--solver", "cg", "--tol", "1e-8",
                                        "--max-iters", "10000", *repeats(at.size),
@@ -306,7 +317,7 @@ class Fsai(Study):
                                 *repeats(at.size)], "cholesky")
 
     def show(self, at, results):
-        cases = self.cases(at.size)
+        cases = self.cases(at)
         print(head(["matrix", "FSAI", "Jacobi", "paper", "iterations", "paper", "density", "paper", "filtered",
                     "paper"], left=2))
         for case in cases:
@@ -325,15 +336,9 @@ class Fsai(Study):
               f"share of Jacobi's.\n\n{head(fsai_table.titles(fsai_table.SETTINGS))}")
         for problem, records in itertools.groupby(results["settings"], key=lambda record: record["problem"]):
             print(row(fsai_table.cells(problem, list(records))))
-        print(f"\nBatched Cholesky, GFLOP/s, and over those of {results['cholesky'][0]['peer'] or 'nobody'}\n")
-        print(head(["size", "double", "over", "float", "over"]))
         cholesky = results["cholesky"]
-        for size in dict.fromkeys(record["size"] for record in cholesky):
-            cells = [size]
-            for record in (r for r in cholesky if r["size"] == size):
-                ours, peer = record["factor_gflops"], record["peer_gflops"]
-                cells += [number(ours, ".4g"), number(ratio(ours, peer), ".2f") if record["peer"] else ""]
-            print(row(cells))
+        print()
+        show_cholesky(cholesky)
         ranges(self, [("FSAI set-up, all host cores over the GPU", "setup",
                        host_over_device(results, lambda run: run["setup_total_seconds"]
                                         if run["precond"] != "jacobi" else None)),
@@ -346,13 +351,13 @@ class Thesis(Study):
     what = ("entries and iterations of SAINV in natural order; AINV, SAINV, BAINV by parts and by size; CG and PCG on "
             "CSR and COO")
 
-    def cases(self, size):
+    def cases(self, at):
         """(key, row of the thesis, case); toys leave only the smallest."""
         rows = self.numbers()["sainv"]
-        return [(f"{paper['matrix']}, {paper['drop']}", paper, Case(paper["matrix"], size)) for paper in rows]
+        return [(f"{paper['matrix']}, {paper['drop']}", paper, Case(paper["matrix"], at)) for paper in rows]
 
     def calls(self, at):
-        for key, paper, case in self.cases(at.size):
+        for key, paper, case in self.cases(at):
             if case.source and (at.size != "smoke" or paper["matrix"] == "1138_bus"):
                 yield Call(key, [at.program(), *case.source, *"--scale norm --residual scaled --rhs scaled-rowsum --solver cg "
                                  "--tol 1e-5".split(), *repeats(at.size),
@@ -365,7 +370,7 @@ class Thesis(Study):
 
     def show(self, at, results):
         print(head(["matrix", "tau", "entries of Z", "thesis", "reference", "iterations", "reference"]))
-        for key, paper, _ in self.cases(at.size):
+        for key, paper, _ in self.cases(at):
             run = results[key][0] if key in results else None
             print(row([paper["matrix"], paper["drop"], run["factor_entries"] if run else "", paper["entries"],
                        paper["reference"], iterations(run) if run else "", paper["iterations"]]))
@@ -387,7 +392,7 @@ class Thesis(Study):
                        number(run["product_seconds"], unit=1e-6), iterations(run), ms(run["solve_seconds"])]))
         ranges(self, [("columns of SAINV, all host cores over the GPU", "columns",
                        host_over_device(results, lambda run: phases(run, "columns")))])
-        remarks([case for _, _, case in self.cases(at.size)])
+        remarks([case for _, _, case in self.cases(at)])
 
 
 STUDIES = {study.name: study for study in (

@@ -11,20 +11,31 @@ papers' numbers are in perf/papers.json. Their matrices are read from AINVIL_MAT
 where they are there; a table says what stands in for one that is not.
 """
 import argparse
+import datetime
+import itertools
+import json
 import os
 import shlex
 import subprocess
 import sys
 import time
 
-from paper_studies import DATA, HERE, SIZES, STUDIES
-from records import machine, read, write
-
-HOSTS = ("OpenMP", "Serial", "Threads")
+from paper_studies import DATA, HERE, SIZES, STUDIES, find_matrix
+from records import HOSTS, machine, read, stored, write
 
 
 class Failed(Exception):
     pass
+
+
+def file_of(study):
+    """The name that its files begin with."""
+    return study.name.replace("/", "-")
+
+
+def hashable(key):
+    """A key of results, from JSON."""
+    return tuple(map(hashable, key)) if isinstance(key, list) else key
 
 
 def on_host(command):
@@ -38,6 +49,7 @@ class Run:
 
     def __init__(self, build, out, size):
         self.build, self.out, self.size = build, out, size
+        self.matrices = {}  # of the papers, those that were looked for: name: file or None
 
     def program(self, name="ainvil-solve"):
         """Those of the presets tpetra and tpetra-cuda lie in folders of their own."""
@@ -45,6 +57,9 @@ class Run:
         paths = [os.path.normpath(os.path.join(self.build, folder, "bin", name))
                  for folder in (".", f"../tpetra-{preset}", "../tpetra")]
         return next(filter(os.path.exists, paths), paths[0])
+
+    def matrix(self, name):
+        return self.matrices.setdefault(name, find_matrix(name))
 
     def has(self, name):
         return os.access(self.program(name), os.X_OK)
@@ -63,20 +78,51 @@ class Run:
         return lines
 
     def measure(self, study):
-        results, files = {}, {}
-        name = study.name.replace("/", "-")
+        results, files, calls = {}, {}, []
+        name = file_of(study)
+        told = os.path.join(self.out, f"{name}.calls.json")
+        if os.path.exists(told):
+            os.remove(told)
+
+        def keep(call, key, records):
+            results[key] = records
+            part = f"{name}{'-' if call.part else ''}{call.part}"
+            file = files.setdefault(part, [])
+            file += records
+            # A study that is cut short leaves what it has.
+            write(os.path.join(self.out, f"{part}.jsonl"), file)
+            calls.append({"key": key, "file": part, "records": len(records), "command": shlex.join(call.command)})
+
         with open(os.path.join(self.out, f"{name}.txt"), "wb") as log:
             for call in study.calls(self):
-                results[call.key] = self.records(call, log)
-                file = files.setdefault(call.part, [])
-                file += results[call.key]
+                keep(call, call.key, self.records(call, log))
                 if call.host and results[call.key][0]["exec_space"] not in HOSTS:
                     again = call._replace(command=on_host(call.command))
-                    results[call.key, "host"] = self.records(again, log)
-                    file += results[call.key, "host"]
-                # A study that is cut short leaves what it has.
-                write(os.path.join(self.out, f"{name}{'-' if call.part else ''}{call.part}.jsonl"), file)
+                    keep(again, (call.key, "host"), self.records(again, log))
+        # Which records are whose, for Recorded.
+        matrices = {matrix: file and os.path.basename(file) for matrix, file in self.matrices.items()}
+        with open(told, "w", encoding="utf-8") as out:
+            json.dump({"date": str(datetime.datetime.now(datetime.timezone.utc).date()), "size": self.size,
+                       "matrices": matrices, "calls": calls}, out, indent=1)
         return results
+
+
+class Recorded(Run):
+    """A study that was measured into a folder before: its `results` and `calls`, none where it was not."""
+
+    def __init__(self, folder, study):
+        super().__init__(None, folder, "full")
+        self.results, self.calls, self.date = {}, [], ""
+        path = os.path.join(folder, f"{file_of(study)}.calls.json")
+        if not os.path.exists(path):
+            return
+        with open(path, encoding="utf-8") as file:
+            told = json.load(file)
+        self.size, self.matrices, self.date, self.calls = (told[key] for key in ("size", "matrices", "date", "calls"))
+        files = {}
+        for call in self.calls:
+            records = files.setdefault(call["file"], iter(stored(folder, call["file"])))
+            self.results[hashable(call["key"])] = list(itertools.islice(records, call["records"]))
 
 
 def show_list(at):
@@ -85,6 +131,14 @@ def show_list(at):
         print(f"{study.name}: {study.what}{needs}")
         for call in study.calls(at):
             print(f"    {shlex.join(call.command)}")
+
+
+def show(study, at, results):
+    """Its tables and where the numbers are from."""
+    study.show(at, results)
+    first = next(iter(results.values()))[0]
+    smaller = "" if at.size == "full" else f"; size {at.size}, smaller than the paper's"
+    print(f"\nThe paper's numbers: {study.numbers()['source']}. Ours: {machine(first)}{smaller}.")
 
 
 def run_study(study, at):
@@ -97,11 +151,8 @@ def run_study(study, at):
         return
     start = time.monotonic()
     results = at.measure(study)
-    study.show(at, results)
-    first = next(iter(results.values()))[0]
-    smaller = "" if at.size == "full" else f"; size {at.size}, smaller than the paper's"
-    print(f"\nThe paper's numbers: {study.numbers()['source']}. Ours: {machine(first)}{smaller}; "
-          f"{time.monotonic() - start:.0f} s.", flush=True)
+    show(study, at, results)
+    print(f"{time.monotonic() - start:.0f} s", flush=True)
 
 
 def main():

@@ -41,12 +41,8 @@ def cells(run, ours):
             number(ratio(total(run), ours), ".2f")]
 
 
-def main():
-    if len(sys.argv) < 2:
-        sys.exit(__doc__)
-    runs = solves(read(*sys.argv[1:]))
-    if not runs:
-        fail(f"no line of {' '.join(sys.argv[1:])} is of ainvil-peers")
+def show(runs):
+    """A table a problem."""
     best = fastest(runs)
     for problem in dict.fromkeys(run["problem"] for run in runs):
         part = {k: run for k, run in best.items() if k[0] == problem}
@@ -73,6 +69,15 @@ def main():
             for count in counts:
                 line += cells(part.get((problem, precond, count)), ours[count])
             print(row(line))
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    runs = solves(read(*sys.argv[1:]))
+    if not runs:
+        fail(f"no line of {' '.join(sys.argv[1:])} is of ainvil-peers")
+    show(runs)
 
 
 if __name__ == "__main__":

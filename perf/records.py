@@ -9,6 +9,7 @@ import os
 import sys
 
 MISSING = "-"
+HOSTS = ("OpenMP", "Serial", "Threads")  # execution spaces that are not of a GPU
 
 
 def fail(sentence):
@@ -39,6 +40,12 @@ def read(*paths):
                  "our programs write such files with --json FILE")
         records += found
     return records
+
+
+def stored(folder, name):
+    """The records of FOLDER/NAME.jsonl, none where there is no such file."""
+    path = os.path.join(folder, f"{name}.jsonl")
+    return read(path) if os.path.exists(path) else []
 
 
 def solves(records):
@@ -90,6 +97,11 @@ def at_most(value, bound):
 
 def known(values):
     return [value for value in values if value is not None]
+
+
+def having(records, **where):
+    """Those with the given values."""
+    return [record for record in records if all(record[key] == value for key, value in where.items())]
 
 
 def smallest(records, key):

@@ -42,12 +42,8 @@ def system(run):
             f"tolerance {run['tolerance']:g}")
 
 
-def main():
-    if len(sys.argv) < 2:
-        sys.exit(__doc__)
-    runs = solves(read(*sys.argv[1:]))
-    if not runs:
-        fail(f"no line of {' '.join(sys.argv[1:])} is of ainvil-solve, ainvil-solve-mpi or ainvil-peers")
+def show(runs):
+    """A table a problem."""
     seen = []
     for run in runs:
         if run["problem"] not in seen:
@@ -55,6 +51,15 @@ def main():
             print(f"\n**{run['problem']}**: {system(run)}; {machine(run)}\n")
             print(head(TITLES))
         print(row(cells(run, exact_of(runs, run["problem"]))))
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    runs = solves(read(*sys.argv[1:]))
+    if not runs:
+        fail(f"no line of {' '.join(sys.argv[1:])} is of ainvil-solve, ainvil-solve-mpi or ainvil-peers")
+    show(runs)
 
 
 if __name__ == "__main__":

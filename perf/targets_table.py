@@ -12,17 +12,12 @@ import os
 import sys
 
 import host_and_gpu_table
-from records import fail, machine, ms, number, phases, plus, ratio, read, row, smallest, times
+from records import fail, having, machine, ms, number, phases, plus, ratio, row, smallest, stored, times
 
 # Ginkgo of late 2025 on an NVIDIA H200, not in this run: its scalar ISAI of power 1, 2, 3, set-up and
 # GMRES(30) to 1e-5, milliseconds.
 GINKGO = {"cavity:300": (412, 391, 383), "cavity:600": (1627, 1462, 1704)}
 BEYOND_CACHE = 60e6  # bytes; below, the L2 cache of an H200 helps
-
-
-def load(folder, name):
-    path = os.path.join(folder, f"{name}.jsonl")
-    return read(path) if os.path.exists(path) else []
 
 
 def problems(records):
@@ -31,8 +26,7 @@ def problems(records):
 
 def fastest(records, key, **where):
     """The record with the smallest number under a key among those that have the given values."""
-    return smallest((record for record in records if all(record[name] == value for name, value in where.items())),
-                    key)
+    return smallest(having(records, **where), key)
 
 
 class Table:
@@ -276,10 +270,18 @@ FILES = ("isai", "isai-float-basis", "cusparse", "products", "factors", "cholesk
          "exact-host", "triangles", "growth")
 
 
+def show(data):
+    """The table of {file: records}, and how many targets are met."""
+    table = Table()
+    for line in LINES:
+        line(table, data)
+    table.show()
+
+
 def main():
     if len(sys.argv) == 4 and sys.argv[1] == "--faster-policy":
         folder, name = os.path.split(sys.argv[3])
-        records = load(folder, name.removesuffix(".jsonl"))
+        records = stored(folder, name.removesuffix(".jsonl"))
         run = fastest(records, "apply30_seconds", problem=sys.argv[2])
         if run is None:
             fail(f"no line of {sys.argv[3]} has the time of applications on {sys.argv[2]}")
@@ -288,15 +290,12 @@ def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     folder = sys.argv[1]
-    data = {name: load(folder, name) for name in FILES}
+    data = {name: stored(folder, name) for name in FILES}
     if not data["isai"]:
         fail(f"{folder} has no isai.jsonl of perf/targets.sh")
     print(machine(data["isai"][0]) + "\n")
-    table = Table()
-    for line in LINES:
-        line(table, data)
-    table.show()
-    host_and_gpu_table.show(load(folder, "on-device"), load(folder, "on-host"))
+    show(data)
+    host_and_gpu_table.show(stored(folder, "on-device"), stored(folder, "on-host"))
 
 
 if __name__ == "__main__":
