@@ -24,8 +24,8 @@ EXECUTABLES = {}  # name: path
 FOLDERS = "cmake|core|docs|partition|perf|precond|scripts|solvers|tests"
 # Of other programs, in inline code.
 OTHER_OPTIONS = {"--help", "--tool", "--bind-to"}
-# The record of measurements has commands with placeholders and of commits long ago.
-RECORD = "docs/results.md"
+# Pages of measurements have commands with placeholders and of commits long ago.
+RECORDS = "docs/results/"
 
 MATRIX = """%%MatrixMarket matrix coordinate real general
 6 6 16
@@ -41,8 +41,8 @@ VECTOR = "%%MatrixMarket matrix array real general\n6 1\n1\n1\n1\n1\n1\n1\n"
 
 def documents():
     names = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"]
-    return names + sorted("docs/" + os.path.basename(path)
-                          for path in glob.glob(os.path.join(SOURCE, "docs", "*.md")))
+    return names + sorted(os.path.relpath(path, SOURCE) for folder in ("docs", RECORDS)
+                          for path in glob.glob(os.path.join(SOURCE, folder, "*.md")))
 
 
 def read(name):
@@ -109,6 +109,13 @@ def programs():
     return sorted(set(re.findall(r"add_executable\((ainvil-[\w-]+)", read("perf/CMakeLists.txt"))))
 
 
+def anchors(text):
+    """Of the headings, as GitHub makes them."""
+    prose = re.sub(r"(?ms)^ *```.*?^ *```", "", text)
+    return [re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+            for heading in re.findall(r"^#+ (.*)", prose, re.MULTILINE)]
+
+
 class Names(unittest.TestCase):
 
     def test_relative_links_lead_somewhere(self):
@@ -117,6 +124,12 @@ class Names(unittest.TestCase):
                 if not re.match(r"[a-z]+:", target):
                     path = os.path.join(os.path.dirname(name), target.split("#")[0])
                     self.assertTrue(exists(path), f"{name} links to {target}")
+
+    def test_anchors_lead_to_headings(self):
+        for name in documents():
+            for target, anchor in re.findall(r"\]\(([^)\s:#]*\.md)?#([^)\s]+)\)", read(name)):
+                there = os.path.normpath(os.path.join(os.path.dirname(name), target)) if target else name
+                self.assertIn(anchor, anchors(read(there)), f"{name} links to {target}#{anchor}")
 
     def test_files_that_are_named_exist(self):
         headers = {os.path.basename(path) for path in glob.glob(
@@ -165,7 +178,7 @@ class Options(unittest.TestCase):
                 with open(os.path.join(folder, file), "w", encoding="ascii") as out:
                     out.write(text)
             for name in documents():
-                if name == RECORD:
+                if name.startswith(RECORDS):
                     continue
                 for words in commands(read(name), "ainvil-solve"):
                     words = [re.sub(r"^([a-z]+[0-9]*):[0-9x]+$", r"\1:4", word) for word in words]

@@ -37,7 +37,7 @@ public:
   }
   /// Element k of a counter as it was when last read.
   /// Where columns begin: columns of SAINV with a tolerance of 0.1 have 3 to 5 entries on grids
-  /// (docs/results.md, AINV), and this table takes a support of 16 rows.
+  /// (docs/results/ainv.md, AINV), and this table takes a support of 16 rows.
   static constexpr Ordinal smallest_table = 32;
 
   Offset read(const Counter<Device>& counter, int k = 0) const {
@@ -77,7 +77,7 @@ struct FactorStorage {
   void grow(const execution_space& exec, bool rebuild_all);
 
   /// Where columns begin: columns of SAINV with a tolerance of 0.1 have 3 to 5 entries on grids
-  /// (docs/results.md, AINV), and this table takes a support of 16 rows.
+  /// (docs/results/ainv.md, AINV), and this table takes a support of 16 rows.
   static constexpr Ordinal smallest_table = 32;
 
   Offset read(const Counter<Device>& counter, int k = 0) const {

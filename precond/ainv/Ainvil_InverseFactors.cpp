@@ -15,7 +15,7 @@ namespace detail {
 namespace {
 
 // A whole warp a column: with eight lanes the columns of a warp wait for each other, and the same
-// takes 1.2 to 2 times as long, although more columns are under way (docs/results.md, AINV).
+// takes 1.2 to 2 times as long, although more columns are under way (docs/results/ainv.md, AINV).
 constexpr int lanes_of_column = 32;
 constexpr int lanes_of_support = 8; // the rows of a support are mostly about as many
 
@@ -23,11 +23,11 @@ constexpr int lanes_of_support = 8; // the rows of a support are mostly about as
 constexpr Offset scratch_limit = 1ll << 30; // bytes
 
 // A thread of a host is worth its start for that many columns, 0.3 ms at 1.1 microseconds a column
-// (docs/results.md, AINV).
+// (docs/results/ainv.md, AINV).
 constexpr Offset columns_of_thread = 256;
 
 // Chunks compute a column up to so many times on average, then one thread computes the rest in
-// order, once. Where chains are short they need 1.3 to 4 (docs/results.md, AINV); where they are
+// order, once. Where chains are short they need 1.3 to 4 (docs/results/ainv.md, AINV); where they are
 // long, chunks would go on for as many rounds as there are chunks in a chain.
 constexpr Offset computations_in_chunks = 3;
 
@@ -38,7 +38,7 @@ constexpr Ordinal launches_of_chunk = 100, fewest_columns_of_launch = 64;
 /// there are more. Where some need long tables four times as many: a round then takes as long as
 /// the longest column, and others that are computed beside it cost nothing, even in vain.
 /// (laplace7:46 in nested dissection with drop=0.01: 7.4 s in 638 rounds with 1.5 computations a
-/// column, 1.6 s in 44 with 7.4; docs/results.md, AINV.)
+/// column, 1.6 s in 44 with 7.4; docs/results/ainv.md, AINV.)
 template <class Scalar, class Exec>
 Offset fewColumns(const Exec& exec, Ordinal largest_table) {
   constexpr Ordinal long_table =
