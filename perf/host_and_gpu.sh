@@ -31,5 +31,6 @@ for n in "${laplace[@]}"; do
   calls+=("laplace7:$n --solver cg --repeat $repeat $(preconds jacobi fsai)")
 done
 mkdir -p "$out"
+start_commands "$out/host_and_gpu" "$@"
 solves on-device "${calls[@]}"
 solves on-host "${calls[@]/%/ --exec host}"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The comparison with PETSc, hypre and Ifpack2 of docs/results.md: ainvil-peers on five problems, as
+# The comparison with PETSc, hypre and Ifpack2 of docs/results: ainvil-peers on five problems, as
 # many ranks of the other libraries as threads of ours.
 #
 #   perf/peers.sh EXECUTABLE OUTPUT.jsonl full|quick|smoke RANKS [option of ainvil-peers]...
@@ -8,14 +8,17 @@
 # `quick` takes small versions of the problems, `smoke` toys. Libraries that EXECUTABLE was built without are left
 # out.
 set -euo pipefail
+# shellcheck source=perf/study.sh
+. "$(dirname "${BASH_SOURCE[0]}")/study.sh"
 if (($# < 4)); then
-  sed -n '2,/^set/{/^set/!s/^# \{0,1\}//p}' "$0"
+  usage
   exit 1
 fi
 peers=$1
 output=$2
 size=$3
 ranks=$4
+start_commands "${output%.jsonl}" "$@"
 shift 4
 # Problem, tolerance, solver, list of preconditioners, block size.
 problems=("cavity:300 1e-5 gmres cavity" "convdiff:74x74x29 1e-8 gmres general 4"
@@ -53,8 +56,9 @@ for problem in "${problems[@]}"; do
     [[ $library =~ ^(petsc|hypre|ifpack2)$ && $built != *" $library "* ]] ||
       preconds+=(--precond "$precond")
   done
-  mpirun -np "$ranks" --bind-to none "$peers" --problem "$spec" --tol "$tolerance" \
-    ${block_size:+--block-size "$block_size"} --solver "$solver" --max-iters 2000 \
-    --repeat "${AINVIL_REPEAT:-3}" --json "$part" "${preconds[@]}" "$@" || (($? == 3))
+  call=(--problem "$spec" --tol "$tolerance" ${block_size:+--block-size "$block_size"} --solver "$solver"
+    --max-iters 2000 --repeat "${AINVIL_REPEAT:-3}" "${preconds[@]}" "$@")
+  list_command "$(basename "$output" .jsonl)" mpirun -np "$ranks" --bind-to none ainvil-peers "${call[@]}"
+  mpirun -np "$ranks" --bind-to none "$peers" "${call[@]}" --json "$part" || (($? == 3))
   cat "$part" >>"$output"
 done

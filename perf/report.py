@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Writes the pages of docs/results from the records of a run:
-perf/report.py FOLDER... [-o docs/results] [--page PAGE]...
+perf/report.py FOLDER... -o docs/results [--page PAGE]...
 
 FOLDER is where perf/targets.sh, perf/run_all.sh, perf/papers.py, perf/block_isai.sh or perf/peers.sh left their
-records; files of one name in several folders are taken together. A page is a template of perf/templates, whose
+records; of several the first that has records for a table counts. A page is a template of perf/templates, whose
 {{names}} are replaced by tables, below a head with the commit, the device, the date and the commands of its records.
 A page is written anew as a whole if its first table has records, others stay as they are; --page writes only
 those. Explanations are changed in the template.
@@ -32,33 +32,28 @@ PLACEHOLDER = re.compile(r"^\{\{([\w-]+)\}\}$", re.MULTILINE)
 NOT_MEASURED = "Not measured in this run."
 
 # A table prints what `show` makes of the lists of records of its files, of which the first must not be empty; a+b
-# is both. That of a paper's study has the study instead.
-Table = collections.namedtuple("Table", "files show study", defaults=((), None, None))
+# is both, of one folder. Of their commands those with the words `of` are shown. That of a paper's study has the
+# study instead.
+Table = collections.namedtuple("Table", "files show of study", defaults=((), None, "", None))
 
 
 def study(name):
     return Table(study=paper_studies.STUDIES[name])
 
 
-def on_device(records):
-    return [record for record in records if record["exec_space"] not in HOSTS]
-
-
-def on_host(records):
-    return [record for record in records if record["exec_space"] in HOSTS]
-
-
 def targets(*files):
     targets_table.show(dict(zip(targets_table.FILES, files)))
 
 
-# The tables of a page by their placeholders. A page whose name ends in -host takes records of hosts, and its twin
-# those of GPUs.
+STRATEGIES = {"strategies": Table(["block-isai+block-isai-host"], table.show), "papers": study("block-isai/tables1-4")}
+ON_GPUS = {"block-isai", "sweeps", "ranks"}  # pages that take records of GPUs only; of hosts only: those in -host
+
+# The tables of a page by their placeholders.
 PAGES = {
     "targets": {"targets": Table(targets_table.FILES, targets), "growth": Table(["growth"], report_tables.growth)},
     "defaults": {"defaults": Table(["defaults"], report_tables.solved)},
-    "block-isai": {"strategies": Table(["block-isai+block-isai-host"], table.show), "papers": study("block-isai/tables1-4")},
-    "block-isai-host": {"strategies": Table(["block-isai+block-isai-host"], table.show), "papers": study("block-isai/tables1-4")},
+    "block-isai": STRATEGIES,
+    "block-isai-host": STRATEGIES,
     "storage": {"storage": Table(["isai-float-basis"], report_tables.storage),
                 "bases": Table(["isai", "isai-float-basis"], report_tables.bases)},
     "products": {"products": Table(["products+sweeps-product"], report_tables.products)},
@@ -67,10 +62,12 @@ PAGES = {
                "totals": Table(["sweeps"], report_tables.totals)},
     "sweeps-host": {"cost": study("sweeps/table2"), "convergence": study("sweeps/figures2-5"),
                     "factors": Table(["factors+sweeps-factor"], report_tables.factors)},
-    "fsai": {"setups": Table(["setups", "setups-host"], lambda *files: report_tables.setups(*files, "fsai")),
+    "fsai": {"setups": Table(["setups", "setups-host"], lambda *files: report_tables.setups(*files, "fsai"),
+                             "--precond fsai"),
              "papers": study("fsai/tables1-7")},
     "cholesky": {"cholesky": Table(["cholesky"], paper_studies.show_cholesky)},
-    "ainv": {"setups": Table(["setups", "setups-host"], lambda *files: report_tables.setups(*files, "ainv")),
+    "ainv": {"setups": Table(["setups", "setups-host"], lambda *files: report_tables.setups(*files, "ainv"),
+                             "--precond ainv"),
              "papers": study("thesis/tables7.2-7.9")},
     "host-and-gpu": {"host-and-gpu": Table(["on-device", "on-host"], host_and_gpu_table.show)},
     "peers": {"peers": Table(["peers+peers-one-core"], peers_table.show)},
@@ -78,31 +75,22 @@ PAGES = {
 }
 
 
-class Run:
-    """What several folders hold: records by file, studies of papers, and the commands behind each file."""
+class Folder:
+    """The records of a run by file, studies of papers among them, and the commands behind each file."""
 
-    def __init__(self, folders):
-        self.folders = folders
+    def __init__(self, folder):
+        if not os.path.isdir(folder):
+            fail(f"there is no folder {folder}")
         self.records = collections.defaultdict(list)
-        for folder in folders:
-            if not os.path.isdir(folder):
-                fail(f"there is no folder {folder}")
-            for path in sorted(glob.glob(os.path.join(folder, "*.jsonl"))):
-                self.records[os.path.basename(path).removesuffix(".jsonl")] += read(path)
-        self.dates = collections.defaultdict(dict)
-        self.commands = collections.defaultdict(list)
-        self.studies = {}
-        for folder in folders:
-            for path in sorted(glob.glob(os.path.join(folder, "*.commands"))):
-                with open(path, encoding="utf-8") as file:
-                    (date, call), *lines = (line.rstrip("\n").split("\t", 1) for line in file)
-                for name, command in lines:
-                    self.dates[name][date] = None
-                    self.commands[name].append((plain(call), plain(command)))
-            for name in paper_studies.STUDIES:
-                recorded = papers.Recorded(folder, paper_studies.STUDIES[name])
-                if recorded.results:
-                    self.studies[name] = recorded
+        for path in glob.glob(os.path.join(folder, "*.jsonl")):
+            self.records[os.path.basename(path).removesuffix(".jsonl")] = read(path)
+        self.commands = collections.defaultdict(list)  # file: (date, call of the script, command)
+        for path in sorted(glob.glob(os.path.join(folder, "*.commands"))):
+            with open(path, encoding="utf-8") as file:
+                (date, call), *lines = (line.rstrip("\n").split("\t", 1) for line in file)
+            for name, command in lines:
+                self.commands[name].append((date, plain(call), plain(command)))
+        self.studies = {name: papers.Recorded(folder, one) for name, one in paper_studies.STUDIES.items()}
 
 
 def plain(command):
@@ -122,43 +110,43 @@ def printed(show, *arguments):
 
 
 class Page:
-    """A page of a run: its tables as text, None for one without records, and what its head says of the records."""
+    """A page: its tables as text, None for one without records, and what its head says of the records."""
 
-    def __init__(self, name, run):
-        self.name, self.run = name, run
+    def __init__(self, name, folders):
+        self.name = name
+        # Used as sets that keep their order.
         self.records, self.dates, self.calls, self.commands = [], {}, {}, {}
-        self.tables = {key: self.text(one) for key, one in PAGES[name].items()}
+        self.tables = {}
+        for key, one in PAGES[name].items():
+            texts = (self.study(one, folder) if one.study else self.table(one, folder) for folder in folders)
+            self.tables[key] = next(filter(None, texts), None)
 
     def of_space(self, records):
-        twin = self.name.removesuffix("-host")
-        if f"{twin}-host" not in PAGES:
-            return records
-        return on_host(records) if self.name.endswith("-host") else on_device(records)
+        if self.name.endswith("-host"):
+            return [record for record in records if record["exec_space"] in HOSTS]
+        return [record for record in records if record["exec_space"] not in HOSTS or self.name not in ON_GPUS]
 
-    def text(self, one):
-        """Of a table; None where there are no records for it."""
-        if one.study:
-            recorded = self.run.studies.get(one.study.name)
-            records = self.of_space([r for runs in recorded.results.values() for r in runs]) if recorded else []
-            if not records:
-                return None
-            self.dates[recorded.date] = None
-            self.commands.update(dict.fromkeys(plain(call["command"]) for call in recorded.calls))
-            self.records += records
-            return printed(papers.show, one.study, recorded, recorded.results)
-        files = []
-        for names in one.files:
-            files.append([])
-            for name in names.split("+"):
-                files[-1] += self.of_space(self.run.records[name])
+    def study(self, one, folder):
+        recorded = folder.studies[one.study.name]
+        records = self.of_space([record for runs in recorded.results.values() for record in runs])
+        if not records:
+            return None
+        self.records += records
+        self.dates[recorded.date] = None
+        self.commands.update(dict.fromkeys(plain(call["command"]) for call in recorded.calls))
+        return printed(papers.show, one.study, recorded, recorded.results)
+
+    def table(self, one, folder):
+        names = [name.split("+") for name in one.files]
+        files = [[record for part in parts for record in self.of_space(folder.records[part])] for parts in names]
         if not files[0]:
             return None
-        self.records += [record for records in files for record in records]
-        for name in "+".join(one.files).split("+"):
-            if self.of_space(self.run.records[name]):
-                self.dates.update(self.run.dates[name])
-                self.calls.update(dict.fromkeys(call for call, _ in self.run.commands[name]))
-                self.commands.update(dict.fromkeys(command for _, command in self.run.commands[name]))
+        for parts, records in zip(names, files):
+            self.records += records
+            for date, call, command in (line for part in parts if records for line in folder.commands[part]):
+                self.dates[date] = self.calls[call] = None
+                if one.of in command:
+                    self.commands[command] = None
         return printed(one.show, *files)
 
     def distinct(self, *keys):
@@ -173,8 +161,8 @@ class Page:
                 ("Kokkos", self.distinct("kokkos_version"))]
         rows += [("date", ", ".join(sorted(self.dates)))] if self.dates else []
         rows += [("run", ", ".join(f"`{call}`" for call in self.calls))] if self.calls else []
-        text = "\n".join([head(["", "of these tables"], left=2), *map(row, rows)])
-        return text + "".join(f"{chr(10) if k else chr(10) * 2}    {line}" for k, line in enumerate(self.commands))
+        commands = [f"    {command}" for command in self.commands]
+        return "\n".join([head(["", "of these tables"], left=2), *map(row, rows), *([""] if commands else []), *commands])
 
     def write(self):
         """The page."""
@@ -192,14 +180,14 @@ def template(name):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", nargs="+", metavar="FOLDER")
-    parser.add_argument("-o", "--out", default=os.path.join(HERE, "../docs/results"))
+    parser.add_argument("-o", "--out", required=True, help="folder of the pages")
     parser.add_argument("--page", action="append", choices=PAGES)
     given = parser.parse_args()
-    run = Run(given.folders)
+    folders = [Folder(path) for path in given.folders]
     os.makedirs(given.out, exist_ok=True)
     written = []
     for name in given.page or PAGES:
-        page = Page(name, run)
+        page = Page(name, folders)
         if next(iter(page.tables.values())) is None and not (given.page and any(page.tables.values())):
             print(f"{name}: no records, left as it is")
             continue

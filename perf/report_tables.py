@@ -39,7 +39,8 @@ def products(records):
         ours = runs["spmv"]
         if ours and ours["share_of_copy"] is not None:
             cells[0] += f" ({number(ours['share_of_copy'], '.0f', 0.01)} %)"
-        print(row([problem + blocks(having(records, problem=problem)[0]), cell(ours, lambda r: number(r["bytes"], ".3g", 1e6)), *cells]))
+        print(row([problem + blocks(having(records, problem=problem)[0]),
+                   cell(ours, lambda r: number(r["bytes"], ".3g", 1e6)), *cells]))
 
 
 def factors(records):

@@ -4,8 +4,9 @@
 #   perf/run_all.sh [--quick|--full] [--out FOLDER] [BUILD]
 #
 # --quick, the default, takes small problems: minutes on two idle cores. --full takes those of
-# docs/results.md: hours on a CPU. FOLDER is results-quick or results-full; BUILD is build/openmp. Those of the
+# docs/results: hours on a CPU. FOLDER is results-quick or results-full; BUILD is build/openmp. Those of the
 # papers are perf/papers.py's, whose tables are in FOLDER/papers.txt.
+# perf/report.py FOLDER -o docs/results writes the pages of results from it.
 # The lines are checked against perf/records.schema.json where python3-jsonschema is installed, and drawn
 # into FOLDER where python3-matplotlib is (perf/plot.py). Other libraries are compared with where
 # ainvil-peers was built (scripts/setup.sh peers). --smoke runs everything on toys, for the tests.
@@ -16,6 +17,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/study.sh"
 size=quick
 out=
+arguments=("$@")
 build=$here/../build/openmp
 while (($#)); do
   case $1 in
@@ -37,6 +39,7 @@ done
 out=${out:-results-$size}
 find_programs "$build"
 mkdir -p "$out"
+start_commands "$out/run_all" "${arguments[@]}"
 
 all_ilu="--precond ilu:solve=exact --precond ilu:solve=isai,power=2"
 if [[ $size == smoke ]]; then
@@ -83,4 +86,5 @@ else
   echo "plot: skipped, no Matplotlib: apt-get install python3-matplotlib, or pip install matplotlib"
 fi
 echo "all: $SECONDS s"
+tell_report "$size"
 finish

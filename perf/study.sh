@@ -1,4 +1,4 @@
-# What the scripts that run several studies share; sourced by them. They set `bin`, the folder of the programs,
+# What the scripts that run studies share; sourced by them. They set `bin`, the folder of the programs,
 # and `out`, that of the results.
 # shellcheck shell=bash
 
@@ -20,12 +20,38 @@ all_cores() {
   export OMP_NUM_THREADS=${OMP_NUM_THREADS:-$(nproc)} OMP_PROC_BIND=${OMP_PROC_BIND:-spread} OMP_PLACES=${OMP_PLACES:-cores}
 }
 
+# start_commands FILE ARGUMENT...: starts the list of the commands of a run, FILE.commands beside its records:
+# the date and the call of the script, then the name of a file of records and a command that wrote to it,
+# between tabs. perf/report.py shows them above its tables.
+start_commands() {
+  local script
+  script=$(basename "$0")
+  commands=$1.commands
+  shift
+  printf '%s\t%s\n' "$(date -u +%F)" "perf/$script $*" >"$commands"
+}
+
+# list_command NAME WORD...: adds a command to the list, the program without its folder and without the file
+# of records, which --json names last.
+list_command() {
+  local name=$1 word line
+  line=$(basename "$2")
+  shift 2
+  for word in "$@"; do
+    [[ $word == --json ]] && break
+    [[ $word == *[[:space:]]* ]] && word="\"$word\""
+    line+=" $word"
+  done
+  printf '%s\t%s\n' "$name" "$line" >>"$commands"
+}
+
 # study NAME COMMAND...: runs a command that writes $out/NAME.jsonl; code 3, some run did not converge, is a
 # result too. One that fails does not keep the others from running: see finish.
 failed=()
 study() {
   local name=$1 start=$SECONDS code=0
   shift
+  [[ $1 == "$bin"/* ]] && list_command "$name" "$@"
   "$@" >"$out/$name.txt" 2>&1 || code=$?
   if ((code != 0 && code != 3)); then
     echo "$(basename "$0" .sh): $name failed with code $code; the end of $out/$name.txt:" >&2
@@ -44,6 +70,8 @@ solves() {
   for call in "$@"; do
     code=0
     # shellcheck disable=SC2086 # words of the call
+    list_command "$name" ainvil-solve --problem $call
+    # shellcheck disable=SC2086
     "$bin/ainvil-solve" --problem $call --json "$part" || code=$?
     ((code == 0 || code == 3)) || return $code
     cat "$part" >>"$out/$name.jsonl"
@@ -71,6 +99,13 @@ block_systems() {
       ;;
     smoke) block_systems=("cavity:10 --tol 1e-5" "shell:6x8") ;;
   esac
+}
+
+# tell_report SIZE: what writes pages from the records; those of docs/results are of full problems.
+tell_report() {
+  local pages=docs/results
+  [[ $1 == full ]] || pages=$out/pages
+  echo "pages: perf/report.py $out -o $pages"
 }
 
 # finish: the exit code of the script.

@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
-# Measures what docs/results.md holds against Ainvil's targets on a GPU, all in one run on one machine, and
+# Measures what docs/results holds against Ainvil's targets on a GPU, all in one run on one machine, and
 # prints which are met.
 #
 #   perf/targets.sh BUILD FOLDER full|quick|smoke
 #   perf/targets_table.py FOLDER
+#   perf/report.py FOLDER -o docs/results
 #
-# BUILD is that of the preset cuda. `full` takes four minutes on an H200 with 16 host cores; `quick` takes small
-# problems, `smoke` toys, which run without a GPU too: what needs cuSPARSE is then not measured. The host has a
-# thread a core unless OMP_NUM_THREADS, OMP_PLACES and OMP_PROC_BIND say otherwise.
+# The last two print the table again and write the pages of docs/results. BUILD is that of the preset cuda. `full`
+# takes four minutes on an H200 with 16 host cores; `quick` takes small problems, `smoke` toys, which run without
+# a GPU too: what needs cuSPARSE is then not measured. The host has a thread a core unless OMP_NUM_THREADS,
+# OMP_PLACES and OMP_PROC_BIND say otherwise.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=perf/study.sh
@@ -20,6 +22,7 @@ find_programs "$1"
 out=$2
 size=$3
 mkdir -p "$out"
+start_commands "$out/targets" "$@"
 all_cores
 block_systems "$size"
 
@@ -71,6 +74,8 @@ study_rows() {
   : >"$out/$name.jsonl"
   for options in "$@"; do
     # shellcheck disable=SC2086 # words of the options
+    list_command "$name" ainvil-triangular-sweeps "$what" $options
+    # shellcheck disable=SC2086
     "$bin/ainvil-triangular-sweeps" "$what" $options --json "$part" || return
     cat "$part" >>"$out/$name.jsonl"
   done
@@ -146,4 +151,5 @@ fi
 validate
 echo "all: $SECONDS s"
 "$here/targets_table.py" "$out" | tee "$out/targets.md"
+tell_report "$size"
 finish

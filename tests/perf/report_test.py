@@ -77,8 +77,8 @@ class ReportTest(unittest.TestCase):
         self.assertGreaterEqual(len(names), 2)
         for name in names:
             self.assertEqual(text_of(self.out, name), text_of(EXPECTED, name),
-                             "if it is meant to be so: perf/report.py tests/perf/sample_records -o "
-                             f"tests/perf/sample_pages --page {name.removesuffix('.md')}")
+                             "if it is meant to be so: perf/report.py tests/perf/sample_records "
+                             f"-o tests/perf/sample_pages --page {name.removesuffix('.md')}")
 
     def test_other_records_make_another_page(self):
         self.change("products", lambda record: {**record, "seconds": 3 * record["seconds"]})
@@ -120,19 +120,28 @@ class ReportTest(unittest.TestCase):
 
     def test_head(self):
         """Commits and devices of all records, and their commands without the folders of a machine."""
-        other = os.path.join(self.out, "other")
-        shutil.copytree(SAMPLE, other)
-        self.change("products", lambda record: {**record, "git": "fedcba9", "exec_space": "Cuda", "device": "GPU",
-                                                "threads": 16})
-        with open(os.path.join(self.records, "targets.commands"), "w", encoding="utf-8") as file:
+        path = os.path.join(self.records, "products.jsonl")
+        write(path, read(path) + [{**record, "git": "fedcba9", "exec_space": "Cuda", "device": "GPU", "threads": 16}
+                                  for record in read(path)])
+        with open(os.path.join(self.records, "more.commands"), "w", encoding="utf-8") as file:
             file.write("2026-12-24\tperf/targets.sh /machine/build/cuda ../there full\n"
-                       "products\t/machine/ainvil-triangular-sweeps product --problem cavity:300\n")
-        self.report(SAMPLE, self.records, pages=["products"])
+                       "products\t/machine/ainvil-triangular-sweeps product --problem cavity:300\n"
+                       "factors\tainvil-triangular-sweeps factor\n")
+        self.report(self.records, pages=["products"])
         for line in ("| commit | 0123abc, fedcba9 |", "| device | OpenMP on sample CPU, Cuda on GPU; 1, 16 host threads |",
                      "| date | 2026-11-23, 2026-12-24 |",
-                     "| run | `perf/targets.sh build/openmp sample smoke`, `perf/targets.sh cuda there full` |",
+                     "| run | `perf/targets.sh cuda there full`, `perf/targets.sh build/openmp sample smoke` |",
                      "    ainvil-triangular-sweeps product --problem cavity:300"):
             self.assertIn(line + "\n", self.page("products"))
+        self.assertNotIn("factor", self.page("products"))
+
+    def test_several_folders(self):
+        """The first that has records for a table counts."""
+        self.change("products", lambda record: {**record, "git": "fedcba9"})
+        os.remove(os.path.join(self.records, "cholesky.jsonl"))
+        self.report(self.records, SAMPLE)
+        self.assertIn("| commit | fedcba9 |\n", self.page("products"))
+        self.assertIn("| commit | 0123abc |\n", self.page("cholesky"))
 
     def test_hosts_and_devices(self):
         """Have pages of their own."""
@@ -159,6 +168,64 @@ class ReportTest(unittest.TestCase):
         self.assertLess(len(text), 32768)
         self.assertNotRegex(text, r"/(work|home|tmp|root)/")
         self.assertEqual(set(re.findall(r'"device":"([^"]*)"', text)), {"sample CPU"})
+
+
+class TablesTest(unittest.TestCase):
+    """Tables of perf/report_tables.py on made-up figures, and without them."""
+
+    def setUp(self):
+        self.solve = {**read(os.path.join(SAMPLE, "isai.jsonl"))[0], "problem": "cavity:9", "rows": 1000, "iterations": 100,
+                      "setup_seconds": {"pattern": 0.002}, "setup_total_seconds": 0.004, "solve_seconds": 0.1,
+                      "total_seconds": 0.104, "apply30_seconds": 0.003, "peak_bytes": 5000, "notes": "density=2"}
+        self.factor = {"program": "ainvil-triangular-sweeps", "study": "factor", "problem": "cavity:9", "block_size": 3,
+                       "method": "levels", "sweeps": 0, "setup_seconds": 0.001, "numeric_seconds": 0.002, "residual": None}
+
+    def rows(self, show, *files):
+        """Cells below the titles, also where figures are missing: as many then."""
+        def cells(*records):
+            text = report.printed(show, *records)
+            self.assertNotRegex(text, r"\b(None|nan|inf)\b")
+            return [[cell.strip() for cell in line.split("|")[1:-1]] for line in table_rows(text)[2:]]
+        found = cells(*files)
+        for _, records in missing_figures.variants([record for records in files for record in records]):
+            rest = iter(records)
+            self.assertEqual(len(cells(*([next(rest) for _ in records] for records in files))), len(found))
+        return found
+
+    def test_factors(self):
+        sweeps = {**self.factor, "method": "sweeps", "numeric_seconds": 0.0005}
+        self.assertEqual(self.rows(report.report_tables.factors, [
+            self.factor, {**sweeps, "sweeps": 1, "residual": 2e-3}, {**sweeps, "sweeps": 3, "residual": 4e-5},
+            {**self.factor, "numeric_seconds": 0.0019}, {**self.factor, "method": "cusparse", "numeric_seconds": 0.006},
+            {**self.factor, "problem": "jump:9", "block_size": 1}]), [
+                ["cavity:9, blocks of 3", "1.9 (1)", "0.5", "0.5", "2e-03, 4e-05", "6 (1)"],
+                ["jump:9", "2 (1)", "", "", "", ""]])
+
+    def test_setups(self):
+        fsai = {**self.solve, "precond": "fsai:power=3"}
+        self.assertEqual(self.rows(
+            lambda *files: report.report_tables.setups(*files, "fsai"),
+            [fsai, {**fsai, "setup_total_seconds": 0.003}, {**self.solve, "precond": "ainv"}, {**fsai, "precond": "fsai"}],
+            [{**fsai, "setup_total_seconds": 0.06}]), [
+                ["cavity:9", "power=3", "1000", "density=2", "100", "2", "3", "100", "60", "20"],
+                ["cavity:9", "defaults", "1000", "density=2", "100", "2", "4", "100", "-", "-"]])
+
+    def test_solves(self):
+        self.assertEqual(self.rows(report.report_tables.growth, [self.solve]), [
+            ["cavity:9", self.solve["precond"], "1000", "4", "100", "1e+03", "1e+03", "5"]])
+        self.assertEqual(self.rows(report.report_tables.solved, [self.solve, {**self.solve, "status": "diverged"}]), [
+            ["cavity:9", self.solve["precond"], which, "4", "100", "104"] for which in ("100", "diverged")])
+        two = {**self.solve, "precond": "ilu:solve=jacobi,sweeps=2", "total_seconds": 0.05}
+        self.assertEqual(self.rows(report.report_tables.totals, [self.solve, two, {**two, "problem": "jump:9"}]), [
+            ["cavity:9", "104 (100)", "50 (100)"], ["jump:9", "", "50 (100)"]])
+
+    def test_storage(self):
+        short = {**self.solve, "precond": self.solve["precond"] + ",storage=bfloat16", "apply30_seconds": 0.0015,
+                 "iterations": 120, "total_seconds": 0.09}
+        self.assertEqual(self.rows(report.report_tables.storage, [self.solve, short, {**self.solve, "problem": "jump:9"}]), [
+            ["cavity:9", "isai,power=1", "100", "", "50", "100", "", "120", "104", "", "90"]])
+        self.assertEqual(self.rows(report.report_tables.bases, [self.solve, short], [{**self.solve, "solve_seconds": 0.08}]), [
+            ["cavity:9", "isai,power=1", "1e+03", "800", "100", "100"]])
 
 
 class TemplatesTest(unittest.TestCase):

@@ -23,6 +23,7 @@ sys.path.insert(0, os.path.dirname(SCRIPT))
 import missing_figures
 import peers_table
 import plot
+import report
 import table
 import validate
 from records import read, write
@@ -74,6 +75,12 @@ class RunAllTest(unittest.TestCase):
                 for figure in FIGURES:
                     size = os.path.getsize(os.path.join(folder, f"{figure}.png"))
                     self.assertGreater(size, 5000, figure)
+            pages = os.path.join(folder, "pages")
+            self.assertIn(f"pages: perf/report.py {folder} -o {pages}\n", done.stdout)
+            written = printed(report, folder, "-o", pages)
+            for page in ("defaults", "products", "factorisation"):
+                self.assertIn(f"{page}: written\n", written)
+            self.assertRegex(written, "(?m)^sweeps(-host)?: written")
             self.bears_missing_figures(folder, records)
 
     def bears_missing_figures(self, folder, records):

@@ -23,6 +23,7 @@ sys.path.insert(0, PERF)
 
 import host_and_gpu_table
 import missing_figures
+import report
 import targets_table
 from records import read, write
 
@@ -101,6 +102,13 @@ class TargetsTest(unittest.TestCase):
             self.assertIn("against exact solves of cuSPARSE |  |  |  | not measured |", done.stdout)
         for method in ("cavity, ilu:solve=isai", "laplace7, jacobi", "laplace7, fsai"):
             self.assertIn(f"**{method}**", done.stdout)
+        pages = os.path.join(self.folder, "pages")
+        self.assertIn(f"pages: perf/report.py {self.folder} -o {pages}\n", done.stdout)
+        written = printed(report, self.folder, "-o", pages)
+        for page in ("targets", "storage", "products", "fsai", "ainv", "host-and-gpu"):
+            self.assertRegex(written, f"(?m)^{page}: written")
+        with open(os.path.join(pages, "targets.md"), encoding="utf-8") as file:
+            self.assertIn("\n    ainvil-solve --problem shell:6x8 --repeat 1 --precond ", file.read())
 
     def test_refused(self):
         for script in ("targets.sh", "host_and_gpu.sh"):
