@@ -27,8 +27,8 @@ constexpr Offset scratch_limit = 1ll << 30; // bytes
 constexpr Offset columns_of_thread = 256;
 
 // Chunks compute a column up to so many times on average, then one thread computes the rest in
-// order, once. Where chains are short they need 1.3 to 4 (docs/results/ainv.md, AINV); where they are
-// long, chunks would go on for as many rounds as there are chunks in a chain.
+// order, once. Where chains are short they need 1.3 to 4 (docs/results/ainv.md, AINV); where they
+// are long, chunks would go on for as many rounds as there are chunks in a chain.
 constexpr Offset computations_in_chunks = 3;
 
 // Launches of a chunk between which progress is told, and the fewest columns of one.
@@ -94,6 +94,7 @@ void InverseFactors<Scalar, Device>::compute(const execution_space& exec, const 
                          PivotsOfIdentity<Scalar, Device>{a, state.pivots});
   rounds_ = 0;
   num_batched_ = 0;
+  last_ = n_ - 1;
   if (scales_.data() != nullptr)
     Kokkos::parallel_for("Ainvil::InverseFactors[diagonal]", Range<execution_space>(exec, 0, n_),
                          DiagonalRoots<Scalar, Device>{a, scales_});
@@ -119,9 +120,10 @@ void InverseFactors<Scalar, Device>::runWorklist(const execution_space& exec,
   Kokkos::deep_copy(exec, worklist.is_queued, 0);
   queuePending(exec);
   while (true) {
-    const Ordinal count = select(exec, matrices);
+    const Ordinal last = last_, count = select(exec, matrices);
     if (hasStopped(exec))
       return;
+    const bool released = last_ > last; // columns that waited behind a broken one
     if (count == 0) {
       queuePending(exec);
       if (num_queued_ == 0)
@@ -137,7 +139,9 @@ void InverseFactors<Scalar, Device>::runWorklist(const execution_space& exec,
     const bool by_pass = notifyDependents(exec, matrices, count);
     endRound(exec, count, !by_pass);
     num_queued_ = -1;
-    if (by_pass)
+    if (released)
+      Kokkos::deep_copy(exec, worklist.is_queued, 0);
+    if (by_pass || released)
       queuePending(exec);
     num_batched_ += count;
     ++rounds_;
@@ -178,9 +182,11 @@ void InverseFactors<Scalar, Device>::runChunks(const execution_space& exec,
 }
 
 /// Whether to end before all columns are complete, by the counters last read: there are too many
-/// entries, or the first broken column is complete, because none before it is pending.
+/// entries, or the first broken column is complete, because none before it is pending. Until it is,
+/// the columns behind it wait: after a broken pivot they may grow without bounds.
 template <class Scalar, class Device>
-bool InverseFactors<Scalar, Device>::hasStopped(const execution_space& exec) const {
+bool InverseFactors<Scalar, Device>::hasStopped(const execution_space& exec) {
+  last_ = n_ - 1;
   if (storage_.read(storage_.stop) != Offset(FactorStop::None))
     return true;
   if (parameters_.breakdown != BreakdownPolicy::Fail || storage_.read(storage_.num_broken) == 0)
@@ -189,6 +195,7 @@ bool InverseFactors<Scalar, Device>::hasStopped(const execution_space& exec) con
   countRows(exec, "Ainvil::InverseFactors[broken]", n_, IsBroken<Device>{storage_.state.broken},
             broken);
   countPending(exec, storage_.state, pending);
+  last_ = broken;
   return pending < 0 || broken < pending;
 }
 
@@ -219,6 +226,7 @@ Ordinal InverseFactors<Scalar, Device>::select(const execution_space& exec,
   const Worklist<Device>& worklist = storage_.worklist;
   SelectColumns<Scalar, Device> kernel;
   kernel.few = fewColumns<Scalar>(exec, largest_table_);
+  kernel.last = last_;
   const bool by_pass = num_queued_ > kernel.few && passIsCheaper(matrices, num_queued_);
   for (int s = 0; s < storage_.num_sides; ++s) {
     kernel.sides[s] = {matrices.bTransposed(s).graph,

@@ -191,7 +191,7 @@ private:
   void runWorklist(const execution_space& exec, const Matrices& matrices, const Progress& progress);
   void runChunks(const execution_space& exec, const Matrices& matrices, const Progress& progress);
   void tell(const execution_space& exec, const Progress& progress) const;
-  bool hasStopped(const execution_space& exec) const;
+  bool hasStopped(const execution_space& exec);
   // The steps of a round, in their order.
   void queuePending(const execution_space& exec);
   Ordinal select(const execution_space& exec, const Matrices& matrices);
@@ -213,6 +213,7 @@ private:
   Kokkos::View<Offset*, HostDevice> size_begins_; ///< in the batch, by table size
   Kokkos::View<Scalar*, Device> scales_; ///< sqrt |a_kk|, 1 for 0; empty: absolute dropping
   Ordinal largest_table_ = 0;            ///< of the last round
+  Ordinal last_ = 0;                     ///< column that may be computed; those behind it wait
   /// Number of queued columns if these are all that are pending, else -1: only the device knows.
   Offset num_queued_ = -1;
   Ordinal breakdowns_ = 0;

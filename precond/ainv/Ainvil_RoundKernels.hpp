@@ -10,10 +10,11 @@
 namespace ainvil {
 namespace detail {
 
-/// selected = the queued columns that are pending; but where more than `few` are queued, a column j
-/// waits if a pending i < j influences it: it would be computed again after i. Who computes i
-/// enqueues j again (NotifyDependents). A thread of any number of them takes every num_threads-th
-/// column of the queue, whose length the host does not know; its lanes are over the support of x_j.
+/// selected = the queued columns up to `last` that are pending; but where more than `few` are
+/// queued, a column j waits if a pending i < j influences it: it would be computed again after i.
+/// Who computes i enqueues j again (NotifyDependents). A thread of any number of them takes every
+/// num_threads-th column of the queue, whose length the host does not know; its lanes are over the
+/// support of x_j.
 template <class Scalar, class Device>
 struct SelectColumns {
   struct Side {
@@ -31,6 +32,7 @@ struct SelectColumns {
   ColumnState<Scalar, Device> state;
   Worklist<Device> worklist;
   Offset few;
+  Ordinal last;
   Ordinal num_threads;
 
   template <class Member>
@@ -38,7 +40,7 @@ struct SelectColumns {
     const Offset end = worklist.num_queued(0);
     for (Offset at = thread; at < end; at += num_threads) {
       const Ordinal j = worklist.queue(at);
-      bool selected = state.pending(j) != 0;
+      bool selected = j <= last && state.pending(j) != 0;
       for (int s = 0; s < num_sides && selected && end > few; ++s)
         selected = !mustWait(member, sides[s], j);
       Kokkos::single(Kokkos::PerThread(member), [&]() {
