@@ -72,6 +72,12 @@ TEST_F(OnLastRank, OtherParametersAreRefused) {
       tpetra::create(isLastRank() ? message(method, ":storage=float") : method, crs_);
     });
   }
+  const auto m = made("ilu", crs_);
+  ParameterList blocks;
+  if (isLastRank())
+    blocks.set("block: size", 1);
+  expectThrowOfLastRank<InvalidArgument>("in blocks of size 1", [&] { m->setParameters(blocks); });
+  EXPECT_TRUE(m->isComputed());
   // Without a matrix ranks do not know of each other before initialize().
   const auto late = tpetra::create<TpetraRow>("ilu", Teuchos::null);
   ParameterList list;

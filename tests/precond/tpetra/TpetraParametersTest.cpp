@@ -62,6 +62,17 @@ TEST(TpetraParameters, NumbersOfAnyType) {
   EXPECT_NE(chooseParameters("fsai", list).specification, "fsai");
 }
 
+TEST(TpetraParameters, SymmetryIsATruthValueOrAWord) {
+  for (const bool symmetric : {true, false}) {
+    ParameterList value, word;
+    value.set("ainv: symmetric", symmetric);
+    word.set("ainv: symmetric", symmetric ? "yes" : "no");
+    const std::string expected = symmetric ? "ainv" : "ainv:symmetric=no";
+    EXPECT_EQ(chooseParameters("ainv", value).specification, expected);
+    EXPECT_EQ(chooseParameters("ainv", word).specification, expected);
+  }
+}
+
 TEST(TpetraParameters, BlockSizesReachFrom0To1000) {
   for (const int size : {0, 1, 1000}) {
     ParameterList list;
