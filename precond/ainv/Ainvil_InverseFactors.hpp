@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// \file
-/// Inverse factors by incomplete (bi)conjugation, all columns at a time: the entrance to this
-/// folder.
+/// Inverse factors by incomplete (bi)conjugation, all columns at a time: the entrance to this room.
 ///
 /// ### What is computed
 ///
@@ -12,11 +11,10 @@
 /// symmetric there is Z only, and X = Y = Z.
 ///
 ///     x_j = e_j
-///     for i = 1 .. j - 1:   p_ij = y_i^T B x_j             (AINV: b_i^T x_j, b_i^T being row i of
-///     B)
-///                           x_j -= (p_ij / d_i) x_i,  then entries |x_kj| < drop, k != j, are
-///                           dropped
-///     d_j = w_j^T A z_j                                    (AINV: a_j^T z_j)
+///     for i = 1 .. j - 1:   p_ij = y_i^T B x_j         (AINV: b_i^T x_j, b_i^T being row i of B)
+///                           x_j -= (p_ij / d_i) x_i
+///                           entries |x_kj| < drop, k != j, are dropped
+///     d_j = w_j^T A z_j                                (AINV: a_j^T z_j)
 ///
 /// Column j *depends* on the columns i with p_ij != 0 on the way. Only values tell which these are,
 /// but a pattern bounds them: p_ij = (B^T y_i)^T x_j, so that i *influences* j only if the pattern
@@ -27,7 +25,7 @@
 ///
 /// Without dropping, the columns that j depends on fill whole subtrees of the elimination tree, and
 /// that of a grid is thousands of levels high: hardly anything could be done at the same time. With
-/// dropping a column depends on a few near it, but nobody knows which before the values are there.
+/// dropping a column depends on a few near it, but which ones is not known before the values are.
 /// So columns are computed by a fixed-point iteration. A round computes many *pending* columns,
 /// each from the *current versions* of the columns before it, whether these are final or not, and
 /// writes their *next versions*. Columns that depend on one that has changed become pending again.
@@ -50,52 +48,44 @@
 /// ### One column through one round of the worklist
 ///
 /// 1. *Queue.* Column j is pending and in Worklist::queue: at first all columns are.
-/// 2. *SelectColumns.* j is selected for this round, or it waits: if a pending i < j influences it,
-/// and
-///    enough others are queued to keep the GPU busy. Its turn comes when i has been computed. The
-///    selected columns are sorted by the size of the hash tables they need (SortByTableSize),
-///    because scratch memory decides how many columns a GPU computes at a time: each size has a
-///    launch.
+/// 2. *SelectColumns.* j is selected for this round, or it waits: if a pending i < j influences it
+///    and enough others are queued to keep the GPU busy. Its turn comes when i has been computed.
+///    The selected columns are sorted by the size of the hash tables they need (SortByTableSize),
+///    because scratch memory decides how many columns a GPU computes at a time: a launch a size.
 /// 3. *ConjugateColumns.* One warp computes column j. It reads the current versions of x_i, y_i and
-/// d_i,
-///    i < j, columns of B, and for which i to look at FactorSide::by_row: the columns of Y by rows.
-///    x_j and B x_j grow in hash tables in scratch memory. Nobody else writes column j, and nobody
-///    reads what is written here before the round is over, except for by_row, which only ever
-///    grows.
-/// 4. *StoreColumn.* The warp writes the next version of x_j, its support and the next d_j, enters
-/// them
-///    into the patterns by rows, and notes by what they differ from the current version (Change).
-///    pending(j) = 0.
-/// 5. *NotifyDependents* looks from each computed column i that has changed along the pattern of
-///    B^T y_i, of the current and the next version, into FactorSide::supports_by_row: the columns
-///    found are those that i influences. They become pending and are queued. Where so many have
-///    changed that a pass over all columns is cheaper, FirstInfluence and MarkDependents do the
-///    same.
+///    d_i, i < j, and columns of B; which i to look at it finds in FactorSide::by_row, the columns
+///    of Y by rows. x_j and B x_j grow in hash tables in scratch memory. No other warp writes
+///    column j, and none reads its next version in this round. The patterns by rows are shared:
+///    warps insert into them while others read, which adds candidates with p_ij = 0 at most.
+/// 4. *StoreColumn.* The warp writes the next version of x_j, its support and the next d_j, inserts
+///    them into the patterns by rows, and notes by what they differ from the current version
+///    (Change). Column j is no longer pending.
+/// 5. *NotifyDependents* goes from each computed column i that has changed along the pattern of
+///    B^T y_i, of the current and the next version, and finds in FactorSide::supports_by_row the
+///    columns that i influences. They become pending and are queued. Where so many have changed
+///    that a pass over all columns is cheaper, FirstInfluence and MarkDependents do the same.
 /// 6. *EndRound.* The next version becomes the current one.
 ///
 /// ### How memory grows
 ///
 /// Sizes are not known before. Three kinds of memory may turn out too small in a round; the column
-/// then stays pending, its current version as it is, and is queued again (counted by
-/// Worklist::num_failed).
+/// then stays pending, its current version as it is, and is queued again (Worklist::num_failed).
 ///
-///   * The hash tables in scratch memory: the column asks for the next power of two.
-///   * The pools that columns and supports live in (ListPool). A column that outgrows its place
-///   moves to
-///     the end of the pool. At the end of the memory FactorStorage::grow() moves all to a pool of
-///     twice the size, between rounds.
-///   * The patterns by rows (ColumnsByRow), which take insertions as linked lists, until rebuild().
+/// * The hash tables in scratch memory: the column asks for the next power of two.
+/// * The pools that columns and supports live in (ListPool). A column that outgrows its place moves
+///   to the end of the pool. Where that is full, FactorStorage::grow() moves all columns to one of
+///   twice the size, between rounds.
+/// * The patterns by rows (ColumnsByRow), which take insertions as linked lists, until rebuild().
 ///
 /// ### Where it can break down
 ///
-///   * d_j <= 0 (= 0 if not symmetric) or not finite: the policy's substitute takes its place, and
-///   the
-///     column is marked broken. A later round may mend it, as long as columns before it are
-///     pending. Under the policy `fail` the rounds end when a broken column has no pending one
-///     before it, because the columns behind it may grow without bounds.
-///   * Z and W have more entries than max_entries: the rounds end (FactorStop::TooFull).
-///   * Columns overflow to infinity or NaN: pivots of them are broken; NaN equals NaN when
-///     versions are compared, so that the iteration ends. Ainv refuses factors that are not finite.
+/// * d_j <= 0 (= 0 if not symmetric) or not finite: the policy's substitute takes its place, and
+///   the column is marked broken. A later round may mend it as long as columns before it are
+///   pending. Under the policy `fail` the rounds end when a broken column has no pending one before
+///   it, because the columns behind it may grow without bounds.
+/// * Z and W have more entries than max_entries: the rounds end (FactorStop::TooFull).
+/// * Columns overflow to infinity or NaN: their pivots are broken, or Ainv refuses the factors. NaN
+///   equals NaN when versions are compared, so that the iteration ends.
 
 #include "Ainvil_Preconditioner.hpp"
 #include "ainv/Ainvil_FactorStorage.hpp"

@@ -18,7 +18,7 @@ struct ConjugationSide {
   BsrMatrix<Scalar, Device> b_transposed; ///< its rows are the columns of B
   ColumnsByRow<Scalar, Device> x_by_row, y_by_row;
   SparseColumns<Scalar, Device> supports;       ///< patterns: where an x_j was nonzero on the way
-  ColumnsByRow<Scalar, Device> supports_by_row; ///< or none, if nobody asks who depends on whom
+  ColumnsByRow<Scalar, Device> supports_by_row; ///< empty if one thread computes all
 };
 
 /// Writes a column and its support; false where a pool or a list is full, whereupon the column is
