@@ -73,7 +73,7 @@ struct ColumnsByRow {
       : row_map(allocate<Offset, Device>(exec, "Ainvil::row_map", size_t(n) + 1)),
         head(allocate<Ordinal, Device>(exec, "Ainvil::head", n)), num_links(counter) {}
 
-  bool exists() const { return head.data() != nullptr; }
+  KOKKOS_FUNCTION bool exists() const { return head.data() != nullptr; }
 
   /// Compresses the pattern as it is now and empties the linked lists. These have place for half as
   /// many entries as there are, and for 16 a row while columns are short. `filled` is workspace of
