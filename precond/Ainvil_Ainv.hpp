@@ -5,10 +5,16 @@
 
 #include "Ainvil_Ordering.hpp"
 #include "Ainvil_Preconditioner.hpp"
-#include "ainv/Ainvil_InverseFactors.hpp"
 #include "product/Ainvil_StoredMatrix.hpp"
 
 namespace ainvil {
+
+/// What an entry z_kj is compared with when it is dropped.
+enum class DropRule {
+  Auto,     ///< Relative if symmetric, Absolute if not
+  Absolute, ///< the tolerance
+  Relative  ///< tolerance x sqrt(|a_jj / a_kk|): as if A had been scaled to a unit diagonal before
+};
 
 /// Variant, dropping and order of Ainv.
 struct AinvParameters {
@@ -32,6 +38,9 @@ struct AinvParameters {
 };
 
 namespace detail {
+
+template <class Scalar, class Device>
+class InverseFactors;
 
 /// The arrays of a stored factor, kept from compute to compute and as long as the longest so far.
 template <class Scalar, class Device>
@@ -76,11 +85,12 @@ public:
 
   /// \throws InvalidArgument for parameters out of range.
   explicit Ainv(const AinvParameters& parameters);
+  ~Ainv() override;
 
   std::string description() const override;
 
-  /// The columns z_j, w_j and pivots d_j, in the elimination order.
-  const detail::InverseFactors<Scalar, Device>& factors() const { return factors_; }
+  /// The columns z_j, w_j and pivots d_j, in the elimination order: ainv/Ainvil_InverseFactors.hpp.
+  const detail::InverseFactors<Scalar, Device>& factors() const { return *factors_; }
   // What apply() multiplies with, M^-1 = left right, in the numbering of A.
   const StoredMatrix<Scalar, Device>& left() const { return left_; }   ///< Z D^-1/2, or Z
   const StoredMatrix<Scalar, Device>& right() const { return right_; } ///< left^T, or D^-1 W^T
@@ -106,7 +116,7 @@ private:
   Kokkos::View<const Offset*, Device> source_; ///< of its entries in A
   PermutedGraph<Device> transposed_;           ///< of it; empty if symmetric
   Kokkos::View<Scalar*, Device> values_, transposed_values_;
-  detail::InverseFactors<Scalar, Device> factors_;
+  std::unique_ptr<detail::InverseFactors<Scalar, Device>> factors_;
   Kokkos::View<Offset*, Device> places_; ///< to sort and transpose with
   detail::AinvArrays<Scalar, Device> left_arrays_, right_arrays_, z_arrays_;
   StoredMatrix<Scalar, Device> left_;  ///< Z D^-1/2, or Z

@@ -9,6 +9,7 @@
 
 #include "Ainvil_Cg.hpp"
 #include "Ainvil_Factory.hpp"
+#include "ainv/Ainvil_InverseFactors.hpp"
 #include "io/Ainvil_Files.hpp"
 
 #include <iostream>

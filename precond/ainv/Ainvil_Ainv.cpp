@@ -3,6 +3,7 @@
 
 #include "Ainvil_Convert.hpp"
 #include "Ainvil_Partition.hpp"
+#include "ainv/Ainvil_InverseFactors.hpp"
 #include "backend/Ainvil_Counted.hpp"
 #include "dense/Ainvil_BlockArrays.hpp"
 #include "graph/Ainvil_SortRows.hpp"
@@ -132,7 +133,8 @@ StoredMatrix<Scalar, Device> stored(const typename Device::execution_space& exec
 } // namespace
 
 template <class Scalar, class Device>
-Ainv<Scalar, Device>::Ainv(const AinvParameters& parameters) : parameters_(parameters) {
+Ainv<Scalar, Device>::Ainv(const AinvParameters& parameters)
+    : parameters_(parameters), factors_(new detail::InverseFactors<Scalar, Device>()) {
   const auto require = [](bool good, const auto&... text) {
     if (!good)
       throw InvalidArgument(message(text...));
@@ -149,6 +151,9 @@ Ainv<Scalar, Device>::Ainv(const AinvParameters& parameters) : parameters_(param
           parameters_.parts);
   require(parameters_.shift > 0, "the shift must be positive, but it is ", parameters_.shift);
 }
+
+template <class Scalar, class Device>
+Ainv<Scalar, Device>::~Ainv() = default;
 
 template <class Scalar, class Device>
 std::string Ainv<Scalar, Device>::description() const {
@@ -204,7 +209,7 @@ void Ainv<Scalar, Device>::doInitialize(const execution_space& exec, const Matri
       transposed_ = transpose(exec, graph_);
       transposed_values_ = allocate<Scalar, Device>(exec, "Ainvil::values", nnz);
     }
-    factors_ = {};
+    *factors_ = {};
     left_ = right_ = {};
     left_arrays_ = right_arrays_ = z_arrays_ = {};
     places_ = {};
@@ -228,35 +233,35 @@ void Ainv<Scalar, Device>::doCompute(const execution_space& exec, const Matrix& 
                                    transposed_values_);
       transposed = Matrix(transposed_.graph, transposed_values_, 1);
     }
-    if (factors_.numColumns() != graph_.num_rows)
-      factors_ = detail::InverseFactors<Scalar, Device>(
+    if (factors_->numColumns() != graph_.num_rows)
+      *factors_ = detail::InverseFactors<Scalar, Device>(
           exec,
           {parameters_.stabilized, parameters_.symmetric, dropRule(parameters_), parameters_.drop,
            parameters_.max_column, parameters_.breakdown, parameters_.shift,
            mostEntries(parameters_, graph_.numEntries())},
           graph_.num_rows);
     try {
-      factors_.compute(exec, ordered, transposed, this->progressOf("columns", graph_.num_rows));
+      factors_->compute(exec, ordered, transposed, this->progressOf("columns", graph_.num_rows));
     } catch (...) { // out of memory, say: half of the columns may have moved to new places
-      factors_ = {};
+      *factors_ = {};
       throw;
     }
   });
-  if (factors_.isTooFull()) {
-    const Offset entries = factors_.entries();
-    factors_ = {};
+  if (factors_->isTooFull()) {
+    const Offset entries = factors_->entries();
+    *factors_ = {};
     throw BreakdownError(message(
         "the inverse factors of ainv fill up: they have ", entries, " entries, more than max-fill=",
         parameters_.max_fill, " times the ", graph_.numEntries(), " of the matrix, and are not ",
         "complete: choose order=nd, limit the columns by max-col, drop more, or raise max-fill"));
   }
-  report_.breakdowns = factors_.breakdowns();
+  report_.breakdowns = factors_->breakdowns();
   report_.first_breakdown =
       report_.breakdowns == 0
           ? -1
-          : detail::readBack(exec, order_.new_to_old, factors_.firstBreakdown()) / a.block_size;
+          : detail::readBack(exec, order_.new_to_old, factors_->firstBreakdown()) / a.block_size;
   if (report_.breakdowns > 0 && parameters_.breakdown == BreakdownPolicy::Fail) {
-    factors_ = {}; // columns of a failure are a bad start
+    *factors_ = {}; // columns of a failure are a bad start
     throw BreakdownError(message(
         report_.breakdowns, " or more pivots are ", parameters_.symmetric ? "not positive" : "zero",
         " or not finite, the first in ", counted("block row", report_.first_breakdown),
@@ -264,8 +269,8 @@ void Ainv<Scalar, Device>::doCompute(const execution_space& exec, const Matrix& 
         "drop less, or choose the breakdown policy 'shift' or 'replace'"));
   }
   report_.phases.time(exec, "Ainv", "assemble", [&] { assemble(exec); });
-  report_.note(message("rounds=", factors_.rounds()));
-  report_.note(message("columns=", double(factors_.columnsComputed()) /
+  report_.note(message("rounds=", factors_->rounds()));
+  report_.note(message("columns=", double(factors_->columnsComputed()) /
                                        std::max<double>(1, double(graph_.num_rows))));
   if (parameters_.parts > 1) {
     report_.note(message("cut=", edge_cut_));
@@ -280,11 +285,11 @@ void Ainv<Scalar, Device>::assemble(const execution_space& exec) {
   const Kokkos::View<const Ordinal*, Device> order = order_.new_to_old;
   left_ = right_ = {}; // arrays that become too short are freed before there are longer ones
   const Matrix right = rowsOf<Scalar, Device>(
-      exec, factors_.w(), factors_.state(), order,
+      exec, factors_->w(), factors_->state(), order,
       symmetric ? PivotPower::InverseRoot : PivotPower::Inverse, right_arrays_, places_);
   right_ = stored<Scalar, Device>(exec, parameters_.storage, right, right_arrays_.rounded);
   const Matrix z = symmetric ? right
-                             : rowsOf<Scalar, Device>(exec, factors_.z(), factors_.state(), order,
+                             : rowsOf<Scalar, Device>(exec, factors_->z(), factors_->state(), order,
                                                       PivotPower::Zero, z_arrays_, places_);
   left_ = stored<Scalar, Device>(exec, parameters_.storage,
                                  transposeOf<Scalar, Device>(exec, z, left_arrays_, places_),

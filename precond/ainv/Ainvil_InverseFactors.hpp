@@ -87,19 +87,12 @@
 /// * Columns overflow to infinity or NaN: their pivots are broken, or Ainv refuses the factors. NaN
 ///   equals NaN when versions are compared, so that the iteration ends.
 
-#include "Ainvil_Preconditioner.hpp"
+#include "Ainvil_Ainv.hpp"
 #include "ainv/Ainvil_FactorStorage.hpp"
 
 #include <functional>
 
 namespace ainvil {
-
-/// What an entry z_kj is compared with when it is dropped.
-enum class DropRule {
-  Auto,     ///< Relative if symmetric, Absolute if not
-  Absolute, ///< the tolerance
-  Relative  ///< tolerance x sqrt(|a_jj / a_kk|): as if A had been scaled to a unit diagonal before
-};
 
 namespace detail {
 

@@ -7,7 +7,7 @@
 #include "precond/PrecondSupport.hpp"
 #include "precond/ainv/AinvReference.hpp"
 
-#include "Ainvil_Ainv.hpp"
+#include "ainv/Ainvil_InverseFactors.hpp"
 
 #include <string>
 #include <vector>
