@@ -37,6 +37,9 @@ struct AinvParameters {
   double shift = 1e-3; ///< pivot that BreakdownPolicy::Shift takes, relative to |a_jj|
 };
 
+/// The rule that is meant: what DropRule::Auto stands for.
+DropRule dropRule(const AinvParameters& parameters);
+
 namespace detail {
 
 template <class Scalar, class Device>
@@ -82,6 +85,10 @@ public:
   using Base = Preconditioner<Scalar, Device>;
   using typename Base::execution_space;
   using typename Base::Matrix;
+
+  using Parameters = AinvParameters; ///< what it is made with
+
+  static const ParameterTable<Parameters>& parameterTable(); ///< the keys that name them
 
   /// \throws InvalidArgument for parameters out of range.
   explicit Ainv(const AinvParameters& parameters);

@@ -4,6 +4,7 @@
 /// Preconditioners from one line of text, as on the command line of ainvil-solve.
 
 #include "Ainvil_Preconditioner.hpp"
+#include "parameters/Ainvil_Specification.hpp"
 
 #include <string>
 #include <vector>
@@ -17,7 +18,8 @@ namespace detail {
 
 /// createPreconditioner() for the scalars and devices that the library is compiled for.
 template <class Scalar, class Device>
-PreconditionerPtr<Scalar, Device> makePreconditioner(const std::string& specification);
+PreconditionerPtr<Scalar, Device> makePreconditioner(const std::string& specification,
+                                                     ParameterNames names = ParameterNames::Keys);
 
 } // namespace detail
 
@@ -49,22 +51,8 @@ PreconditionerPtr<Scalar, Device> createPreconditioner(const std::string& specif
 template <class Scalar, class Device>
 FsaiParameters<Device> fsaiParameters(const std::string& specification);
 
-/// One key a method accepts.
-struct ParameterHelp {
-  std::string key;          ///< as in key=value
-  std::string values;       ///< accepted values, the default first
-  std::string meaning;      ///< in a few words
-  std::string without = {}; ///< the default holds where this key is not given; empty: always
-};
-
-/// One method and its keys.
-struct MethodHelp {
-  std::string name;                      ///< what stands before the colon
-  std::string meaning;                   ///< in a few words
-  std::vector<ParameterHelp> parameters; ///< all keys
-};
-
-/// All methods and keys that createPreconditioner understands.
-const std::vector<MethodHelp>& preconditionerHelp();
+/// All methods and keys that createPreconditioner understands, those that user code has registered
+/// included.
+std::vector<MethodHelp> preconditionerHelp();
 
 } // namespace ainvil

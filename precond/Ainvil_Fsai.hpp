@@ -92,6 +92,10 @@ public:
   using typename Base::execution_space;
   using typename Base::Matrix;
 
+  using Parameters = FsaiParameters<Device>; ///< what it is made with
+
+  static const ParameterTable<Parameters>& parameterTable(); ///< the keys that name them
+
   /// \throws InvalidArgument for parameters out of range.
   explicit Fsai(const FsaiParameters<Device>& parameters);
 

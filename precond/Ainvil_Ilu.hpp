@@ -1,45 +1,55 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// \file
-/// The incomplete LU preconditioner with a choice of triangular strategies.
+/// The preconditioner of an incomplete factorisation and a way to apply its triangular factors.
 
-#include "ilu/Ainvil_BlockIlu.hpp"
-#include "triangular/Ainvil_ExactTriangularSolver.hpp"
-#include "triangular/Ainvil_Isai.hpp"
-#include "triangular/Ainvil_Sweeps.hpp"
+#include "ilu/Ainvil_Factorization.hpp"
+#include "triangular/Ainvil_TriangularSolver.hpp"
 
-#include <variant>
+#include <functional>
 
 namespace ainvil {
 
-/// The triangular strategies: the type of the parameters chooses.
-template <class Device>
-using TriangularParameters = std::variant<ExactParameters, IsaiParameters<Device>, SweepParameters>;
-
-/// The factorisation and how its factors are applied.
-template <class Device>
-struct IluParameters {
-  BlockIluParameters factorization;   ///< of A
-  TriangularParameters<Device> solve; ///< how L^-1 and U^-1 are applied
-  Storage storage = Storage::Native;  ///< of the factors or inverses that are applied
+/// What Ilu puts together.
+template <class Scalar, class Device>
+struct IluParts {
+  FactorizationPtr<Scalar, Device> factorization;   ///< of A
+  TriangularSolverPtr<Scalar, Device> lower, upper; ///< how L^-1 and U^-1 are applied
+  Storage storage = Storage::Native;                ///< of what these apply
 };
 
-/// M^-1 = U^-1 L^-1 with the factors of BlockIlu and one of the triangular strategies for both.
+/// The same by name, see registerFactorization() and registerTriangularSolver(): what makes the
+/// parts, with their parameters.
+template <class Scalar, class Device>
+struct IluChoice {
+  std::function<FactorizationPtr<Scalar, Device>()> factorization;   ///< of A
+  std::function<TriangularSolverPtr<Scalar, Device>(Storage)> solve; ///< for either factor
+  Storage storage = Storage::Native;                                 ///< of what is applied
+  operator IluParts<Scalar, Device>() const {                        ///< makes them
+    return {factorization(), solve(storage), solve(storage), storage};
+  }
+};
+
+/// M^-1 = U^-1 L^-1 with the factors L U ~ A of a Factorization and a TriangularSolver for each.
 template <class Scalar, class Device>
 class Ilu final : public Preconditioner<Scalar, Device> {
 public:
   using Base = Preconditioner<Scalar, Device>;
   using typename Base::execution_space;
   using typename Base::Matrix;
+  using Parameters = IluChoice<Scalar, Device>; ///< of a specification
 
-  /// \throws InvalidArgument for parameters out of range.
-  explicit Ilu(const IluParameters<Device>& parameters);
+  /// The keys `factorization` and `solve`, those of all that is registered, and `storage`.
+  static const ParameterTable<Parameters>& parameterTable();
+
+  /// IluParameters and IluChoice convert to the parts. \throws InvalidArgument if one is missing.
+  explicit Ilu(IluParts<Scalar, Device> parts);
 
   std::string description() const override;
-  bool isFixed() const override { return lower_->isFixed() && upper_->isFixed(); }
-  const BlockIlu<Scalar, Device>& factors() const { return factors_; }            ///< L and U
-  const TriangularSolver<Scalar, Device>& lowerSolver() const { return *lower_; } ///< of L
-  const TriangularSolver<Scalar, Device>& upperSolver() const { return *upper_; } ///< of U
+  bool isFixed() const override { return parts_.lower->isFixed() && parts_.upper->isFixed(); }
+  const Factorization<Scalar, Device>& factors() const { return *parts_.factorization; } ///< L, U
+  const TriangularSolver<Scalar, Device>& lowerSolver() const { return *parts_.lower; }  ///< of L
+  const TriangularSolver<Scalar, Device>& upperSolver() const { return *parts_.upper; }  ///< of U
 
 protected:
   void doInitialize(const execution_space& exec, const Matrix& a) override;
@@ -50,9 +60,7 @@ protected:
 private:
   using Base::report_;
 
-  IluParameters<Device> parameters_;
-  BlockIlu<Scalar, Device> factors_;
-  std::unique_ptr<TriangularSolver<Scalar, Device>> lower_, upper_;
+  IluParts<Scalar, Device> parts_;
   mutable MultiVector<Scalar, Device> intermediate_;
 };
 

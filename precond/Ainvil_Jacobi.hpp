@@ -7,6 +7,9 @@
 
 namespace ainvil {
 
+/// There are none.
+struct IdentityParameters {};
+
 /// M = I.
 template <class Scalar, class Device>
 class Identity final : public Preconditioner<Scalar, Device> {
@@ -14,6 +17,9 @@ public:
   using Base = Preconditioner<Scalar, Device>;
   using typename Base::execution_space;
   using typename Base::Matrix;
+
+  /// The parameters choose nothing.
+  explicit Identity(const IdentityParameters& = {}) {}
 
   std::string description() const override { return "none"; }
 
@@ -43,6 +49,10 @@ public:
   using Base = Preconditioner<Scalar, Device>;
   using typename Base::execution_space;
   using typename Base::Matrix;
+
+  using Parameters = JacobiParameters; ///< what it is made with
+
+  static const ParameterTable<Parameters>& parameterTable(); ///< the keys that name them
 
   /// \throws InvalidArgument unless the shift is positive.
   explicit Jacobi(JacobiParameters parameters);

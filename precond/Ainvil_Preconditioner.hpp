@@ -13,6 +13,10 @@
 
 namespace ainvil {
 
+/// The keys of a method, see parameters/Ainvil_ParameterTable.hpp.
+template <class Struct>
+class ParameterTable;
+
 /// What to do with a pivot block that cannot be inverted.
 enum class BreakdownPolicy {
   Fail,   ///< throw BreakdownError

@@ -34,8 +34,8 @@ MATRIX = """%%MatrixMarket matrix coordinate real general
 """
 # Beginnings of what docs/parameters.md says of a key, and other keys without which it has no effect.
 NEEDS = {"`relax=auto`": "solve=isai,relax=auto,", "`isai`": "solve=isai,", "`async`": "solve=async,",
-         "`jacobi`, `async`": "solve=jacobi,", "With `breakdown=shift`": "breakdown=shift,",
-         "Adaptive:": "adaptive=1,"}
+         "`jacobi`, `async`": "solve=jacobi,", "`breakdown=shift`": "breakdown=shift,",
+         "`adaptive`:": "adaptive=1,"}
 VECTOR = "%%MatrixMarket matrix array real general\n6 1\n1\n1\n1\n1\n1\n1\n"
 
 
@@ -242,6 +242,13 @@ class Parameters(unittest.TestCase):
                     self.assertIn(kind, ("integer", "number"), where)
                     self.assertEqual("auto" in words, "auto" in values, where)
 
+    def test_tables_are_those_of_the_program(self):
+        done = subprocess.run([EXECUTABLES["ainvil-solve"], "--parameters"],
+                              stdout=subprocess.PIPE, check=True)
+        page = read("docs/parameters.md")
+        self.assertIn("<!-- tables -->\n\n" + done.stdout.decode() + "<!-- end of tables -->", page,
+                      "run scripts/parameters.sh")
+
     def accepts(self, specification):
         done = subprocess.run(
             [EXECUTABLES["ainvil-solve"], "--problem", "poisson5:4", "--max-iters", "0", "--quiet",
@@ -259,7 +266,7 @@ class Parameters(unittest.TestCase):
                 self.assertTrue(self.accepts(start + re.findall(r"`([^`]+)`", default)[0]), start)
                 for relation, bound in re.findall(r"([<>]=?) (\d+)", accepted):
                     outside = int(bound) - (relation == ">=")
-                    inside = {">=": bound, ">": "1e-6", "<": str(int(bound) - 1e-6)}[relation]
+                    inside = {">=": bound, ">": str(int(bound) + 1e-6), "<": str(int(bound) - 1e-6)}[relation]
                     self.assertFalse(self.accepts(f"{start}{outside}"), f"{start}{outside}")
                     self.assertTrue(self.accepts(start + inside), start + inside)
 

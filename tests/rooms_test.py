@@ -27,23 +27,20 @@ BELOW = {
 }
 CORE = ["core", "core/product", "core/graph", "core/dense", "core/backend"]
 PARTITION = CORE + ["partition", "partition/metis"]
+METHOD = PARTITION + ["precond/breakdown", "precond/parameters"]
 BELOW.update({
     "core": CORE,
     "core/io": CORE,
     "core/gallery": CORE,
     "partition/metis": CORE,
     "partition": PARTITION,
+    "precond/parameters": PARTITION,
     "precond/breakdown": PARTITION,
-    "precond/jacobi": PARTITION + ["precond/breakdown"],
-    "precond/triangular": PARTITION + ["precond/breakdown"],
-    "precond/ilu": PARTITION + ["precond/breakdown", "precond/triangular"],
-    "precond/fsai": PARTITION + ["precond/breakdown"],
-    "precond/ainv": PARTITION + ["precond/breakdown"],
+    "precond/triangular": METHOD,
+    "precond/ilu": METHOD + ["precond/triangular"],
     "solvers/krylov": CORE,
     "solvers": CORE + ["solvers/krylov"],
 })
-BELOW["precond"] = PARTITION + [room for room in BELOW if room.startswith("precond/")]
-BELOW["precond/tpetra"] = BELOW["precond"] + ["precond"]
 TOP = {"core", "partition", "precond", "solvers"}
 
 
@@ -51,6 +48,16 @@ def files():
     """Sources and headers of the library, relative to the source folder."""
     return sorted(os.path.relpath(path, SOURCE) for root in TOP for path in
                   glob.glob(os.path.join(SOURCE, root, "**", "*.[hc]pp"), recursive=True))
+
+
+def add_methods():
+    """The room of precond/Ainvil_Jacobi.hpp is precond/jacobi: a new method needs no line here."""
+    for path in glob.glob(os.path.join(SOURCE, "precond", "Ainvil_*.hpp")):
+        room = "precond/" + os.path.basename(path)[len("Ainvil_"):-len(".hpp")].lower()
+        if os.path.isdir(os.path.join(SOURCE, room)):
+            BELOW.setdefault(room, METHOD)
+    BELOW["precond"] = PARTITION + [room for room in BELOW if room.startswith("precond/")]
+    BELOW["precond/tpetra"] = BELOW["precond"] + ["precond"]
 
 
 def read(name):
@@ -72,6 +79,7 @@ class Rooms(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
+        add_methods()
         cls.files = files()
         cls.includes = {name: [found(include) for include in quoted(name)] for name in cls.files}
 
@@ -116,7 +124,7 @@ class Rooms(unittest.TestCase):
         public = [name for name in self.files
                   if os.path.dirname(name) in TOP and name.endswith(".hpp")]
         self.assertGreater(len(public), 10)
-        self.assertLessEqual(len(public) + len(["Ainvil.hpp"]), 25, public)
+        self.assertLessEqual(len(public), 25, public)
 
     def test_public_headers_pull_in_no_kernel(self):
         launches = re.compile(r"parallel_(for|reduce|scan)|Team\w*Range|ThreadVectorRange|"

@@ -3,6 +3,7 @@
 
 #include "Ainvil_BuildInfo.hpp"
 #include "program/CommandLineOptions.hpp"
+#include "solve/ParameterPage.hpp"
 
 #include "Ainvil_Factory.hpp"
 #include "gallery/Ainvil_Gallery.hpp"
@@ -117,7 +118,7 @@ std::string footer(Program program) {
   for (const MethodHelp& method : preconditionerHelp()) {
     text += helpLine(method.name, method.meaning, 2);
     for (const ParameterHelp& parameter : method.parameters)
-      text += helpLine(parameter.key + "=" + parameter.values, parameter.meaning, 4);
+      text += helpLine(parameter.key + "=" + parameter.values(), parameter.meaning(), 4);
   }
   if (program != Program::Peers)
     text +=
@@ -313,8 +314,14 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program 
          "x of the fastest run that converged, or if none did,\n"
          "of the one with the smallest residual");
   app.add_flag("--quiet", command.quiet, "no table, no progress line");
+  bool parameters = false;
+  if (program == Program::Solve)
+    app.add_flag("--parameters", parameters,
+                 "all parameters of the preconditioners as Markdown, and stop");
 
   command.help = parse(app, arguments, footer(program));
+  if (parameters)
+    command.help = parameterPage();
   if (!command.help.empty())
     return command;
   if (!rhs.empty())

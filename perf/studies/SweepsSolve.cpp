@@ -4,7 +4,7 @@
 #include "studies/SweepsTriangle.hpp"
 
 #include "Ainvil_Gmres.hpp"
-#include "Ainvil_Ilu.hpp"
+#include "ilu/Ainvil_IluParameters.hpp"
 
 namespace ainvil {
 namespace perf {

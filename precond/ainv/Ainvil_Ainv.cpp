@@ -17,12 +17,6 @@ namespace {
 
 using detail::Range;
 
-DropRule dropRule(const AinvParameters& parameters) {
-  if (parameters.drop_rule != DropRule::Auto)
-    return parameters.drop_rule;
-  return parameters.symmetric ? DropRule::Relative : DropRule::Absolute;
-}
-
 /// Of Z and W, for a matrix of so many; 0: any number. A million is no trouble.
 Offset mostEntries(const AinvParameters& parameters, Offset of_matrix) {
   const double most = std::max(1e6, parameters.max_fill * double(of_matrix));
@@ -154,24 +148,6 @@ Ainv<Scalar, Device>::Ainv(const AinvParameters& parameters)
 
 template <class Scalar, class Device>
 Ainv<Scalar, Device>::~Ainv() = default;
-
-template <class Scalar, class Device>
-std::string Ainv<Scalar, Device>::description() const {
-  const char* orders[] = {"natural", "rcm", "nd"};
-  std::string text = message(
-      "ainv: {variant: ", parameters_.stabilized ? "sainv" : "ainv", ", drop: ", parameters_.drop,
-      dropRule(parameters_) == DropRule::Relative ? " relative" : " absolute");
-  if (parameters_.max_column > 0)
-    text += message(", max-col: ", parameters_.max_column);
-  if (parameters_.max_fill != AinvParameters().max_fill)
-    text += message(", max-fill: ", parameters_.max_fill);
-  if (parameters_.parts > 1)
-    text += message(", parts: ", parameters_.parts);
-  if (!parameters_.symmetric)
-    text += ", symmetric: no";
-  return text + message(", order: ", orders[static_cast<int>(parameters_.order)],
-                        ", storage: ", nameOf<Scalar>(parameters_.storage), "}");
-}
 
 template <class Scalar, class Device>
 void Ainv<Scalar, Device>::doInitialize(const execution_space& exec, const Matrix& a) {

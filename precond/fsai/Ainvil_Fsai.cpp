@@ -83,24 +83,6 @@ Fsai<Scalar, Device>::Fsai(const FsaiParameters<Device>& parameters) : parameter
 }
 
 template <class Scalar, class Device>
-std::string Fsai<Scalar, Device>::description() const {
-  const FsaiAdaptive& adaptive = parameters_.adaptive;
-  const bool from_user = parameters_.pattern.row_map.extent(0) > 0;
-  std::string text = from_user ? "fsai: {pattern: user" : message("fsai: {tau: ", parameters_.tau);
-  if (from_user && adaptive.steps > 0)
-    text += message(", tau: ", parameters_.tau);
-  if (!from_user)
-    text += message(", power: ", adaptive.steps > 0 ? adaptive.power : parameters_.power);
-  if (adaptive.steps > 0)
-    text += message(", adaptive: ", adaptive.steps, ", per-step: ", adaptive.per_step,
-                    ", tolerance: ", adaptive.tolerance);
-  if (parameters_.max_row > 0 && (adaptive.steps > 0 || !from_user))
-    text += message(", max-row: ", parameters_.max_row);
-  return text + message(", filter: ", parameters_.filter,
-                        ", storage: ", nameOf<Scalar>(parameters_.storage), "}");
-}
-
-template <class Scalar, class Device>
 void Fsai<Scalar, Device>::doInitialize(const execution_space& exec, const Matrix& a) {
   const Ordinal n = a.numRows();
   const Offset bs2 = Offset(a.block_size) * a.block_size;

@@ -5,6 +5,7 @@
 #include "backend/Ainvil_Counted.hpp"
 #include "dense/Ainvil_BlockArrays.hpp"
 #include "ilu/Ainvil_BlockIluRow.hpp"
+#include "parameters/Ainvil_CommonParameters.hpp"
 #include "product/Ainvil_LongRows.hpp"
 #include "product/Ainvil_Probes.hpp"
 #include "product/Ainvil_Spmv.hpp"
@@ -80,13 +81,6 @@ struct ResidualRow {
 
 } // namespace
 
-std::string describe(const BlockIluParameters& parameters) {
-  std::string text = message("level: ", parameters.level);
-  if (parameters.sweeps > 0)
-    text += message(", iterative: ", parameters.sweeps);
-  return text;
-}
-
 template <class Scalar, class Device>
 BlockIlu<Scalar, Device>::BlockIlu(BlockIluParameters parameters) : parameters_(parameters) {
   if (parameters_.level < 0)
@@ -100,6 +94,30 @@ BlockIlu<Scalar, Device>::BlockIlu(BlockIluParameters parameters) : parameters_(
   if (!(parameters_.pivot_tolerance >= 0))
     throw InvalidArgument(message("the pivot tolerance must not be negative, but it is ",
                                   parameters_.pivot_tolerance));
+}
+
+template <class Scalar, class Device>
+const ParameterTable<BlockIluParameters>& BlockIlu<Scalar, Device>::parameterTable() {
+  using P = BlockIluParameters;
+  const auto make = [] {
+    ParameterTable<P> table;
+    table.integer("level", "fact: iluk level-of-fill", &P::level, 0, "fill level k of ILU(k)")
+        .details("Entries, factorisation and applications grow with it.")
+        .integer("iterative", "fact: sweeps", &P::sweeps, 0,
+                 "factors by n sweeps over all rows instead of level by level")
+        .details("0: level by level. Sweeps wait for nothing; the factors are approximate. Work of "
+                 "a factorisation a sweep.")
+        .describedBy({"level", "iterative?"});
+    detail::addPivots(table, "pivot block", "eps");
+    return table;
+  };
+  static const ParameterTable<P> table = make();
+  return table;
+}
+
+template <class Scalar, class Device>
+std::string BlockIlu<Scalar, Device>::description() const {
+  return parameterTable().describe(parameters_);
 }
 
 template <class Scalar, class Device>

@@ -5,7 +5,7 @@
 
 #include "breakdown/Ainvil_PivotInverter.hpp"
 #include "graph/Ainvil_OrderedRows.hpp"
-#include "triangular/Ainvil_TriangularFactor.hpp"
+#include "ilu/Ainvil_Factorization.hpp"
 
 namespace ainvil {
 
@@ -22,9 +22,6 @@ struct BlockIluParameters {
   double pivot_tolerance = 10;
 };
 
-/// The parameters in one line, for descriptions.
-std::string describe(const BlockIluParameters& parameters);
-
 /// A ~ L U in Crout's normalisation: L = D + S_L is lower triangular with the pivot blocks on its
 /// diagonal, U = I + S_U is unit upper triangular; A = L U holds on the pattern S(LU). The inverses
 /// of the pivot blocks are stored. Any block size; block size 1 is scalar ILU(k). Work: 2
@@ -36,29 +33,34 @@ std::string describe(const BlockIluParameters& parameters);
 /// the equations of a row are solved exactly, a sweep is worth more than one over single entries.
 /// Source: Chow, Patel, Fine-grained parallel incomplete LU factorization (2015), there by entries.
 template <class Scalar, class Device>
-class BlockIlu {
+class BlockIlu final : public Factorization<Scalar, Device> {
 public:
-  using execution_space = typename Device::execution_space;
-  using Matrix = BsrMatrix<Scalar, Device>; ///< A
+  using Base = Factorization<Scalar, Device>;
+  using typename Base::execution_space;
+  using typename Base::Factor;
+  using typename Base::Matrix;
+  using Parameters = BlockIluParameters; ///< what it is made with
+
+  static const ParameterTable<Parameters>& parameterTable(); ///< the keys that name them
 
   /// \throws InvalidArgument for parameters out of range.
   explicit BlockIlu(BlockIluParameters parameters);
-  BlockIlu(const BlockIlu&) = delete; ///< it would share the factors
-  BlockIlu& operator=(const BlockIlu&) = delete;
+
+  std::string description() const override;
 
   /// Pattern of the factors, row order of the factorisation. Records its phases in `report`. A may
   /// lack diagonal blocks: the factors have all of them.
-  void initialize(const execution_space& exec, const Matrix& a, Report& report);
+  void initialize(const execution_space& exec, const Matrix& a, Report& report) override;
 
   /// Factors of a matrix with the same graph. \throws BreakdownError under the policy `fail`, or if
   /// the factors overflow.
-  void compute(const execution_space& exec, const Matrix& a, Report& report);
+  void compute(const execution_space& exec, const Matrix& a, Report& report) override;
 
   /// ||(A - L U)_S||_F / ||A||_F on the pattern S of the factors, of the last compute by sweeps.
-  double residual() const { return residual_; }
+  double residual() const override { return residual_; }
 
-  const TriangularFactor<Scalar, Device>& lower() const { return lower_; } ///< L
-  const TriangularFactor<Scalar, Device>& upper() const { return upper_; } ///< U
+  const Factor& lower() const override { return lower_; }
+  const Factor& upper() const override { return upper_; }
 
 private:
   void sweep(const execution_space& exec, const Matrix& a);

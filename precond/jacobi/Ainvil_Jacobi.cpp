@@ -2,6 +2,7 @@
 #include "Ainvil_Jacobi.hpp"
 
 #include "graph/Ainvil_RowSearch.hpp"
+#include "parameters/Ainvil_CommonParameters.hpp"
 
 #include <limits>
 
@@ -50,8 +51,26 @@ Jacobi<Scalar, Device>::Jacobi(JacobiParameters parameters) : parameters_(parame
 }
 
 template <class Scalar, class Device>
+const ParameterTable<JacobiParameters>& Jacobi<Scalar, Device>::parameterTable() {
+  using P = JacobiParameters;
+  const auto make = [] {
+    ParameterTable<P> table;
+    table
+        .choice("variant", "jacobi: variant", &P::point,
+                std::vector<std::pair<std::string, bool>>{{"block", false}, {"point", true}},
+                "blocks of the matrix, or its scalar diagonal")
+        .details("b^2 values a block row against b.")
+        .describedBy({"variant"});
+    detail::addPivots(table, "block", "eps (of double)");
+    return table;
+  };
+  static const ParameterTable<P> table = make();
+  return table;
+}
+
+template <class Scalar, class Device>
 std::string Jacobi<Scalar, Device>::description() const {
-  return parameters_.point ? "jacobi: {variant: point}" : "jacobi: {variant: block}";
+  return message("jacobi: {", parameterTable().describe(parameters_), "}");
 }
 
 template <class Scalar, class Device>

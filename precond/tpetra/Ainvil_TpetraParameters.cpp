@@ -16,71 +16,14 @@ namespace ainvil {
 namespace tpetra {
 namespace {
 
-enum class Kind { Integer, Number, Word };
-
-struct Name {
-  const char* method; ///< "" for all that have the key
-  const char* key;    ///< of createPreconditioner
-  const char* name;   ///< of the parameter
-  Kind kind;
-};
-
-const Name names[] = {
-    {"ilu", "level", "fact: iluk level-of-fill", Kind::Integer},
-    {"ilu", "iterative", "fact: sweeps", Kind::Integer},
-    {"ilu", "solve", "trisolver: type", Kind::Word},
-    {"ilu", "power", "isai: pattern power", Kind::Integer},
-    {"ilu", "side", "isai: side", Kind::Word},
-    {"ilu", "relax", "isai: relaxation steps", Kind::Integer},
-    {"ilu", "relax-threshold", "isai: relaxation threshold", Kind::Number},
-    {"ilu", "relax-limit", "isai: relaxation limit", Kind::Integer},
-    {"ilu", "sweeps", "sweep: iterations", Kind::Integer},
-    {"ilu", "damping", "sweep: damping factor", Kind::Number},
-    {"ilu", "start", "sweep: start", Kind::Word},
-    {"ilu", "order", "sweep: order", Kind::Word},
-    {"ilu", "divergence-limit", "sweep: divergence limit", Kind::Number},
-    {"fsai", "power", "fsai: levels", Kind::Integer},
-    {"fsai", "tau", "fsai: threshold", Kind::Number},
-    {"fsai", "filter", "fsai: filter", Kind::Number},
-    {"fsai", "max-row", "fsai: max entries per row", Kind::Integer},
-    {"fsai", "adaptive", "fsai: adaptive steps", Kind::Integer},
-    {"fsai", "per-step", "fsai: entries per step", Kind::Integer},
-    {"fsai", "tolerance", "fsai: adaptive tolerance", Kind::Number},
-    {"fsai", "chunk-mib", "fsai: chunk size", Kind::Integer},
-    {"ainv", "variant", "ainv: variant", Kind::Word},
-    {"ainv", "drop", "ainv: drop tolerance", Kind::Number},
-    {"ainv", "drop-rule", "ainv: drop rule", Kind::Word},
-    {"ainv", "max-col", "ainv: max entries per column", Kind::Integer},
-    {"ainv", "max-fill", "ainv: max fill", Kind::Number},
-    {"ainv", "parts", "ainv: parts", Kind::Integer},
-    {"ainv", "order", "ainv: order", Kind::Word},
-    {"ainv", "symmetric", "ainv: symmetric", Kind::Word},
-    {"jacobi", "variant", "jacobi: variant", Kind::Word},
-    {"", "storage", "storage: precision", Kind::Word},
-    {"", "breakdown", "breakdown: policy", Kind::Word},
-    {"", "shift", "breakdown: shift", Kind::Number},
-    {"", "pivot-tol", "breakdown: pivot tolerance", Kind::Number},
-};
-
 constexpr const char* block_size_name = "block: size";
 
-const MethodHelp* findMethod(const std::string& method) {
+/// \throws InvalidArgument for an unknown method.
+MethodHelp helpOf(const std::string& method) {
   for (const MethodHelp& help : preconditionerHelp())
     if (help.name == method)
-      return &help;
-  return nullptr;
-}
-
-/// The first of the values that the help lists.
-std::string defaultOf(const ParameterHelp& help) {
-  return help.values.substr(0, help.values.find('|'));
-}
-
-const Name* findName(const std::string& method, const std::string& key) {
-  for (const Name& name : names)
-    if (key == name.key && (method == name.method || *name.method == '\0'))
-      return &name;
-  return nullptr;
+      return help;
+  throw InvalidArgument(message("Ainvil has no method '", method, "'"));
 }
 
 std::string lowerCase(std::string text) {
@@ -101,25 +44,25 @@ bool takeAs(const Teuchos::ParameterEntry& entry, std::string& text) {
   return true;
 }
 
-std::string textOf(const std::string& method, const std::string& name, Kind kind,
-                   const Teuchos::ParameterEntry& entry) {
+std::string textOf(const std::string& method, const std::string& name, ParameterType type,
+                   bool is_flag, const Teuchos::ParameterEntry& entry) {
   std::string text;
   if (takeAs<std::string>(entry, text))
-    return kind == Kind::Word ? lowerCase(text) : text;
-  if (entry.isType<bool>() && name == "ainv: symmetric")
+    return type == ParameterType::Word ? lowerCase(text) : text;
+  if (entry.isType<bool>() && is_flag)
     return Teuchos::getValue<bool>(entry) ? "yes" : "no";
   const bool number = takeAs<int>(entry, text) || takeAs<long>(entry, text) ||
                       takeAs<long long>(entry, text) || takeAs<unsigned>(entry, text) ||
                       takeAs<unsigned long>(entry, text) || takeAs<double>(entry, text) ||
                       takeAs<float>(entry, text);
-  TEUCHOS_TEST_FOR_EXCEPTION(!number || kind == Kind::Word,
-                             Teuchos::Exceptions::InvalidParameterType,
-                             "ainvil " << method << ": the parameter \"" << name << "\" has type "
-                                       << entry.getAny(false).typeName() << ", but it must be "
-                                       << (kind == Kind::Word      ? "a string"
-                                           : kind == Kind::Integer ? "an integer or a string"
-                                                                   : "a number or a string")
-                                       << ".");
+  TEUCHOS_TEST_FOR_EXCEPTION(
+      !number || type == ParameterType::Word, Teuchos::Exceptions::InvalidParameterType,
+      "ainvil " << method << ": the parameter \"" << name << "\" has type "
+                << entry.getAny(false).typeName() << ", but it must be "
+                << (type == ParameterType::Word      ? "a string"
+                    : type == ParameterType::Integer ? "an integer or a string"
+                                                     : "a number or a string")
+                << ".");
   return text;
 }
 
@@ -162,8 +105,8 @@ void removeKey(const std::string& key, std::vector<std::string>& pairs) {
 
 std::string knownNames(const MethodHelp& method) {
   std::string known;
-  for (const ParameterHelp& help : method.parameters)
-    known += message("\"", findName(method.name, help.key)->name, "\", ");
+  for (const ParameterHelp& parameter : method.parameters)
+    known += message("\"", parameter.name, "\", ");
   return known + "\"" + block_size_name + "\"";
 }
 
@@ -174,26 +117,25 @@ std::string methodOf(const std::string& specification) {
 }
 
 bool isMethod(const std::string& method) {
-  return findMethod(method) != nullptr;
+  const std::vector<MethodHelp> methods = preconditionerHelp();
+  return std::any_of(methods.begin(), methods.end(),
+                     [&](const MethodHelp& help) { return help.name == method; });
 }
 
 Teuchos::RCP<const Teuchos::ParameterList> validParameters(const std::string& method) {
-  const MethodHelp* help = findMethod(method);
-  if (help == nullptr)
-    throw InvalidArgument(message("Ainvil has no method '", method, "'"));
+  const MethodHelp help = helpOf(method);
   const auto list = Teuchos::rcp(new Teuchos::ParameterList("ainvil " + method));
-  for (const ParameterHelp& parameter : help->parameters) {
-    const Name* name = findName(method, parameter.key);
-    const std::string value = defaultOf(parameter);
-    const std::string doc = message(parameter.meaning, " (", parameter.values, ")");
+  for (const ParameterHelp& parameter : help.parameters) {
+    const std::string& value = parameter.default_value;
+    const std::string doc = message(parameter.meaning(), " (", parameter.values(), ")");
     Teuchos::ParameterEntry entry; // marked as a default, which nobody has asked for
-    if (name->kind == Kind::Integer)
+    if (parameter.type == ParameterType::Integer)
       entry.setValue(std::stoi(value), true, doc);
-    else if (name->kind == Kind::Number)
+    else if (parameter.type == ParameterType::Number)
       entry.setValue(std::stod(value), true, doc);
     else
       entry.setValue(value, true, doc);
-    list->setEntry(name->name, entry);
+    list->setEntry(parameter.name, entry);
   }
   list->set(block_size_name, 0, "size of the blocks in the local matrix; 0: that of the matrix");
   return list;
@@ -201,9 +143,7 @@ Teuchos::RCP<const Teuchos::ParameterList> validParameters(const std::string& me
 
 ParameterChoice chooseParameters(const std::string& base, const Teuchos::ParameterList& list) {
   const std::string method = methodOf(base);
-  const MethodHelp* help = findMethod(method);
-  if (help == nullptr)
-    throw InvalidArgument(message("Ainvil has no method '", method, "'"));
+  const MethodHelp help = helpOf(method);
   ParameterChoice choice;
   std::vector<std::string> pairs = pairsOf(base);
   std::vector<const ParameterHelp*> defaults; // given in the list with their default value
@@ -211,7 +151,7 @@ ParameterChoice chooseParameters(const std::string& base, const Teuchos::Paramet
     const std::string& name = list.name(at);
     const Teuchos::ParameterEntry& entry = list.entry(at);
     if (name == block_size_name) {
-      const std::string text = textOf(method, name, Kind::Integer, entry);
+      const std::string text = textOf(method, name, ParameterType::Integer, false, entry);
       char* end;
       const long size = std::strtol(text.c_str(), &end, 10);
       TEUCHOS_TEST_FOR_EXCEPTION(text.empty() || *end != '\0' || size < 0 || size > 1000,
@@ -223,15 +163,14 @@ ParameterChoice chooseParameters(const std::string& base, const Teuchos::Paramet
       continue;
     }
     const auto known =
-        std::find_if(help->parameters.begin(), help->parameters.end(), [&](const auto& parameter) {
-          return findName(method, parameter.key)->name == name;
-        });
+        std::find_if(help.parameters.begin(), help.parameters.end(),
+                     [&](const ParameterHelp& parameter) { return parameter.name == name; });
     TEUCHOS_TEST_FOR_EXCEPTION(
-        known == help->parameters.end(), Teuchos::Exceptions::InvalidParameterName,
+        known == help.parameters.end(), Teuchos::Exceptions::InvalidParameterName,
         "ainvil " << method << ": the parameter \"" << name << "\" is not known; known are "
-                  << knownNames(*help) << ".");
-    const std::string text = textOf(method, name, findName(method, known->key)->kind, entry);
-    const bool is_default = sameValue(text, defaultOf(*known));
+                  << knownNames(help) << ".");
+    const std::string text = textOf(method, name, known->type, known->is_flag, entry);
+    const bool is_default = sameValue(text, known->default_value);
     if (is_default && entry.isDefault())
       continue;
     removeKey(known->key, pairs);
@@ -248,16 +187,12 @@ ParameterChoice chooseParameters(const std::string& base, const Teuchos::Paramet
   for (size_t i = 0; i < pairs.size(); ++i)
     choice.specification += (i == 0 ? ":" : ",") + pairs[i];
   try {
-    choice.fixed = createPreconditioner<double, HostDevice>(choice.specification)->isFixed();
+    choice.fixed = ainvil::detail::makePreconditioner<double, HostDevice>(
+                       choice.specification, ainvil::detail::ParameterNames::Trilinos)
+                       ->isFixed();
   } catch (const InvalidArgument& error) {
-    std::string why = error.what();
-    for (const ParameterHelp& parameter : help->parameters) {
-      const std::string quoted = "'" + parameter.key + "'";
-      const std::string name = message("\"", findName(method, parameter.key)->name, "\"");
-      for (size_t at; (at = why.find(quoted)) != std::string::npos;)
-        why.replace(at, quoted.size(), name);
-    }
-    TEUCHOS_TEST_FOR_EXCEPTION(true, Teuchos::Exceptions::InvalidParameterValue, why << ".");
+    TEUCHOS_TEST_FOR_EXCEPTION(true, Teuchos::Exceptions::InvalidParameterValue,
+                               error.what() << ".");
   }
   return choice;
 }

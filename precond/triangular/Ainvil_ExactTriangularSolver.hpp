@@ -10,10 +10,6 @@ namespace ainvil {
 
 /// Substitution has no parameters.
 struct ExactParameters {};
-/// "exact", for descriptions.
-inline std::string describe(const ExactParameters&) {
-  return "exact";
-}
 
 /// y = op(T)^-1 x by substitution. On CUDA one launch with ready flags, and for the transposed
 /// solve, which adds by atomics, a launch a level set of T. On hosts a launch a level set, or one
@@ -30,6 +26,7 @@ public:
   /// The parameters only choose the strategy.
   explicit ExactTriangularSolver(const ExactParameters& = {}) {}
 
+  std::string description() const override { return "exact"; }
   void initialize(const execution_space& exec, const Factor& factor, const std::string& prefix,
                   Report& report) override;
   void compute(const execution_space& exec, const Factor& factor, const std::string& prefix,

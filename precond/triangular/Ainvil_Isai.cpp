@@ -3,6 +3,7 @@
 
 #include "Ainvil_GraphAlgebra.hpp"
 #include "graph/Ainvil_RowSearch.hpp"
+#include "parameters/Ainvil_ParameterTable.hpp"
 #include "product/Ainvil_Probes.hpp"
 
 #include <cmath>
@@ -119,18 +120,6 @@ constexpr std::size_t class_growth = 4;
 
 } // namespace
 
-template <class Device>
-std::string describe(const IsaiParameters<Device>& parameters) {
-  const bool user = parameters.lower_pattern.row_map.extent(0) > 0 ||
-                    parameters.upper_pattern.row_map.extent(0) > 0;
-  const std::string relax = parameters.relax == IsaiParameters<Device>::relax_auto
-                                ? "auto"
-                                : std::to_string(parameters.relax);
-  return message("isai, ", user ? "pattern: user" : message("power: ", parameters.power),
-                 parameters.side == IsaiSide::Rows ? ", side: rows" : ", side: columns",
-                 ", relax: ", relax);
-}
-
 template <class Storage, class Scalar, class Device>
 IsaiTriangularSolver<Storage, Scalar, Device>::IsaiTriangularSolver(
     const IsaiParameters<Device>& parameters)
@@ -147,6 +136,11 @@ IsaiTriangularSolver<Storage, Scalar, Device>::IsaiTriangularSolver(
   if (!(parameters_.relax_threshold > 0))
     throw InvalidArgument(message("the relaxation threshold must be positive, but it is ",
                                   parameters_.relax_threshold));
+}
+
+template <class Storage, class Scalar, class Device>
+std::string IsaiTriangularSolver<Storage, Scalar, Device>::description() const {
+  return "isai, " + parameterTable().describe(parameters_);
 }
 
 template <class Storage, class Scalar, class Device>
@@ -370,7 +364,6 @@ Offset IsaiTriangularSolver<Storage, Scalar, Device>::bytes() const {
 }
 
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  template std::string describe<DEVICE>(const IsaiParameters<DEVICE>&);                            \
   template class IsaiTriangularSolver<double, double, DEVICE>;                                     \
   template class IsaiTriangularSolver<float, double, DEVICE>;                                      \
   template class IsaiTriangularSolver<BFloat16, double, DEVICE>;                                   \

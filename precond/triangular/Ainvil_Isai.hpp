@@ -29,11 +29,9 @@ struct IsaiParameters {
   /// its triangle; the diagonal may be present or not.
   Graph<Device> lower_pattern;
   Graph<Device> upper_pattern; ///< likewise
-};
 
-/// The parameters in one line, for descriptions.
-template <class Device>
-std::string describe(const IsaiParameters<Device>& parameters);
+  static const ParameterTable<IsaiParameters>& table(); ///< the keys that name them
+};
 
 /// The incomplete sparse approximate inverse M of a triangular block matrix T, applied by a sparse
 /// matrix-vector product, with optional relaxation steps. Works for any block size and rows of any
@@ -57,10 +55,14 @@ public:
   using Base = TriangularSolver<Scalar, Device>;
   using typename Base::execution_space;
   using typename Base::Factor;
+  using Parameters = IsaiParameters<Device>; ///< what it is made with
+
+  static const ParameterTable<Parameters>& parameterTable() { return Parameters::table(); }
 
   /// \throws InvalidArgument for parameters out of range.
   explicit IsaiTriangularSolver(const IsaiParameters<Device>& parameters);
 
+  std::string description() const override;
   void initialize(const execution_space& exec, const Factor& factor, const std::string& prefix,
                   Report& report) override;
   void compute(const execution_space& exec, const Factor& factor, const std::string& prefix,

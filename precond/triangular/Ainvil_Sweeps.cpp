@@ -3,6 +3,7 @@
 
 #include "Ainvil_GraphAlgebra.hpp"
 #include "backend/Ainvil_RowTeams.hpp"
+#include "parameters/Ainvil_ParameterTable.hpp"
 #include "product/Ainvil_Probes.hpp"
 
 namespace ainvil {
@@ -76,18 +77,6 @@ struct AsyncSweep {
 
 } // namespace
 
-std::string describe(const SweepParameters& parameters) {
-  const bool async = parameters.mode == SweepMode::Async;
-  std::string text = message(async ? "async, sweeps: " : "jacobi, sweeps: ", parameters.sweeps);
-  if (parameters.damping != 1)
-    text += message(", damping: ", parameters.damping);
-  if (parameters.start == SweepStart::Zero)
-    text += ", start: zero";
-  if (async && parameters.order == SweepOrder::Against)
-    text += ", order: against";
-  return text;
-}
-
 template <class Storage, class Scalar, class Device>
 SweepTriangularSolver<Storage, Scalar, Device>::SweepTriangularSolver(
     const SweepParameters& parameters)
@@ -102,6 +91,12 @@ SweepTriangularSolver<Storage, Scalar, Device>::SweepTriangularSolver(
   if (!(parameters_.divergence_limit > 0))
     throw InvalidArgument(
         message("the divergence limit must be positive, but it is ", parameters_.divergence_limit));
+}
+
+template <class Storage, class Scalar, class Device>
+std::string SweepTriangularSolver<Storage, Scalar, Device>::description() const {
+  return (parameters_.mode == SweepMode::Async ? "async, " : "jacobi, ") +
+         SweepParameters::table(parameters_.mode).describe(parameters_);
 }
 
 template <class Storage, class Scalar, class Device>

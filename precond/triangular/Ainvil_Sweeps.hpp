@@ -36,10 +36,10 @@ struct SweepParameters {
   /// Sweeps that leave random probes a residual larger than this, relative to the right-hand side,
   /// have diverged: solvers refuse the preconditioner.
   double divergence_limit = 1e3;
-};
 
-/// The parameters in one line, for descriptions.
-std::string describe(const SweepParameters& parameters);
+  /// The keys that name them for sweeps of that kind.
+  static const ParameterTable<SweepParameters>& table(SweepMode mode);
+};
 
 /// x ~ T^-1 b for T = D (I + M), M = D^-1 S with the strictly triangular part S of T, by m sweeps
 ///   x <- (1 - omega) x + omega (D^-1 b - M x),
@@ -68,6 +68,7 @@ public:
   /// \throws InvalidArgument for parameters out of range.
   explicit SweepTriangularSolver(const SweepParameters& parameters);
 
+  std::string description() const override;
   void initialize(const execution_space& exec, const Factor& factor, const std::string& prefix,
                   Report& report) override;
   void compute(const execution_space& exec, const Factor& factor, const std::string& prefix,

@@ -24,6 +24,9 @@ public:
   TriangularSolver& operator=(const TriangularSolver&) = delete;
   virtual ~TriangularSolver() = default;
 
+  /// Name and parameters in one line, for descriptions: "isai, power: 2".
+  virtual std::string description() const = 0;
+
   /// Symbolic phase: the graph of T. `prefix` ("lower_", "upper_") names its phases in the report.
   virtual void initialize(const execution_space& exec, const Factor& factor,
                           const std::string& prefix, Report& report) = 0;
@@ -42,6 +45,10 @@ public:
 protected:
   TriangularSolver() = default;
 };
+
+/// What holds a strategy.
+template <class Scalar, class Device>
+using TriangularSolverPtr = std::unique_ptr<TriangularSolver<Scalar, Device>>;
 
 namespace detail {
 

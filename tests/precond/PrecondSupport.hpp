@@ -3,8 +3,8 @@
 /// \file
 /// What the tests of preconditioners share: test matrices by pattern, and M^-1 as a dense matrix.
 
-#include "Ainvil_Ilu.hpp"
 #include "TestSupport.hpp"
+#include "ilu/Ainvil_IluParameters.hpp"
 
 #include <functional>
 #include <set>

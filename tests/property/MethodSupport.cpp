@@ -48,7 +48,7 @@ const std::vector<std::string>& spdMethods() {
 std::vector<std::string> allMethods() {
   std::vector<std::string> methods = {
       "jacobi:breakdown=shift,shift=0.01,pivot-tol=100",
-      "ilu:storage=float,breakdown=replace,pivot-tol=0",
+      "ilu:factorization=iluk,storage=float,breakdown=replace,pivot-tol=0",
       "ilu:level=1,iterative=2,breakdown=shift,shift=0.01,solve=jacobi,divergence-limit=1e6",
       "ilu:solve=isai,power=2,storage=float,relax=1",
       "ilu:solve=isai,relax=auto,relax-threshold=0.001,relax-limit=4,breakdown=shift,shift=0.1",

@@ -5,8 +5,8 @@
 
 #include "Ainvil_Ainv.hpp"
 #include "Ainvil_Fsai.hpp"
-#include "Ainvil_Ilu.hpp"
 #include "Ainvil_Jacobi.hpp"
+#include "ilu/Ainvil_IluParameters.hpp"
 
 #include <thread>
 #include <type_traits>

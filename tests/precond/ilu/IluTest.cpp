@@ -15,7 +15,7 @@ namespace {
 using namespace test;
 
 /// L U as a dense matrix, from the factors' own storage.
-std::vector<double> denseProduct(const BlockIlu<double, Device>& factors) {
+std::vector<double> denseProduct(const Factorization<double, Device>& factors) {
   const auto lower = toDense(copyTo<HostDevice>(factors.lower().matrix));
   auto upper = toDense(copyTo<HostDevice>(factors.upper().matrix));
   const size_t n = static_cast<size_t>(factors.lower().matrix.numPointRows());

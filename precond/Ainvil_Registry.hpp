@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// Preconditioners, factorisations and triangular strategies of yours, by name.
+///
+/// What is registered here is known to createPreconditioner(), to the help of ainvil-solve and to
+/// the parameter lists of Trilinos, as what the library brings along:
+///
+///     template <class Scalar, class Device>
+///     class Mine final : public ainvil::Preconditioner<Scalar, Device> {
+///     public:
+///       explicit Mine(const MyParameters& parameters);
+///       ...
+///     };
+///
+///     ainvil::ParameterTable<MyParameters> table;
+///     table.integer("steps", "mine: steps", &MyParameters::steps, 1, "steps of an application");
+///     ainvil::registerMethod<Mine>("mine", "what it does in a few words", table);
+///     auto m = ainvil::createPreconditioner<double, Device>("mine:steps=3");
+///
+/// Names are lower-case letters, digits and hyphens. All functions may be called from several
+/// threads at a time; what has been created is not affected by those that come later. Call them
+/// behind the beginning of main(), or from the constructor of an object of your program: a linker
+/// leaves out of a static library what nobody refers to.
+
+#include "ilu/Ainvil_Factorization.hpp"
+#include "parameters/Ainvil_NamedMakers.hpp"
+#include "triangular/Ainvil_TriangularSolver.hpp"
+
+namespace ainvil {
+
+/// What makes a preconditioner, all of its parameters known.
+template <class Scalar, class Device>
+using MethodMaker = std::function<PreconditionerPtr<Scalar, Device>()>;
+/// The same for a factorisation.
+template <class Scalar, class Device>
+using FactorizationMaker = std::function<FactorizationPtr<Scalar, Device>()>;
+/// For a triangular strategy that stores what it applies in a precision.
+template <class Scalar, class Device>
+using TriangularSolverMaker = std::function<TriangularSolverPtr<Scalar, Device>(Storage)>;
+
+namespace detail {
+
+/// All names, for one type of vectors and one device.
+template <class Scalar, class Device>
+struct Registry {
+  NamedMakers<MethodMaker<Scalar, Device>> methods{"method"};
+  NamedMakers<FactorizationMaker<Scalar, Device>> factorizations{"factorisation"};
+  NamedMakers<TriangularSolverMaker<Scalar, Device>> triangular_solvers{"triangular strategy"};
+};
+
+/// That of the process, without what the library brings along until addBuiltIns() has run.
+template <class Scalar, class Device>
+Registry<Scalar, Device>& bareRegistry();
+
+/// Adds what the library brings along, once.
+void addBuiltIns();
+
+/// That of the process.
+template <class Scalar, class Device>
+Registry<Scalar, Device>& registry() {
+  addBuiltIns();
+  return bareRegistry<Scalar, Device>();
+}
+
+/// A scalar and a device that the library is compiled for.
+template <class ScalarType, class DeviceType>
+struct CompiledFor {
+  using Scalar = ScalarType;
+  using Device = DeviceType;
+};
+
+/// f(CompiledFor<Scalar, Device>()) for all of them.
+template <class F>
+void forEachCompiled(const F& f) {
+  f(CompiledFor<double, DefaultDevice>());
+  f(CompiledFor<float, DefaultDevice>());
+  if constexpr (!std::is_same<DefaultDevice, HostDevice>::value) {
+    f(CompiledFor<double, HostDevice>());
+    f(CompiledFor<float, HostDevice>());
+  }
+}
+
+/// The table that a class itself has.
+struct OwnTable {
+  template <class Class>
+  static const auto& of() {
+    return Class::parameterTable();
+  }
+};
+
+/// A table that was given, for all scalars and devices.
+template <class Struct>
+struct GivenTable {
+  ParameterTable<Struct> table;
+
+  template <class>
+  const auto& of() const {
+    return table;
+  }
+};
+
+/// The entry of a name: keys of the table, and with what these say maker(parameters).
+template <class Maker, class Struct, class MakerOf>
+auto entryOf(const std::string& name, const std::string& meaning,
+             const ParameterTable<Struct>& table, MakerOf maker) {
+  using Entry = typename NamedMakers<Maker>::Entry;
+  return Entry{name, meaning, [table] { return table.help(); },
+               [table, maker](Specification& specification) -> Maker {
+                 return maker(table.read(specification));
+               }};
+}
+
+template <template <class, class> class Method, class Tables>
+void addMethod(const std::string& name, const std::string& meaning, const Tables& tables) {
+  forEachCompiled([&](auto types) {
+    using Scalar = typename decltype(types)::Scalar;
+    using Device = typename decltype(types)::Device;
+    using Class = Method<Scalar, Device>;
+    bareRegistry<Scalar, Device>().methods.add(
+        entryOf<MethodMaker<Scalar, Device>>(
+            name, meaning, tables.template of<Class>(),
+            [](const auto& p) { return [p] { return std::make_unique<Class>(p); }; }),
+        false);
+  });
+}
+
+template <template <class, class> class Class, class Tables>
+void addFactorization(const std::string& name, const std::string& meaning, const Tables& tables) {
+  forEachCompiled([&](auto types) {
+    using Scalar = typename decltype(types)::Scalar;
+    using Device = typename decltype(types)::Device;
+    bareRegistry<Scalar, Device>().factorizations.add(
+        entryOf<FactorizationMaker<Scalar, Device>>(
+            name, meaning, tables.template of<Class<Scalar, Device>>(),
+            [](const auto& p) {
+              return [p] { return std::make_unique<Class<Scalar, Device>>(p); };
+            }),
+        true);
+  });
+}
+
+/// The strategy with what it applies in that precision.
+template <template <class, class, class> class Class, class Scalar, class Device, class Struct>
+TriangularSolverPtr<Scalar, Device> makeStored(const Struct& parameters, Storage storage) {
+  switch (storage) {
+  case Storage::Float:
+    return std::make_unique<Class<float, Scalar, Device>>(parameters);
+  case Storage::BFloat16:
+    return std::make_unique<Class<BFloat16, Scalar, Device>>(parameters);
+  default:
+    return std::make_unique<Class<Scalar, Scalar, Device>>(parameters);
+  }
+}
+
+template <template <class, class, class> class Class, class Tables>
+void addTriangularSolver(const std::string& name, const std::string& meaning,
+                         const Tables& tables) {
+  forEachCompiled([&](auto types) {
+    using Scalar = typename decltype(types)::Scalar;
+    using Device = typename decltype(types)::Device;
+    bareRegistry<Scalar, Device>().triangular_solvers.add(
+        entryOf<TriangularSolverMaker<Scalar, Device>>(
+            name, meaning, tables.template of<Class<Scalar, Scalar, Device>>(),
+            [](const auto& p) {
+              return [p](Storage storage) { return makeStored<Class, Scalar, Device>(p, storage); };
+            }),
+        true);
+  });
+}
+
+} // namespace detail
+
+/// From now on `name` is a method of createPreconditioner(): a `Method<Scalar, Device>` made with
+/// the struct that the table reads. \throws InvalidArgument if the name is taken or not possible.
+template <template <class, class> class Method, class Struct>
+void registerMethod(const std::string& name, const std::string& meaning,
+                    const ParameterTable<Struct>& table) {
+  detail::addBuiltIns();
+  detail::addMethod<Method>(name, meaning, detail::GivenTable<Struct>{table});
+}
+
+/// From now on `ilu:factorization=name` takes a `Class<Scalar, Device>`, a Factorization made with
+/// the struct that the table reads. A key that other factorisations have must be the same parameter
+/// there: its name in Trilinos, type and default. \throws InvalidArgument if it is not, or if the
+/// name is taken or not possible.
+template <template <class, class> class Class, class Struct>
+void registerFactorization(const std::string& name, const std::string& meaning,
+                           const ParameterTable<Struct>& table) {
+  detail::addBuiltIns();
+  detail::addFactorization<Class>(name, meaning, detail::GivenTable<Struct>{table});
+}
+
+/// From now on `ilu:solve=name` takes a `Class<Stored, Scalar, Device>`, a TriangularSolver that
+/// holds what it applies in the precision Stored: Scalar, float or BFloat16. Keys and errors as
+/// with registerFactorization().
+template <template <class, class, class> class Class, class Struct>
+void registerTriangularSolver(const std::string& name, const std::string& meaning,
+                              const ParameterTable<Struct>& table) {
+  detail::addBuiltIns();
+  detail::addTriangularSolver<Class>(name, meaning, detail::GivenTable<Struct>{table});
+}
+
+/// Forgets a name, before its code is unloaded for example. What has been created stays.
+/// \throws InvalidArgument if there is no such name.
+void unregisterMethod(const std::string& name);
+/// The same for a factorisation.
+void unregisterFactorization(const std::string& name);
+/// The same for a triangular strategy.
+void unregisterTriangularSolver(const std::string& name);
+
+} // namespace ainvil

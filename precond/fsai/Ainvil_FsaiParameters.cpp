@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Ainvil_Fsai.hpp"
+#include "parameters/Ainvil_CommonParameters.hpp"
+
+namespace ainvil {
+
+template <class Scalar, class Device>
+const ParameterTable<FsaiParameters<Device>>& Fsai<Scalar, Device>::parameterTable() {
+  using P = FsaiParameters<Device>;
+  const auto grows = [](const P& p) { return p.adaptive.steps > 0; };
+  const auto isGiven = [](const P& p) { return p.pattern.row_map.extent(0) > 0; };
+  const auto make = [&] {
+    ParameterTable<P> table;
+    table
+        .number("tau", "fsai: threshold", &P::tau, NumberRange::NonNegative,
+                "pattern: entries of A above tau sqrt(a_ii a_jj)")
+        .below(1)
+        .details("Smaller: more entries.")
+        .integer("power", "fsai: levels", &P::power, 0,
+                 "pattern: steps of B <- Low(B A); adaptive: those it grows from")
+        .insteadIf(grows, "adaptive", [](P& p) -> int& { return p.adaptive.power; })
+        .details("A row of m blocks costs (m b)^3 / 3 operations.")
+        .integer("max-row", "fsai: max entries per row", &P::max_row, 0,
+                 "pattern: most blocks a row, 0 for any number")
+        .details("Those of the largest products of couplings are kept. Bounds the cost of a row; "
+                 "choosing takes time at `initialize`.")
+        .integer(
+            "adaptive", "fsai: adaptive steps", [](P& p) -> int& { return p.adaptive.steps; }, 0,
+            "steps in which rows take the blocks that gain most, 0 for none")
+        .details("0: static pattern. Every step solves all growing rows again.")
+        .integer(
+            "per-step", "fsai: entries per step", [](P& p) -> int& { return p.adaptive.per_step; },
+            1, "blocks a row takes in a step")
+        .onlyIf(grows, "adaptive")
+        .number(
+            "tolerance", "fsai: adaptive tolerance",
+            [](P& p) -> double& { return p.adaptive.tolerance; }, NumberRange::NonNegative,
+            "rows whose psi falls by a smaller part in a step stop")
+        .onlyIf(grows, "adaptive")
+        .below(1)
+        .number("filter", "fsai: filter", &P::filter, NumberRange::NonNegative,
+                "drop blocks of G below this part of their row's norm")
+        .below(1)
+        .details("0: none, and no pass for it. Cheaper applications, more iterations.");
+    detail::addStorage<Scalar>(table, "precision in which G is stored")
+        .details("`fsai` over ranks takes `double` only.")
+        .integer("chunk-mib", "fsai: chunk size", &P::chunk_bytes, 1,
+                 "memory for local systems that do not fit fast memory, MiB")
+        .inUnitsOf(1 << 20)
+        .details("They are worked on in chunks of this size.");
+    detail::addBreakdown(table,
+                         "For local systems that are not SPD: throw, try (1 + shift) times its "
+                         "diagonal, keep the diagonal block alone.",
+                         "See there.");
+    const auto text = [](const auto& value) { return message(value); };
+    return table.describedBy("pattern", [=](const P& p) { return isGiven(p) ? "user" : ""; })
+        .describedBy("tau", [=](const P& p) { return isGiven(p) && !grows(p) ? "" : text(p.tau); })
+        .describedBy("power",
+                     [=](const P& p) {
+                       return isGiven(p) ? "" : text(grows(p) ? p.adaptive.power : p.power);
+                     })
+        .describedBy({"adaptive?", "per-step", "tolerance"})
+        .describedBy("max-row",
+                     [=](const P& p) {
+                       return p.max_row > 0 && (grows(p) || !isGiven(p)) ? text(p.max_row) : "";
+                     })
+        .describedBy({"filter", "storage"});
+  };
+  static const ParameterTable<P> table = make();
+  return table;
+}
+
+template <class Scalar, class Device>
+std::string Fsai<Scalar, Device>::description() const {
+  return message("fsai: {", parameterTable().describe(parameters_), "}");
+}
+
+#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
+  template const ParameterTable<FsaiParameters<DEVICE>>& Fsai<double, DEVICE>::parameterTable();   \
+  template const ParameterTable<FsaiParameters<DEVICE>>& Fsai<float, DEVICE>::parameterTable();    \
+  template std::string Fsai<double, DEVICE>::description() const;                                  \
+  template std::string Fsai<float, DEVICE>::description() const;
+AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+
+} // namespace ainvil

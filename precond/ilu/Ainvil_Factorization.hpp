@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// Incomplete factorisations: what gives the triangular factors that Ilu applies the inverses of.
+
+#include "Ainvil_Preconditioner.hpp"
+#include "triangular/Ainvil_TriangularFactor.hpp"
+
+namespace ainvil {
+
+/// A ~ L U with triangular factors in the shapes of TriangularFactor. The verbs as in
+/// Preconditioner, which has checked the matrix and sorted its rows. Neither copied nor moved.
+template <class Scalar, class Device>
+class Factorization {
+public:
+  using execution_space = typename Device::execution_space;
+  using Matrix = BsrMatrix<Scalar, Device>;        ///< A
+  using Factor = TriangularFactor<Scalar, Device>; ///< L or U
+
+  Factorization(const Factorization&) = delete;
+  Factorization& operator=(const Factorization&) = delete;
+  virtual ~Factorization() = default;
+
+  /// The parameters in one line, for descriptions: "level: 1".
+  virtual std::string description() const = 0;
+
+  /// Symbolic phase, on the graph of A: afterwards lower() and upper() have their patterns. Records
+  /// its phases in `report`.
+  virtual void initialize(const execution_space& exec, const Matrix& a, Report& report) = 0;
+  /// Numeric phase, for a matrix of the same graph: the values of the factors, in the arrays that
+  /// initialize() allocated. Counts breakdowns in `report`. \throws BreakdownError under the policy
+  /// `fail`, or if the factors overflow.
+  virtual void compute(const execution_space& exec, const Matrix& a, Report& report) = 0;
+
+  virtual const Factor& lower() const = 0; ///< L
+  virtual const Factor& upper() const = 0; ///< U
+
+  /// ||(A - L U)_S||_F / ||A||_F on the pattern S of the factors, of the last compute; 0 where A =
+  /// L U holds there by construction.
+  virtual double residual() const { return 0; }
+
+protected:
+  Factorization() = default;
+};
+
+/// What holds a factorisation.
+template <class Scalar, class Device>
+using FactorizationPtr = std::unique_ptr<Factorization<Scalar, Device>>;
+
+} // namespace ainvil

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// The parameters that several methods have.
+
+#include "Ainvil_Preconditioner.hpp"
+#include "parameters/Ainvil_ParameterTable.hpp"
+
+namespace ainvil {
+namespace detail {
+
+/// `breakdown` and `shift`, members of these names; `details` tell what the policies do.
+template <class Struct>
+void addBreakdown(ParameterTable<Struct>& table, const std::string& details,
+                  const std::string& shift_details) {
+  table
+      .choice("breakdown", "breakdown: policy", &Struct::breakdown,
+              std::vector<std::pair<std::string, BreakdownPolicy>>{
+                  {"fail", BreakdownPolicy::Fail},
+                  {"shift", BreakdownPolicy::Shift},
+                  {"replace", BreakdownPolicy::Replace}},
+              "what to do with a singular pivot block")
+      .details(details)
+      .number("shift", "breakdown: shift", &Struct::shift, NumberRange::Positive,
+              "relative size of the shift")
+      .details(shift_details)
+      .onlyIf([](const Struct& p) { return p.breakdown == BreakdownPolicy::Shift; },
+              "breakdown=shift");
+}
+
+/// The same and `pivot_tolerance`, for methods that take PivotInverter. `block` is what they judge.
+template <class Struct>
+void addPivots(ParameterTable<Struct>& table, const std::string& block, const std::string& eps) {
+  addBreakdown(table,
+               "Throw, shift its diagonal, or take a multiple of I instead; the last two are "
+               "counted and reported.",
+               "Part of the block's largest entry that is added to its diagonal; where the block "
+               "is nothing but rounding, of the largest entry of its rows.");
+  table
+      .number("pivot-tol", "breakdown: pivot tolerance", &Struct::pivot_tolerance,
+              NumberRange::NonNegative,
+              "a pivot counts as zero at so many eps times its row's largest entry")
+      .details("A " + block +
+               " counts as singular where a row or column of it holds nothing above "
+               "so many " +
+               eps +
+               " times the largest entry of its row of the matrix; 0: where it "
+               "is singular in itself only.");
+}
+
+/// `storage`, a member of this name. float is the precision of the vectors where Scalar is.
+template <class Scalar, class Struct>
+ParameterTable<Struct>& addStorage(ParameterTable<Struct>& table, const std::string& help) {
+  using Choices = std::vector<std::pair<std::string, Storage>>;
+  return table.choice("storage", "storage: precision", &Struct::storage,
+                      std::is_same<Scalar, float>::value
+                          ? Choices{{"float", Storage::Native}, {"bfloat16", Storage::BFloat16}}
+                          : Choices{{"double", Storage::Native},
+                                    {"float", Storage::Float},
+                                    {"bfloat16", Storage::BFloat16}},
+                      help);
+}
+
+} // namespace detail
+} // namespace ainvil
