@@ -45,6 +45,24 @@ const std::vector<std::string>& spdMethods() {
   return methods;
 }
 
+namespace {
+
+/// A method that stands in no list above, with every key: one specification of those that have an
+/// effect alone, and one for each that needs another parameter.
+std::vector<std::string> withEveryKey(const MethodHelp& method) {
+  std::vector<std::string> specifications = {method.name};
+  for (const ParameterHelp& parameter : method.parameters) {
+    const std::string value = parameter.key + "=" + parameter.default_value;
+    if (parameter.condition.empty())
+      specifications[0] = with(specifications[0], value);
+    else
+      specifications.push_back(with(with(method.name, parameter.condition), value));
+  }
+  return specifications;
+}
+
+} // namespace
+
 std::vector<std::string> allMethods() {
   std::vector<std::string> methods = {
       "jacobi:breakdown=shift,shift=0.01,pivot-tol=100",
@@ -64,6 +82,13 @@ std::vector<std::string> allMethods() {
       "ainv:symmetric=no,storage=float,order=nd,breakdown=shift,shift=0.1"};
   methods.insert(methods.begin(), spdMethods().begin(), spdMethods().end());
   methods.insert(methods.begin(), generalMethods().begin(), generalMethods().end());
+  for (const MethodHelp& method : preconditionerHelp())
+    if (std::none_of(methods.begin(), methods.end(), [&](const std::string& specification) {
+          return specification.rfind(method.name, 0) == 0;
+        })) {
+      const std::vector<std::string> more = withEveryKey(method);
+      methods.insert(methods.end(), more.begin(), more.end());
+    }
   return methods;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "SourceFolder.hpp"
+#include "precond/OwnMethods.hpp"
 #include "precond/tpetra/TpetraSupport.hpp"
 
 #include "Ainvil_Factory.hpp"
@@ -221,6 +222,46 @@ TEST(TpetraParameters, WrongOnesAreRefused) {
   expectRefused<Value>("ilu", "isai: pattern power", 2, "has no effect");
   expectRefused<Value>("fsai", "block: size", -1, "from 0 to 1000");
   EXPECT_THROW(chooseParameters("ilu:power", {}), Wrong::InvalidParameterValue);
+}
+
+/// A method, a factorisation and a triangular strategy of a user.
+TEST(TpetraParameters, OfPreconditionersOfOnesOwn) {
+  EXPECT_FALSE(tpetra::isMethod("scaling"));
+  const own::Registered registered;
+  EXPECT_TRUE(tpetra::isMethod("scaling"));
+  EXPECT_EQ(validParameters("scaling")->get<double>("scaling: factor"), 1);
+  EXPECT_EQ(validParameters("ilu")->get<int>("neumann: terms"), 3);
+  EXPECT_EQ(validParameters("ilu")->get<std::string>("fact: type"), "iluk");
+  expectRefused<Wrong::InvalidParameterValue>("scaling", "scaling: factor", -1.0,
+                                              "\"scaling: factor\" must be a positive number");
+  expectRefused<Wrong::InvalidParameterValue>("ilu", "neumann: terms", 2,
+                                              "key \"neumann: terms\" has no effect");
+
+  const auto a = crsMatrix(matrixOn(randomPattern(30, 4, 8), 1, 8), Spread::Parts);
+  const auto x = randomVector(30, 2);
+  ParameterList scaling;
+  scaling.set("scaling: factor", 2.5);
+  scaling.set("scaling: negative", true);
+  const auto m = tpetra::create("scaling", a);
+  m->setParameters(scaling);
+  m->initialize();
+  m->compute();
+  std::vector<double> expected = x;
+  for (double& value : expected)
+    value *= -2.5;
+  EXPECT_EQ(applied(*m, x), expected);
+
+  ParameterList list;
+  list.set("fact: type", "gauss-seidel");
+  list.set("fact: omega", 0.9);
+  list.set("trisolver: type", "neumann");
+  list.set("neumann: terms", 4);
+  const auto ilu = tpetra::create("ilu", a);
+  ilu->setParameters(list);
+  ilu->initialize();
+  ilu->compute();
+  EXPECT_EQ(applied(*ilu, x),
+            applied(*made("ilu:factorization=gauss-seidel,omega=0.9,solve=neumann,terms=4", a), x));
 }
 
 TEST(TpetraParameters, ABadListChangesNothing) {

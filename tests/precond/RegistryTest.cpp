@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// A method, a factorisation and a triangular strategy from outside of the library.
+#include "precond/OwnMethods.hpp"
+#include "precond/PrecondSupport.hpp"
+
+#include "Ainvil_Factory.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+namespace ainvil {
+namespace {
+
+using namespace test;
+
+PreconditionerPtr<double, Device> create(const std::string& specification) {
+  return createPreconditioner<double, Device>(specification);
+}
+
+std::string refusalOf(const std::string& specification) {
+  try {
+    create(specification);
+  } catch (const InvalidArgument& error) {
+    return error.what();
+  }
+  return "";
+}
+
+/// The first line of a method's help that has the key.
+std::string helpOf(const std::string& method, const std::string& key) {
+  for (const MethodHelp& help : preconditionerHelp())
+    if (help.name == method)
+      for (const ParameterHelp& parameter : help.parameters)
+        if (parameter.key == key)
+          return parameter.values() + " " + parameter.meaning();
+  return "";
+}
+
+TEST(Registry, AMethodOfOnesOwn) {
+  EXPECT_NE(refusalOf("scaling"), "");
+  {
+    const own::Registered registered;
+    const auto m = create("scaling:factor=2.5,negative=yes");
+    EXPECT_EQ(m->description(), "scaling: {factor: 2.5}");
+    setUp(*m, matrixOn(diagonalPattern(2), 1, 1));
+    EXPECT_EQ(denseInverse(*m), (std::vector<double>{-2.5, 0, 0, -2.5}));
+    EXPECT_NO_THROW((createPreconditioner<float, Device>("scaling:factor=3")));
+    EXPECT_NO_THROW((createPreconditioner<double, HostDevice>("scaling:factor=3")));
+    EXPECT_EQ(refusalOf("scaling:factor=0"),
+              "preconditioner 'scaling:factor=0': 'factor' must be a "
+              "positive number, but it is '0'");
+    EXPECT_EQ(refusalOf("scaling:factor=101"),
+              "preconditioner 'scaling:factor=101': the factor must be 100 at most");
+    EXPECT_EQ(refusalOf("scaling:power=1"),
+              "preconditioner 'scaling:power=1': unknown key 'power', "
+              "known are factor, negative");
+    EXPECT_EQ(preconditionerHelp().back().name, "scaling");
+    EXPECT_EQ(helpOf("scaling", "negative"), "no|yes with -1, too");
+    EXPECT_NE(refusalOf("lu").find(", scaling"), std::string::npos);
+  }
+  EXPECT_EQ(refusalOf("scaling").find("preconditioner 'scaling': unknown method 'scaling', known"),
+            0u);
+}
+
+TEST(Registry, AFactorizationOfOnesOwn) {
+  const own::Registered registered;
+  const HostBsr a = matrixOn(randomPattern(40, 4, 3), 1, 3);
+  auto lower = toDense(a);
+  for (size_t i = 0; i < 40; ++i) {
+    lower[i * 40 + i] /= 1.5;
+    for (size_t j = i + 1; j < 40; ++j)
+      lower[i * 40 + j] = 0;
+  }
+  for (const std::string solve : {"exact", "isai,power=40", "jacobi,sweeps=40"}) {
+    const auto m = create("ilu:factorization=gauss-seidel,omega=1.5,solve=" + solve);
+    setUp(*m, a);
+    expectNear(denseInverse(*m), inverse(lower, 40), 1e-12);
+    EXPECT_EQ(m->description().find("ilu: {factorization: gauss-seidel, solve: "), 0u)
+        << m->description();
+  }
+  EXPECT_EQ(helpOf("ilu", "factorization"), "iluk|gauss-seidel incomplete factorisation of A");
+  EXPECT_EQ(helpOf("ilu", "omega"), "1 gauss-seidel: relaxation factor");
+  EXPECT_EQ(helpOf("ilu", "level"), "0|n iluk: fill level k of ILU(k)");
+  EXPECT_EQ(refusalOf("ilu:factorization=gauss-seidel,level=1"),
+            "preconditioner 'ilu:factorization=gauss-seidel,level=1': key 'level' has no effect "
+            "with the other parameters given");
+}
+
+/// The Neumann series is what Jacobi sweeps from zero compute, in every precision.
+TEST(Registry, ATriangularStrategyOfOnesOwn) {
+  const own::Registered registered;
+  const HostBsr a = matrixOn(randomPattern(50, 5, 4), 3, 4);
+  for (const std::string storage : {"double", "float", "bfloat16"}) {
+    const auto m = create("ilu:level=1,solve=neumann,terms=4,storage=" + storage);
+    const auto sweeps = create("ilu:level=1,solve=jacobi,sweeps=4,start=zero");
+    setUp(*m, a);
+    setUp(*sweeps, a);
+    const double accuracy = storage == "double" ? 1e-13 : storage == "float" ? 1e-6 : 3e-2;
+    for (const Trans trans : {Trans::No, Trans::Yes})
+      expectNear(denseInverse(*m, trans), denseInverse(*sweeps, trans), accuracy);
+    EXPECT_EQ(m->description(),
+              "ilu: {level: 1, solve: neumann, terms: 4, storage: " + storage + "}");
+  }
+  EXPECT_EQ(helpOf("ilu", "solve"), "exact|isai|jacobi|async|neumann substitution, products with "
+                                    "approximate inverses, or sweeps");
+  EXPECT_EQ(helpOf("ilu", "terms"), "3|n neumann: terms of the Neumann series");
+  EXPECT_EQ(helpOf("ilu", "power"), "1|n isai: pattern power p of |L|^p, |U|^p");
+  EXPECT_EQ(helpOf("ilu", "sweeps"), "5|n jacobi, async: sweeps of one application");
+  EXPECT_EQ(refusalOf("ilu:terms=2"),
+            "preconditioner 'ilu:terms=2': key 'terms' has no effect with "
+            "the other parameters given");
+}
+
+TEST(Registry, AllThreeTogetherAndAfterwards) {
+  PreconditionerPtr<double, Device> m;
+  {
+    const own::Registered registered;
+    m = create("ilu:factorization=gauss-seidel,solve=neumann,terms=60");
+  }
+  const HostBsr a = matrixOn(randomPattern(60, 4, 5), 1, 5);
+  setUp(*m, a); // what has been created stays
+  auto lower = toDense(a);
+  for (size_t i = 0; i < 60; ++i)
+    for (size_t j = i + 1; j < 60; ++j)
+      lower[i * 60 + j] = 0;
+  expectNear(denseInverse(*m), inverse(lower, 60), 1e-12);
+  EXPECT_NE(refusalOf("ilu:solve=neumann"), "");
+  EXPECT_NO_THROW(create("ilu"));
+}
+
+template <class Register>
+void expectRefused(const Register& run, const std::string& sentence) {
+  try {
+    run();
+    ADD_FAILURE() << "not refused: " << sentence;
+  } catch (const InvalidArgument& error) {
+    EXPECT_EQ(error.what(), sentence);
+  }
+}
+
+TEST(Registry, RefusesNamesThatAreTakenOrUnknown) {
+  using own::Scaling;
+  const auto scaling = [](const std::string& name) {
+    return [name] { registerMethod<Scaling>(name, "", own::scalingTable()); };
+  };
+  const size_t before = preconditionerHelp().size();
+  expectRefused(scaling("ilu"), "there is a method 'ilu' already");
+  for (const std::string name : {"", "Own", "own method", "own:1", "own=1", "own,1"})
+    expectRefused(scaling(name), "the name '" + name +
+                                     "' of a method must consist of lower-case "
+                                     "letters, digits and hyphens");
+  expectRefused(
+      [] { registerFactorization<own::GaussSeidel>("iluk", "", own::gaussSeidelTable()); },
+      "there is a factorisation 'iluk' already");
+  expectRefused([] { registerTriangularSolver<own::Neumann>("isai", "", own::neumannTable()); },
+                "there is a triangular strategy 'isai' already");
+  expectRefused([] { unregisterMethod("scaling"); }, "there is no method 'scaling'");
+  expectRefused([] { unregisterTriangularSolver("neumann"); },
+                "there is no triangular strategy 'neumann'");
+  EXPECT_EQ(preconditionerHelp().size(), before);
+}
+
+/// A key, or a name in a list of Trilinos, cannot mean one thing with isai and another with
+/// neumann.
+TEST(Registry, RefusesAKeyWithAnotherMeaning) {
+  ParameterTable<own::NeumannParameters> power, name;
+  power.integer("power", "neumann: terms", &own::NeumannParameters::terms, 1, "terms");
+  name.integer("terms", "isai: pattern power", &own::NeumannParameters::terms, 1, "terms");
+  for (const auto& table : {power, name})
+    try {
+      registerTriangularSolver<own::Neumann>("neumann", "", table);
+      ADD_FAILURE() << "not refused";
+    } catch (const InvalidArgument& error) {
+      EXPECT_NE(std::string(error.what()).find("but 'isai' has 'power', \"isai: pattern power\""),
+                std::string::npos)
+          << error.what();
+    }
+}
+
+TEST(Registry, OfSeveralThreadsOneRegistersAName) {
+  std::atomic<int> registered{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&] {
+      try {
+        registerMethod<own::Scaling>("scaling", "", own::scalingTable());
+        ++registered;
+      } catch (const InvalidArgument&) {
+      }
+      preconditionerHelp();
+      create("ilu:solve=isai");
+    });
+  for (std::thread& thread : threads)
+    thread.join();
+  EXPECT_EQ(registered, 1);
+  unregisterMethod("scaling");
+}
+
+} // namespace
+} // namespace ainvil
