@@ -3,7 +3,7 @@
 /// \file
 /// Diagonal preconditioners: the baselines.
 
-#include "breakdown/Ainvil_PivotInverter.hpp"
+#include "breakdown/Ainvil_DiagonalInverse.hpp"
 
 namespace ainvil {
 
@@ -69,12 +69,7 @@ private:
   using Base::report_;
 
   JacobiParameters parameters_;
-  int block_size_ = 1;                     ///< of the inverted blocks
-  Kokkos::View<Scalar*, Device> diagonal_; ///< n * block_size_^2
-  Kokkos::View<Scalar*, Device> inverse_;  ///< its blocks inverted
-  Kokkos::View<int*, Device> pivots_;      ///< room for the inversion of large blocks
-  Kokkos::View<Scalar*, Device> scales_;   ///< likewise
-  detail::PivotInverter<Scalar, Device> pivot_inverter_;
+  detail::DiagonalInverse<Scalar, Device> inverse_;
 };
 
 } // namespace ainvil
