@@ -2,6 +2,7 @@
 #include "Ainvil_Registry.hpp"
 
 #include "Ainvil_Ainv.hpp"
+#include "Ainvil_Chebyshev.hpp"
 #include "Ainvil_Fsai.hpp"
 #include "Ainvil_Ilu.hpp"
 #include "Ainvil_Jacobi.hpp"
@@ -34,6 +35,7 @@ void addAll() {
   addMethod<Ilu>("ilu", "incomplete LU factors, block size of the matrix", own);
   addMethod<Fsai>("fsai", "factored sparse approximate inverse, for SPD matrices", own);
   addMethod<Ainv>("ainv", "factored approximate inverse by incomplete conjugation", own);
+  addMethod<Chebyshev>("chebyshev", "polynomial in D^-1 A on an interval of eigenvalues", own);
 }
 
 } // namespace

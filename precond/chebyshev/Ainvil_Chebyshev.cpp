@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Ainvil_Chebyshev.hpp"
+
+#include "parameters/Ainvil_CommonParameters.hpp"
+#include "product/Ainvil_Probes.hpp"
+
+#include <cmath>
+
+namespace ainvil {
+
+template <class Scalar, class Device>
+Chebyshev<Scalar, Device>::Chebyshev(const ChebyshevParameters& parameters)
+    : parameters_(parameters) {
+  const auto require = [](bool good, const auto&... text) {
+    if (!good)
+      throw InvalidArgument(message(text...));
+  };
+  const ChebyshevParameters& p = parameters_;
+  require(p.degree >= 1, "the degree must be at least 1, but it is ", p.degree);
+  require(p.largest >= 0 && std::isfinite(p.largest),
+          "the largest eigenvalue must be a number of at least 0, but it is ", p.largest);
+  require(p.smallest >= 0 && std::isfinite(p.smallest),
+          "the smallest eigenvalue must be a number of at least 0, but it is ", p.smallest);
+  require(p.largest == 0 || p.smallest < p.largest, "the smallest eigenvalue, ", p.smallest,
+          ", must lie below the largest one, ", p.largest);
+  require(p.ratio > 1 && std::isfinite(p.ratio),
+          "the ratio of the eigenvalues must be above 1, but it is ", p.ratio);
+  require(p.power_steps >= 1, "the number of power steps must be at least 1, but it is ",
+          p.power_steps);
+  require(p.boost > 0 && std::isfinite(p.boost),
+          "the boost of the estimate must be positive, but it is ", p.boost);
+  require(p.shift > 0, "the shift must be positive, but it is ", p.shift);
+  require(p.pivot_tolerance >= 0, "the pivot tolerance must not be negative, but it is ",
+          p.pivot_tolerance);
+}
+
+template <class Scalar, class Device>
+const ParameterTable<ChebyshevParameters>& Chebyshev<Scalar, Device>::parameterTable() {
+  using P = ChebyshevParameters;
+  const auto make = [] {
+    const auto isEstimated = [](const P& p) { return p.largest == 0; };
+    ParameterTable<P> table;
+    table.integer("degree", "chebyshev: degree", &P::degree, 1, "steps of the iteration")
+        .details("A product with A each but for the first, of an application.")
+        .number("largest", "chebyshev: max eigenvalue", &P::largest, NumberRange::NonNegative,
+                "upper bound of the eigenvalues of D^-1 A, 0 to estimate it")
+        .details("An estimate takes products with A at each `compute`.")
+        .number("smallest", "chebyshev: min eigenvalue", &P::smallest, NumberRange::NonNegative,
+                "lower end of the interval, 0 for the upper end over the ratio")
+        .number("ratio", "chebyshev: ratio eigenvalue", &P::ratio, NumberRange::Positive,
+                "upper over lower end of the interval")
+        .above(1)
+        .onlyIf([](const P& p) { return p.smallest == 0; }, "smallest=0")
+        .details("A smoother leaves the eigenvalues below the interval to coarser grids.")
+        .integer("power-steps", "chebyshev: eigenvalue max iterations", &P::power_steps, 1,
+                 "steps of the power method")
+        .onlyIf(isEstimated, "largest=0")
+        .number("boost", "chebyshev: boost factor", &P::boost, NumberRange::Positive,
+                "factor on the estimate, which comes from below")
+        .onlyIf(isEstimated, "largest=0")
+        .details("An eigenvalue above the sum of both ends makes M^-1 indefinite.")
+        .describedBy({"degree", "largest?", "smallest?", "ratio", "power-steps?", "boost?"});
+    detail::addPivots(table, "diagonal block", "eps (of double)");
+    return table;
+  };
+  static const ParameterTable<P> table = make();
+  return table;
+}
+
+template <class Scalar, class Device>
+std::string Chebyshev<Scalar, Device>::description() const {
+  return message("chebyshev: {", parameterTable().describe(parameters_), "}");
+}
+
+template <class Scalar, class Device>
+void Chebyshev<Scalar, Device>::doInitialize(const execution_space& exec, const Matrix& a) {
+  diagonal_inverse_.initialize(exec, a, false, parameters_.breakdown, parameters_.shift,
+                               parameters_.pivot_tolerance);
+  long_rows_ = LongRows<Device>(exec, a.graph, a.block_size);
+  a_ = Matrix(a.graph, allocate<Scalar, Device>(exec, "Ainvil::values", a.numScalars()),
+              a.block_size);
+  probes_ = products_ = {};
+  if (parameters_.largest == 0) {
+    const auto vectors = [&] {
+      return allocateView<MultiVector<Scalar, Device>>(exec, "Ainvil::probes", a.numPointRows(),
+                                                       detail::num_probes);
+    };
+    probes_ = vectors();
+    products_ = vectors();
+  }
+  detail::workspaceOf(exec, workspace_, a.numPointRows(), 2);
+}
+
+/// The growth of ||v||_F under v <- D^-1 A v, v <- v / ||v||_F in the last step.
+template <class Scalar, class Device>
+double Chebyshev<Scalar, Device>::largestEigenvalue(const execution_space& exec) const {
+  const MultiVectorArg<Scalar, Device> v = probes_, av = products_;
+  detail::fillProbes<Scalar, Device>(exec, v);
+  double before = detail::norm<Scalar, Device>(exec, v), largest = 0;
+  for (int k = 0; k < parameters_.power_steps && before > 0; ++k) {
+    spmv<Scalar, Scalar, Device>(exec, Trans::No, Scalar(1 / before), a_, v, Scalar(0), av,
+                                 long_rows_);
+    diagonal_inverse_.apply(exec, Trans::No, Scalar(1), av, Scalar(0), v);
+    before = largest = detail::norm<Scalar, Device>(exec, v);
+  }
+  if (!std::isfinite(largest))
+    throw BreakdownError("the estimate of the largest eigenvalue of D^-1 A has overflowed: scale "
+                         "the matrix, or give the eigenvalue");
+  return largest;
+}
+
+template <class Scalar, class Device>
+void Chebyshev<Scalar, Device>::doCompute(const execution_space& exec, const Matrix& a) {
+  report_.notes.clear();
+  axpby<Scalar, Device>(exec, Scalar(1), asColumn(a.values), Scalar(0), asColumn(a_.values));
+  report_.phases.time(exec, "Chebyshev", "invert", [&] {
+    diagonal_inverse_.compute(exec, "Ainvil::Chebyshev[invert]", a, report_);
+  });
+  upper_ = parameters_.largest;
+  if (upper_ == 0)
+    report_.phases.time(exec, "Chebyshev", "estimate", [&] {
+      // In float: how the sums of the norms were rounded does not show.
+      upper_ = parameters_.boost * static_cast<float>(largestEigenvalue(exec));
+      upper_ = upper_ > 0 ? upper_ : 1; // no rows
+      report_.note(message("largest=", upper_));
+    });
+  lower_ = parameters_.smallest > 0 ? parameters_.smallest : upper_ / parameters_.ratio;
+  if (lower_ >= upper_)
+    throw InvalidArgument(message("the smallest eigenvalue, ", lower_,
+                                  ", must lie below the largest one, estimated as ", upper_));
+  const Offset products = parameters_.degree - 1;
+  report_.factor_entries =
+      products * a.numScalars() + parameters_.degree * diagonal_inverse_.entries();
+  report_.factor_bytes = products * a.bytes() +
+                         parameters_.degree * diagonal_inverse_.entries() * Offset(sizeof(Scalar));
+}
+
+template <class Scalar, class Device>
+void Chebyshev<Scalar, Device>::doApply(const execution_space& exec,
+                                        MultiVectorArg<const Scalar, Device> x,
+                                        MultiVectorArg<Scalar, Device> y, Trans trans) const {
+  const size_t n = x.extent(0), columns = x.extent(1);
+  const auto both = detail::workspaceOf(exec, workspace_, n, 2 * columns);
+  const MultiVectorArg<Scalar, Device> r(both.data(), n, columns),
+      d(both.data() + n * columns, n, columns);
+  const double theta = (upper_ + lower_) / 2, delta = (upper_ - lower_) / 2;
+  double rho = delta / theta;
+  diagonal_inverse_.apply(exec, trans, Scalar(1 / theta), x, Scalar(0), y);
+  if (parameters_.degree > 1)
+    axpby<Scalar, Device>(exec, Scalar(1), y, Scalar(0), d);
+  for (int k = 2; k <= parameters_.degree; ++k) {
+    // r = x - op(A) y
+    if (trans == Trans::No) {
+      spmvAdd<Scalar, Scalar, Device>(exec, Scalar(-1), a_, y, Scalar(1), x, Scalar(0), x, r,
+                                      long_rows_);
+    } else {
+      axpby<Scalar, Device>(exec, Scalar(1), x, Scalar(0), r);
+      spmv<Scalar, Scalar, Device>(exec, trans, Scalar(-1), a_, y, Scalar(1), r, long_rows_);
+    }
+    const double next = 1 / (2 * theta / delta - rho);
+    diagonal_inverse_.apply(exec, trans, Scalar(2 * next / delta), r, Scalar(next * rho), d);
+    axpby<Scalar, Device>(exec, Scalar(1), d, Scalar(1), y);
+    rho = next;
+  }
+}
+
+#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
+  template class Chebyshev<double, DEVICE>;                                                        \
+  template class Chebyshev<float, DEVICE>;
+AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+
+} // namespace ainvil
