@@ -5,7 +5,7 @@
 
 #include "Ainvil_Ordering.hpp"
 #include "Ainvil_Preconditioner.hpp"
-#include "product/Ainvil_StoredMatrix.hpp"
+#include "product/Ainvil_StoredValues.hpp"
 
 namespace ainvil {
 

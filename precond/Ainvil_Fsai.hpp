@@ -6,7 +6,7 @@
 #include "Ainvil_GraphAlgebra.hpp"
 #include "Ainvil_Preconditioner.hpp"
 #include "fsai/Ainvil_FsaiRowSolver.hpp"
-#include "product/Ainvil_StoredMatrix.hpp"
+#include "product/Ainvil_StoredValues.hpp"
 
 namespace ainvil {
 

@@ -5,7 +5,7 @@
 
 #include "Ainvil_Preconditioner.hpp"
 #include "dense/Ainvil_BlockArrays.hpp"
-#include "product/Ainvil_StoredMatrix.hpp"
+#include "product/Ainvil_StoredValues.hpp"
 #include "triangular/Ainvil_TriangularFactor.hpp"
 
 #include <type_traits>

@@ -15,7 +15,7 @@
 #include "graph/Ainvil_Symmetry.hpp"
 #include "product/Ainvil_LongRows.hpp"
 #include "product/Ainvil_Probes.hpp"
-#include "product/Ainvil_StoredMatrix.hpp"
+#include "product/Ainvil_StoredValues.hpp"
 
 namespace ainvil {
 namespace test {

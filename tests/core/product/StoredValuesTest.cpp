@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "TestSupport.hpp"
-#include "product/Ainvil_StoredMatrix.hpp"
+#include "product/Ainvil_StoredValues.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "product/Ainvil_StoredMatrix.hpp"
+#include "product/Ainvil_StoredValues.hpp"
 
 #include "backend/Ainvil_RowTeams.hpp"
 
