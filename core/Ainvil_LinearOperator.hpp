@@ -4,7 +4,7 @@
 /// What a Krylov solver needs to know of a matrix or a preconditioner.
 
 #include "Ainvil_GraphAlgebra.hpp"
-#include "product/Ainvil_Spmv.hpp"
+#include "product/Ainvil_SparseOperator.hpp"
 
 #include <string>
 
@@ -45,11 +45,9 @@ protected:
 };
 
 /// A block sparse matrix as an operator. Holds a shallow copy of the matrix. Construction waits on
-/// `exec` for a pass over the graph, which checks it and finds its long rows.
-///
-/// An object has one workspace for the sums of long rows: no two threads or instances may apply it
-/// at the same time, const as apply() is. Solves at the same time need an operator each, which may
-/// share the matrix.
+/// `exec` for a pass over the graph, which checks it and finds its long rows. Any number of threads
+/// and instances may apply it at the same time: see SparseOperator, which it puts behind the
+/// interface.
 template <class Scalar, class Device>
 class MatrixOperator final : public LinearOperator<Scalar, Device> {
 public:
@@ -58,23 +56,25 @@ public:
   /// Shares the arrays of the matrix. \throws InvalidArgument if the graph is not valid, see
   /// validate()
   explicit MatrixOperator(BsrMatrix<Scalar, Device> matrix, const execution_space& exec = {})
-      : matrix_(matrix) {
-    validate(exec, matrix.graph);
-    long_rows_ = LongRows<Device>(exec, matrix.graph, matrix.block_size);
-  }
+      : operator_(exec, validated(exec, matrix)) {}
 
-  Offset numRows() const override { return matrix_.numPointRows(); }
-  Offset numCols() const override { return matrix_.numPointCols(); }
+  Offset numRows() const override { return operator_.numPointRows(); }
+  Offset numCols() const override { return operator_.numPointCols(); }
 
   void apply(const execution_space& exec, MultiVectorArg<const Scalar, Device> x,
              MultiVectorArg<Scalar, Device> y, Trans trans = Trans::No, Scalar alpha = 1,
              Scalar beta = 0) const override {
-    spmv<Scalar, Scalar, Device>(exec, trans, alpha, matrix_, x, beta, y, long_rows_);
+    operator_.multiply(exec, trans, alpha, x, beta, y);
   }
 
 private:
-  BsrMatrix<Scalar, Device> matrix_;
-  LongRows<Device> long_rows_;
+  static const BsrMatrix<Scalar, Device>& validated(const execution_space& exec,
+                                                    const BsrMatrix<Scalar, Device>& matrix) {
+    validate(exec, matrix.graph);
+    return matrix;
+  }
+
+  SparseOperator<Scalar, Device> operator_;
 };
 
 } // namespace ainvil

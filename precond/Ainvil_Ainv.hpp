@@ -5,7 +5,7 @@
 
 #include "Ainvil_Ordering.hpp"
 #include "Ainvil_Preconditioner.hpp"
-#include "product/Ainvil_StoredValues.hpp"
+#include "product/Ainvil_SparseOperator.hpp"
 
 namespace ainvil {
 
@@ -45,13 +45,12 @@ namespace detail {
 template <class Scalar, class Device>
 class InverseFactors;
 
-/// The arrays of a stored factor, kept from compute to compute and as long as the longest so far.
+/// The arrays of a factor, kept from compute to compute and as long as the longest so far.
 template <class Scalar, class Device>
 struct AinvArrays {
   Kokkos::View<Offset*, Device> row_map;
   Kokkos::View<Ordinal*, Device> entries;
   Kokkos::View<Scalar*, Device> values;
-  StoredValues<Scalar, Device> rounded; ///< the values again, if stored in another precision
 };
 
 } // namespace detail
@@ -99,8 +98,8 @@ public:
   /// The columns z_j, w_j and pivots d_j, in the elimination order: ainv/Ainvil_InverseFactors.hpp.
   const detail::InverseFactors<Scalar, Device>& factors() const { return *factors_; }
   // What apply() multiplies with, M^-1 = left right, in the numbering of A.
-  const StoredMatrix<Scalar, Device>& left() const { return left_; }   ///< Z D^-1/2, or Z
-  const StoredMatrix<Scalar, Device>& right() const { return right_; } ///< left^T, or D^-1 W^T
+  const SparseOperator<Scalar, Device>& left() const { return left_; }   ///< Z D^-1/2, or Z
+  const SparseOperator<Scalar, Device>& right() const { return right_; } ///< left^T, or D^-1 W^T
   /// Elimination order of the point rows.
   const Permutation<Device>& order() const { return order_; }
   Offset edgeCut() const { return edge_cut_; }          ///< pairs of rows that BAINV separates
@@ -126,8 +125,8 @@ private:
   std::unique_ptr<detail::InverseFactors<Scalar, Device>> factors_;
   Kokkos::View<Offset*, Device> places_; ///< to sort and transpose with
   detail::AinvArrays<Scalar, Device> left_arrays_, right_arrays_, z_arrays_;
-  StoredMatrix<Scalar, Device> left_;  ///< Z D^-1/2, or Z
-  StoredMatrix<Scalar, Device> right_; ///< D^-1/2 Z^T, or D^-1 W^T
+  SparseOperator<Scalar, Device> left_;  ///< Z D^-1/2, or Z
+  SparseOperator<Scalar, Device> right_; ///< D^-1/2 Z^T, or D^-1 W^T
   Offset edge_cut_ = 0;
   Ordinal largest_part_ = 0;
   mutable MultiVector<Scalar, Device> intermediate_;

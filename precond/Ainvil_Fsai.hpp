@@ -6,7 +6,7 @@
 #include "Ainvil_GraphAlgebra.hpp"
 #include "Ainvil_Preconditioner.hpp"
 #include "fsai/Ainvil_FsaiRowSolver.hpp"
-#include "product/Ainvil_StoredValues.hpp"
+#include "product/Ainvil_SparseOperator.hpp"
 
 namespace ainvil {
 
@@ -101,8 +101,8 @@ public:
 
   std::string description() const override;
 
-  const StoredMatrix<Scalar, Device>& factor() const { return g_; }            ///< G
-  const StoredMatrix<Scalar, Device>& transposedFactor() const { return gt_; } ///< G^T
+  const SparseOperator<Scalar, Device>& factor() const { return g_; }            ///< G
+  const SparseOperator<Scalar, Device>& transposedFactor() const { return gt_; } ///< G^T
   /// Blocks of G before the post-filter.
   Offset patternEntries() const { return pattern_.numEntries(); }
 
@@ -132,7 +132,7 @@ private:
   void transposeGraph(const execution_space& exec);
   void writeFactor(const execution_space& exec, Offset entries, bool comparable);
   void transposeFactor(const execution_space& exec);
-  StoredMatrix<Scalar, Device> stored(const execution_space& exec, const Factor& factor) const;
+  SparseOperator<Scalar, Device> stored(const execution_space& exec, const Factor& factor) const;
 
   FsaiParameters<Device> parameters_;
   int block_size_ = 1;
@@ -143,7 +143,7 @@ private:
   Factor g_arrays_, gt_arrays_;
   Kokkos::View<Offset*, Device> next_row_map_; ///< of G after the filter, until it is compared
   Kokkos::View<int*, Device> changed_;         ///< a single flag
-  StoredMatrix<Scalar, Device> g_, gt_;
+  SparseOperator<Scalar, Device> g_, gt_;
   mutable MultiVector<Scalar, Device> intermediate_;
 };
 

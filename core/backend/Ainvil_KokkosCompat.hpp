@@ -150,6 +150,24 @@ struct IsGpu<Hip> {
 };
 #endif
 
+/// Names the queue in which the kernels of an instance run one after the other: two instances with
+/// the same queue never run at the same time. 0 on hosts, whose launches return when the kernel has
+/// run.
+template <class Exec>
+std::uintptr_t queueOf(const Exec&) {
+  return 0;
+}
+#if defined(KOKKOS_ENABLE_CUDA)
+inline std::uintptr_t queueOf(const Kokkos::Cuda& exec) {
+  return reinterpret_cast<std::uintptr_t>(exec.cuda_stream());
+}
+#endif
+#if defined(KOKKOS_ENABLE_HIP)
+inline std::uintptr_t queueOf(const Hip& exec) {
+  return reinterpret_cast<std::uintptr_t>(exec.hip_stream());
+}
+#endif
+
 /// Bytes of the vector registers that host code is compiled for.
 #if defined(__AVX512F__)
 constexpr int simd_bytes = 64;

@@ -44,6 +44,18 @@ RowTeams teamsForRowsOf(const Graph<Device>& graph, int items = 1) {
   return RowTeams::forWork<typename Device::execution_space>(graph.meanRowLength() * items);
 }
 
+/// Bytes of a kernel that Kokkos for CUDA passes as arguments of the launch: 512, less what it adds
+/// itself (152 in its ParallelFor over teams) and RowKernel (24). What is longer is copied to
+/// constant memory first, for which the host waits until the kernel before has read its own.
+constexpr std::size_t most_kernel_bytes = 328;
+
+/// The kernel; does not compile if its launch would wait. For kernels that an apply() launches.
+template <class Kernel>
+constexpr const Kernel& withinArguments(const Kernel& kernel) {
+  static_assert(sizeof(Kernel) <= most_kernel_bytes, "a launch of this kernel waits on CUDA");
+  return kernel;
+}
+
 template <class Exec, class Body>
 struct RowKernel {
   Body body;

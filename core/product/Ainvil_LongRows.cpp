@@ -82,11 +82,54 @@ LongRows<Device>::LongRows(const execution_space& exec, const Graph<Device>& gra
   Kokkos::deep_copy(exec, rows, found);
   const auto first = firstSegments(exec, graph, rows);
   num_segments_ = detail::readBack(exec, first, count);
-  segments_ = {rows, first, segmentOwners(exec, first, num_segments_),
-               allocateZeros<Ordinal, Device>(exec, "Ainvil::arrived", count),
-               allocate<double, Device>(exec, "Ainvil::partials",
-                                        size_t(num_segments_) * block_size * column_tile)};
+  rows_ = rows;
+  first_segment_ = first;
+  owner_ = segmentOwners(exec, first, num_segments_);
+  workspaces_ = std::make_shared<detail::SegmentWorkspaces<Device>>(
+      count, size_t(num_segments_) * block_size * detail::most_columns);
+  workspaces_->giveBack(workspaces_->take(exec));
   compat::fence(exec, "Ainvil::LongRows");
+}
+
+template <class Device>
+typename detail::SegmentWorkspaces<Device>::Workspace&
+detail::SegmentWorkspaces<Device>::take(const execution_space& exec) {
+  // Kernels of a GPU's queue run one after the other: they may share a workspace, however many of
+  // them are waiting. On a host a launch has run when it returns, so its workspace is free then.
+  constexpr bool returns_early = compat::IsGpu<execution_space>::value;
+  const std::uintptr_t queue = compat::queueOf(exec);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (Workspace& workspace : all_)
+    if (returns_early ? workspace.queue == queue : !workspace.taken) {
+      workspace.taken = true;
+      return workspace;
+    }
+  Workspace fresh{allocateZeros<Ordinal, Device>(exec, "Ainvil::arrived", num_rows_),
+                  allocate<double, Device>(exec, "Ainvil::partials", num_partials_), queue, true};
+  all_.push_back(fresh);
+  return all_.back();
+}
+
+template <class Device>
+void detail::SegmentWorkspaces<Device>::giveBack(Workspace& workspace) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  workspace.taken = false;
+}
+
+template <class Device>
+LongRows<Device>::Lease::Lease(const LongRows& rows, const execution_space& exec)
+    : pool_(rows.workspaces_.get()), segments_(rows.segments()) {
+  if (pool_ == nullptr)
+    return;
+  workspace_ = &pool_->take(exec);
+  segments_.arrived = workspace_->arrived.data();
+  segments_.partials = workspace_->partials.data();
+}
+
+template <class Device>
+LongRows<Device>::Lease::~Lease() {
+  if (pool_ != nullptr)
+    pool_->giveBack(*workspace_);
 }
 
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \
@@ -94,6 +137,7 @@ LongRows<Device>::LongRows(const execution_space& exec, const Graph<Device>& gra
                                               const Graph<DEVICE>&);                               \
   template Kokkos::View<const Ordinal*, DEVICE> detail::rowsOfLength<DEVICE>(                      \
       const typename DEVICE::execution_space&, const Graph<DEVICE>&, Offset, Offset);              \
+  template class detail::SegmentWorkspaces<DEVICE>;                                                \
   template class LongRows<DEVICE>;
 AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
 

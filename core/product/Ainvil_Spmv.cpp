@@ -2,13 +2,17 @@
 #include "product/Ainvil_Spmv.hpp"
 
 #include "backend/Ainvil_RowTeams.hpp"
-#include "product/Ainvil_SpmvKernels.hpp"
+#include "product/Ainvil_LongRowKernels.hpp"
+#include "product/Ainvil_ProductPlan.hpp"
 
 namespace ainvil {
 namespace {
 
 using detail::Epilogue;
+using detail::most_columns;
+using detail::ProductKernel;
 using detail::Range;
+using detail::withinArguments;
 
 void checkShapes(const char* what, Offset rows, Offset columns, size_t x_rows, size_t y_rows,
                  size_t x_columns, size_t y_columns) {
@@ -25,18 +29,46 @@ void checkSameShape(const char* name, size_t rows, size_t columns, size_t y_rows
         message(name, " is ", rows, " x ", columns, ", but y is ", y_rows, " x ", y_columns));
 }
 
+/// Scalar matrices whose rows have more entries than this on average are streamed on GPUs, and
+/// those with a row of more than `longest_by_threads`, as long as none is longer than a team
+/// multiplies at once. A thread a row suffers twice from longer rows. Its loads lie a row apart, so
+/// a warp comes back to a sector only as many steps later as a sector has entries, if the L1 cache
+/// has kept it so long: the 2048 threads of a multiprocessor read 12 bytes an entry, 192 KiB for
+/// rows of 8 and values in double, and the cache has 256 KiB (H100, H200). And a warp takes as long
+/// as its longest row: one of 24 entries makes it wait three times as long as those of 8 do.
+/// Measured are matrices far from both numbers: rows of 20 to 240 entries take a half to a third of
+/// the time if they are streamed (docs/results.md, "CG and PCG on CSR and COO"), short ones
+/// more (commit e338c10).
+constexpr double mean_by_threads = 8;
+constexpr Ordinal longest_by_threads = 24; ///< see mean_by_threads
+
+/// A matrix of blocks of 2 or 3 takes a thread a column on GPUs if it has more bytes than this:
+/// what comes out of the L2 cache (50 MB on an H200) comes faster to a thread a point row. Measured
+/// with 600 and 700 MB: a tenth less time; smaller ones lose (docs/results.md, "Products beside
+/// cuSPARSE and Kokkos Kernels" and the targets).
+constexpr Offset most_cached_bytes = Offset(1) << 27;
+
+/// Blocks that may take a thread a column. Their rows have 16 or 24 bytes, less than the 32 of a
+/// sector, the least that a cache delivers: threads a point row fetch each sector two or three
+/// times. With values of lower precision that takes more time than it saves, with larger blocks
+/// the sums in scratch memory do.
+template <int BS, class MatrixScalar, class Device>
+constexpr bool may_take_columns = compat::IsGpu<typename Device::execution_space>::value &&
+                                  (BS == 2 || BS == 3) && sizeof(MatrixScalar) == 8;
+
 template <int BS, int Columns, class MatrixScalar, class Scalar, class Device>
-void launchSpmv(const typename Device::execution_space& exec,
-                const BsrMatrix<MatrixScalar, Device>& a,
-                const MultiVectorArg<const Scalar, Device>& x,
-                const Epilogue<Scalar, Device>& epilogue, Offset first_column, Offset longest) {
+void launchPointRows(const typename Device::execution_space& exec,
+                     const BsrMatrix<MatrixScalar, Device>& a,
+                     const MultiVectorArg<const Scalar, Device>& x,
+                     const Epilogue<Scalar, Device>& epilogue, Offset first_column,
+                     Offset longest) {
   using Exec = typename Device::execution_space;
   if constexpr (BS > 0 && !compat::IsGpu<Exec>::value) {
     using Kernel = detail::RowRunSpmvKernel<BS, Columns, MatrixScalar, Scalar, Device>;
     const Offset items = (Offset(a.numRows()) + Kernel::run - 1) / Kernel::run;
     Kokkos::parallel_for("Ainvil::spmv", Range<Exec>(exec, 0, items),
-                         Kernel{a.graph.row_map, a.graph.entries, a.values, x, epilogue,
-                                a.numRows(), first_column, longest});
+                         withinArguments(Kernel{a.graph.row_map, a.graph.entries, a.values, x,
+                                                epilogue, a.numRows(), first_column, longest}));
   } else {
     using Kernel = detail::SpmvKernel<BS, Columns, MatrixScalar, Scalar, Device>;
     bool aligned = false;
@@ -44,168 +76,192 @@ void launchSpmv(const typename Device::execution_space& exec,
       aligned =
           detail::Packet<MatrixScalar, BS>::isAligned(a.values.data()) &&
           detail::Packet<Scalar, BS>::isAligned(x.data() + first_column * Offset(x.stride(1)));
-    Kokkos::parallel_for("Ainvil::spmv", Range<Exec>(exec, 0, a.numPointRows()),
-                         Kernel{a.graph.row_map, a.graph.entries, a.values, x, epilogue,
-                                a.block_size, first_column, longest, aligned});
+    Kokkos::parallel_for(
+        "Ainvil::spmv", Range<Exec>(exec, 0, a.numPointRows()),
+        withinArguments(Kernel{a.graph.row_map, a.graph.entries, a.values, x, epilogue,
+                               a.block_size, first_column, longest, aligned}));
   }
 }
 
-/// True for rows that a thread each would take its time over on a GPU, none of them longer than a
-/// thread can add up meanwhile.
-template <class MatrixScalar, class Device>
-bool isWorthStreaming(const BsrMatrix<MatrixScalar, Device>& a, const LongRows<Device>& long_rows) {
-  const Ordinal longest = long_rows.longest();
-  return a.block_size == 1 && longest > 0 && longest <= 1024 &&
-         (longest > 24 || a.graph.meanRowLength() > 8);
-}
-
-template <class MatrixScalar, class Scalar, class Device>
-void launchStreamedSpmv(const typename Device::execution_space& exec,
-                        const BsrMatrix<MatrixScalar, Device>& a,
-                        const MultiVectorArg<const Scalar, Device>& x,
-                        const Epilogue<Scalar, Device>& epilogue, Offset column) {
-  using Kernel = detail::StreamedSpmvKernel<MatrixScalar, Scalar, Device>;
+template <int Columns, class MatrixScalar, class Scalar, class Device>
+void launchStreamed(const typename Device::execution_space& exec,
+                    const BsrMatrix<MatrixScalar, Device>& a,
+                    const MultiVectorArg<const Scalar, Device>& x,
+                    const Epilogue<Scalar, Device>& epilogue, Offset first_column) {
+  using Kernel = detail::StreamedSpmvKernel<Columns, MatrixScalar, Scalar, Device>;
   const Ordinal teams = a.numRows() / Kernel::team_size + (a.numRows() % Kernel::team_size > 0);
   Kokkos::TeamPolicy<typename Device::execution_space> policy(exec, teams, Kernel::team_size);
   policy.set_scratch_size(0, Kokkos::PerTeam(Kernel::scratchBytes() + 16));
-  Kokkos::parallel_for(
-      "Ainvil::spmv[streamed]", policy,
-      Kernel{a.graph.row_map, a.graph.entries, a.values, x, epilogue, a.numRows(), column});
+  Kokkos::parallel_for("Ainvil::spmv[streamed]", policy,
+                       withinArguments(Kernel{a.graph.row_map, a.graph.entries, a.values, x,
+                                              epilogue, a.numRows(), first_column}));
 }
 
-/// Where rows of blocks are read in more sectors than they have: not in whole ones, and values of
-/// lower precision leave too little to gain.
-template <int BS, class MatrixScalar, class Device>
-constexpr bool hasColumnSpmv = compat::IsGpu<typename Device::execution_space>::value &&
-                               (BS == 2 || BS == 3) && sizeof(MatrixScalar) == 8;
-
-/// What comes out of a cache comes faster to a thread a point row.
-template <class MatrixScalar, class Device>
-bool isBeyondCaches(const BsrMatrix<MatrixScalar, Device>& a) {
-  constexpr Offset most = Offset(1) << 27;
-  return a.bytes() > most;
-}
-
-template <int BS, class MatrixScalar, class Scalar, class Device>
-void launchColumnSpmv(const typename Device::execution_space& exec,
-                      const BsrMatrix<MatrixScalar, Device>& a,
-                      const MultiVectorArg<const Scalar, Device>& x,
-                      const Epilogue<Scalar, Device>& epilogue, Offset column, Offset longest) {
-  using Kernel = detail::ColumnSpmvKernel<BS, MatrixScalar, Scalar, Device>;
+template <int BS, int Columns, class MatrixScalar, class Scalar, class Device>
+void launchBlockColumns(const typename Device::execution_space& exec,
+                        const BsrMatrix<MatrixScalar, Device>& a,
+                        const MultiVectorArg<const Scalar, Device>& x,
+                        const Epilogue<Scalar, Device>& epilogue, Offset first_column,
+                        Offset longest) {
+  using Kernel = detail::ColumnSpmvKernel<BS, Columns, MatrixScalar, Scalar, Device>;
   const Ordinal teams = a.numRows() / Kernel::team_rows + (a.numRows() % Kernel::team_rows > 0);
   Kokkos::TeamPolicy<typename Device::execution_space> policy(exec, teams, Kernel::team_size);
   policy.set_scratch_size(0, Kokkos::PerTeam(Kernel::scratchBytes() + 16));
   Kokkos::parallel_for("Ainvil::spmv[columns]", policy,
-                       Kernel{a.graph.row_map, a.graph.entries, a.values, x, epilogue, a.numRows(),
-                              column, longest});
+                       withinArguments(Kernel{a.graph.row_map, a.graph.entries, a.values, x,
+                                              epilogue, a.numRows(), first_column, longest}));
+}
+
+/// Up to Columns right-hand sides in one pass over the rows that are not long.
+template <int Columns, class MatrixScalar, class Scalar, class Device>
+void launchRows(const typename Device::execution_space& exec,
+                const detail::ProductPlan<Device>& plan, const BsrMatrix<MatrixScalar, Device>& a,
+                const MultiVectorArg<const Scalar, Device>& x,
+                const Epilogue<Scalar, Device>& epilogue, Offset first_column) {
+  if constexpr (compat::IsGpu<typename Device::execution_space>::value)
+    if (plan.kernel == ProductKernel::Streamed) {
+      launchStreamed<Columns>(exec, a, x, epilogue, first_column);
+      return;
+    }
+  const Offset limit = plan.long_rows.limit();
+  detail::dispatchBlockSize(a.block_size, [&](auto bs) {
+    constexpr int BS = decltype(bs)::value;
+    if constexpr (may_take_columns<BS, MatrixScalar, Device>)
+      if (plan.kernel == ProductKernel::BlockColumns) {
+        launchBlockColumns<BS, Columns>(exec, a, x, epilogue, first_column, limit);
+        return;
+      }
+    launchPointRows<BS, Columns>(exec, a, x, epilogue, first_column, limit);
+  });
 }
 
 /// A warp a segment.
-template <class Exec>
+template <class Device>
 detail::RowTeams segmentTeams() {
-  return detail::RowTeams::forWork<Exec>(1024);
+  return detail::RowTeams::forWork<typename Device::execution_space>(
+      LongRows<Device>::segment_length);
 }
 
-/// The first columns of the product.
 template <bool InPlace, class MatrixScalar, class Scalar, class Device>
-void launchLongRows(const typename Device::execution_space& exec,
+void launchLongRows(const typename Device::execution_space& exec, const LongRows<Device>& long_rows,
                     const BsrMatrix<MatrixScalar, Device>& a,
                     const MultiVectorArg<const Scalar, Device>& x,
-                    const Epilogue<Scalar, Device>& epilogue, const LongRows<Device>& long_rows,
-                    Offset columns) {
+                    const Epilogue<Scalar, Device>& epilogue) {
   using Kernel = detail::LongRowKernel<InPlace, MatrixScalar, Scalar, Device>;
-  if (long_rows.numSegments() > 0)
-    for (Offset j = 0; j < columns; j += Kernel::tile)
-      detail::forEachRow(exec, "Ainvil::spmv[long rows]", long_rows.numSegments(),
-                         segmentTeams<typename Device::execution_space>(),
-                         Kernel{long_rows.segments(), a.graph.row_map, a.graph.entries, a.values, x,
-                                epilogue, a.block_size, j,
-                                static_cast<int>(std::min<Offset>(Kernel::tile, columns - j))});
+  if (long_rows.numSegments() == 0)
+    return;
+  const typename LongRows<Device>::Lease lease(long_rows, exec);
+  const Offset columns = x.extent(1);
+  for (Offset j = 0; j < columns; j += most_columns)
+    detail::forEachRow(
+        exec, "Ainvil::spmv[long rows]", long_rows.numSegments(), segmentTeams<Device>(),
+        withinArguments(Kernel{lease.segments(), a.graph.row_map.data(), a.graph.entries.data(),
+                               a.values.data(), x, epilogue, a.block_size, j,
+                               static_cast<int>(std::min<Offset>(most_columns, columns - j))}));
 }
 
 template <class MatrixScalar, class Scalar, class Device>
-void product(const typename Device::execution_space& exec, const BsrMatrix<MatrixScalar, Device>& a,
+void product(const typename Device::execution_space& exec, const detail::ProductPlan<Device>& plan,
+             const BsrMatrix<MatrixScalar, Device>& a,
              const MultiVectorArg<const Scalar, Device>& x,
-             const Epilogue<Scalar, Device>& epilogue, const LongRows<Device>& long_rows) {
+             const Epilogue<Scalar, Device>& epilogue) {
   checkShapes("a product", a.numPointRows(), a.numPointCols(), x.extent(0), epilogue.y.extent(0),
               x.extent(1), epilogue.y.extent(1));
-  // Four columns at a time share one pass over the matrix; what remains goes one by one.
-  constexpr int tile = 4;
-  constexpr bool on_gpu = compat::IsGpu<typename Device::execution_space>::value;
   const Offset columns = x.extent(1);
-  Offset j = 0;
-  for (; j + tile <= columns; j += tile)
-    if constexpr (on_gpu)
-      launchSpmv<0, tile>(exec, a, x, epilogue, j, long_rows.limit());
+  for (Offset j = 0; j < columns; j += most_columns)
+    if (columns - j == 1)
+      launchRows<1>(exec, plan, a, x, epilogue, j);
     else
-      detail::dispatchBlockSize(a.block_size, [&](auto bs) {
-        launchSpmv<decltype(bs)::value, tile>(exec, a, x, epilogue, j, long_rows.limit());
-      });
-  if constexpr (on_gpu)
-    if (isWorthStreaming(a, long_rows)) {
-      launchLongRows<false>(exec, a, x, epilogue, long_rows, j);
-      for (; j < columns; ++j)
-        launchStreamedSpmv(exec, a, x, epilogue, j);
-      return;
-    }
-  for (; j < columns; ++j)
-    detail::dispatchBlockSize(a.block_size, [&](auto bs) {
-      constexpr int BS = decltype(bs)::value;
-      if constexpr (hasColumnSpmv<BS, MatrixScalar, Device>)
-        if (isBeyondCaches(a)) {
-          launchColumnSpmv<BS>(exec, a, x, epilogue, j, long_rows.limit());
-          return;
-        }
-      launchSpmv<BS, 1>(exec, a, x, epilogue, j, long_rows.limit());
-    });
-  launchLongRows<false>(exec, a, x, epilogue, long_rows, columns);
+      launchRows<most_columns>(exec, plan, a, x, epilogue, j);
+  if (plan.kernel !=
+      ProductKernel::Streamed) // which takes rows of any length that it is chosen for
+    launchLongRows<false>(exec, plan.long_rows, a, x, epilogue);
 }
 
 } // namespace
 
+template <class MatrixScalar, class Device>
+detail::ProductKernel detail::chooseKernel(const BsrMatrix<MatrixScalar, Device>& a,
+                                           const LongRows<Device>& long_rows) {
+  if constexpr (compat::IsGpu<typename Device::execution_space>::value) {
+    constexpr Ordinal longest_streamed = StreamedSpmvKernel<1, MatrixScalar, double, Device>::chunk;
+    const Ordinal longest = long_rows.longest();
+    if (a.block_size == 1 && longest > 0 && longest <= longest_streamed &&
+        (longest > longest_by_threads || a.graph.meanRowLength() > mean_by_threads))
+      return ProductKernel::Streamed;
+    if ((a.block_size == 2 || a.block_size == 3) && sizeof(MatrixScalar) == 8 &&
+        a.bytes() > most_cached_bytes)
+      return ProductKernel::BlockColumns;
+  }
+  return ProductKernel::PointRows;
+}
+
 template <class MatrixScalar, class Scalar, class Device>
-void spmv(const typename Device::execution_space& exec, Trans trans, Scalar alpha,
-          const BsrMatrix<MatrixScalar, Device>& a, MultiVectorArg<const Scalar, Device> x,
-          Scalar beta, MultiVectorArg<Scalar, Device> y, const LongRows<Device>& long_rows) {
+void detail::multiply(const typename Device::execution_space& exec, const ProductPlan<Device>& plan,
+                      Trans trans, Scalar alpha, const BsrMatrix<MatrixScalar, Device>& a,
+                      MultiVectorArg<const Scalar, Device> x, Scalar beta,
+                      MultiVectorArg<Scalar, Device> y) {
   using Exec = typename Device::execution_space;
   if (trans == Trans::No) {
-    product(exec, a, x, Epilogue<Scalar, Device>{alpha, beta, Scalar(0), y, y, y}, long_rows);
+    product(exec, plan, a, x, Epilogue<Scalar, Device>{alpha, beta, Scalar(0), y, y, y});
     return;
   }
   checkShapes("a transposed product", a.numPointCols(), a.numPointRows(), x.extent(0), y.extent(0),
               x.extent(1), y.extent(1));
   // x has another shape than y, so y stands in for it.
   axpby<Scalar, Device>(exec, Scalar(0), y, beta, y);
-  const detail::TransposedSpmvKernel<MatrixScalar, Scalar, Device> kernel{
-      a.graph.row_map,   a.graph.entries,     a.values, alpha, x, y, a.block_size,
-      long_rows.limit(), long_rows.segments()};
+  const auto& long_rows = plan.long_rows;
+  const auto kernel = withinArguments(TransposedSpmvKernel<MatrixScalar, Scalar, Device>{
+      a.graph.row_map.data(), a.graph.entries.data(), a.values.data(), alpha, x, y, a.block_size,
+      long_rows.limit(), long_rows.segments()});
   Kokkos::parallel_for("Ainvil::spmv[transposed]", Range<Exec>(exec, 0, a.numRows()), kernel);
-  detail::forEachRow(exec, "Ainvil::spmv[transposed long rows]", long_rows.numSegments(),
-                     segmentTeams<Exec>(), kernel);
+  forEachRow(exec, "Ainvil::spmv[transposed long rows]", long_rows.numSegments(),
+             segmentTeams<Device>(), kernel);
+}
+
+template <class MatrixScalar, class Scalar, class Device>
+void detail::multiplyAdd(const typename Device::execution_space& exec,
+                         const ProductPlan<Device>& plan, Scalar alpha,
+                         const BsrMatrix<MatrixScalar, Device>& a,
+                         MultiVectorArg<const Scalar, Device> x, Scalar beta,
+                         MultiVectorArg<const Scalar, Device> u, Scalar gamma,
+                         MultiVectorArg<const Scalar, Device> v, MultiVectorArg<Scalar, Device> y) {
+  if (beta != Scalar(0))
+    checkSameShape("u", u.extent(0), u.extent(1), y.extent(0), y.extent(1));
+  if (gamma != Scalar(0))
+    checkSameShape("v", v.extent(0), v.extent(1), y.extent(0), y.extent(1));
+  product(exec, plan, a, x, Epilogue<Scalar, Device>{alpha, beta, gamma, u, v, y});
+}
+
+template <class MatrixScalar, class Scalar, class Device>
+void detail::multiplyAddLongRows(const typename Device::execution_space& exec,
+                                 const LongRows<Device>& long_rows, Scalar alpha,
+                                 const BsrMatrix<MatrixScalar, Device>& a,
+                                 MultiVectorArg<const Scalar, Device> x, Scalar beta,
+                                 MultiVectorArg<const Scalar, Device> u, Scalar gamma,
+                                 MultiVectorArg<const Scalar, Device> v,
+                                 MultiVectorArg<Scalar, Device> y) {
+  launchLongRows<true>(exec, long_rows, a, x,
+                       Epilogue<Scalar, Device>{alpha, beta, gamma, u, v, y});
+}
+
+template <class MatrixScalar, class Scalar, class Device>
+void spmv(const typename Device::execution_space& exec, Trans trans, Scalar alpha,
+          const BsrMatrix<MatrixScalar, Device>& a, MultiVectorArg<const Scalar, Device> x,
+          Scalar beta, MultiVectorArg<Scalar, Device> y) {
+  detail::ProductPlan<Device> plan;
+  plan.kernel = detail::chooseKernel(a, plan.long_rows);
+  detail::multiply(exec, plan, trans, alpha, a, x, beta, y);
 }
 
 template <class MatrixScalar, class Scalar, class Device>
 void spmvAdd(const typename Device::execution_space& exec, Scalar alpha,
              const BsrMatrix<MatrixScalar, Device>& a, MultiVectorArg<const Scalar, Device> x,
              Scalar beta, MultiVectorArg<const Scalar, Device> u, Scalar gamma,
-             MultiVectorArg<const Scalar, Device> v, MultiVectorArg<Scalar, Device> y,
-             const LongRows<Device>& long_rows) {
-  if (beta != Scalar(0))
-    checkSameShape("u", u.extent(0), u.extent(1), y.extent(0), y.extent(1));
-  if (gamma != Scalar(0))
-    checkSameShape("v", v.extent(0), v.extent(1), y.extent(0), y.extent(1));
-  product(exec, a, x, Epilogue<Scalar, Device>{alpha, beta, gamma, u, v, y}, long_rows);
-}
-
-template <class MatrixScalar, class Scalar, class Device>
-void spmvAddLongRows(const typename Device::execution_space& exec, Scalar alpha,
-                     const BsrMatrix<MatrixScalar, Device>& a,
-                     MultiVectorArg<const Scalar, Device> x, Scalar beta,
-                     MultiVectorArg<const Scalar, Device> u, Scalar gamma,
-                     MultiVectorArg<const Scalar, Device> v, MultiVectorArg<Scalar, Device> y,
-                     const LongRows<Device>& long_rows) {
-  launchLongRows<true>(exec, a, x, Epilogue<Scalar, Device>{alpha, beta, gamma, u, v, y}, long_rows,
-                       x.extent(1));
+             MultiVectorArg<const Scalar, Device> v, MultiVectorArg<Scalar, Device> y) {
+  detail::ProductPlan<Device> plan;
+  plan.kernel = detail::chooseKernel(a, plan.long_rows);
+  detail::multiplyAdd(exec, plan, alpha, a, x, beta, u, gamma, v, y);
 }
 
 template <class MatrixScalar, class Scalar, class Device>
@@ -243,25 +299,38 @@ void axpby(const typename Device::execution_space& exec, Scalar alpha,
 }
 
 #define AINVIL_INSTANTIATE_TYPES(MATRIX, SCALAR, DEVICE)                                           \
+  template void detail::multiply<MATRIX, SCALAR, DEVICE>(                                          \
+      const typename DEVICE::execution_space&, const ProductPlan<DEVICE>&, Trans, SCALAR,          \
+      const BsrMatrix<MATRIX, DEVICE>&, MultiVectorArg<const SCALAR, DEVICE>, SCALAR,              \
+      MultiVectorArg<SCALAR, DEVICE>);                                                             \
+  template void detail::multiplyAdd<MATRIX, SCALAR, DEVICE>(                                       \
+      const typename DEVICE::execution_space&, const ProductPlan<DEVICE>&, SCALAR,                 \
+      const BsrMatrix<MATRIX, DEVICE>&, MultiVectorArg<const SCALAR, DEVICE>, SCALAR,              \
+      MultiVectorArg<const SCALAR, DEVICE>, SCALAR, MultiVectorArg<const SCALAR, DEVICE>,          \
+      MultiVectorArg<SCALAR, DEVICE>);                                                             \
+  template void detail::multiplyAddLongRows<MATRIX, SCALAR, DEVICE>(                               \
+      const typename DEVICE::execution_space&, const LongRows<DEVICE>&, SCALAR,                    \
+      const BsrMatrix<MATRIX, DEVICE>&, MultiVectorArg<const SCALAR, DEVICE>, SCALAR,              \
+      MultiVectorArg<const SCALAR, DEVICE>, SCALAR, MultiVectorArg<const SCALAR, DEVICE>,          \
+      MultiVectorArg<SCALAR, DEVICE>);                                                             \
   template void spmv<MATRIX, SCALAR, DEVICE>(                                                      \
       const typename DEVICE::execution_space&, Trans, SCALAR, const BsrMatrix<MATRIX, DEVICE>&,    \
-      MultiVectorArg<const SCALAR, DEVICE>, SCALAR, MultiVectorArg<SCALAR, DEVICE>,                \
-      const LongRows<DEVICE>&);                                                                    \
+      MultiVectorArg<const SCALAR, DEVICE>, SCALAR, MultiVectorArg<SCALAR, DEVICE>);               \
   template void spmvAdd<MATRIX, SCALAR, DEVICE>(                                                   \
       const typename DEVICE::execution_space&, SCALAR, const BsrMatrix<MATRIX, DEVICE>&,           \
       MultiVectorArg<const SCALAR, DEVICE>, SCALAR, MultiVectorArg<const SCALAR, DEVICE>, SCALAR,  \
-      MultiVectorArg<const SCALAR, DEVICE>, MultiVectorArg<SCALAR, DEVICE>,                        \
-      const LongRows<DEVICE>&);                                                                    \
-  template void spmvAddLongRows<MATRIX, SCALAR, DEVICE>(                                           \
-      const typename DEVICE::execution_space&, SCALAR, const BsrMatrix<MATRIX, DEVICE>&,           \
-      MultiVectorArg<const SCALAR, DEVICE>, SCALAR, MultiVectorArg<const SCALAR, DEVICE>, SCALAR,  \
-      MultiVectorArg<const SCALAR, DEVICE>, MultiVectorArg<SCALAR, DEVICE>,                        \
-      const LongRows<DEVICE>&);                                                                    \
+      MultiVectorArg<const SCALAR, DEVICE>, MultiVectorArg<SCALAR, DEVICE>);                       \
   template void blockDiagonalProduct<MATRIX, SCALAR, DEVICE>(                                      \
       const typename DEVICE::execution_space&, Trans, SCALAR,                                      \
       const Kokkos::View<MATRIX*, DEVICE>&, int, MultiVectorArg<const SCALAR, DEVICE>, SCALAR,     \
       MultiVectorArg<SCALAR, DEVICE>);
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \
+  template detail::ProductKernel detail::chooseKernel<double, DEVICE>(                             \
+      const BsrMatrix<double, DEVICE>&, const LongRows<DEVICE>&);                                  \
+  template detail::ProductKernel detail::chooseKernel<float, DEVICE>(                              \
+      const BsrMatrix<float, DEVICE>&, const LongRows<DEVICE>&);                                   \
+  template detail::ProductKernel detail::chooseKernel<BFloat16, DEVICE>(                           \
+      const BsrMatrix<BFloat16, DEVICE>&, const LongRows<DEVICE>&);                                \
   template void axpby<double, DEVICE>(const typename DEVICE::execution_space&, double,             \
                                       MultiVectorArg<const double, DEVICE>, double,                \
                                       MultiVectorArg<double, DEVICE>);                             \

@@ -3,7 +3,7 @@
 /// \file
 /// Products of block sparse matrices with vectors, the inner loop of everything in this library.
 
-#include "product/Ainvil_LongRows.hpp"
+#include "Ainvil_BsrMatrix.hpp"
 
 namespace ainvil {
 
@@ -11,13 +11,13 @@ namespace ainvil {
 /// beta = 0 overwrites y, NaN included. x and y must not overlap. Asynchronous, no allocation.
 /// Matrix values may be of lower precision than the vectors; sums are taken in the vectors'.
 /// The transposed product adds by atomics: its rounding depends on the schedule.
-/// `long_rows` are those of a's graph: without them, a very long row occupies one thread; with
-/// them, no two products may use them at the same time, not even on two instances. \throws
-/// InvalidArgument if the shapes do not match.
+/// Knows nothing of the matrix but its arrays, so that a very long row occupies one thread: make a
+/// SparseOperator of a matrix that is multiplied with more than once. \throws InvalidArgument if
+/// the shapes do not match.
 template <class MatrixScalar, class Scalar, class Device>
 void spmv(const typename Device::execution_space& exec, Trans trans, Scalar alpha,
           const BsrMatrix<MatrixScalar, Device>& a, MultiVectorArg<const Scalar, Device> x,
-          Scalar beta, MultiVectorArg<Scalar, Device> y, const LongRows<Device>& long_rows = {});
+          Scalar beta, MultiVectorArg<Scalar, Device> y);
 
 /// y = alpha A x + beta u + gamma v in one pass over the matrix. u and v may be y itself or
 /// uninitialised where their factor is 0; x must not overlap y. Otherwise as spmv.
@@ -25,18 +25,7 @@ template <class MatrixScalar, class Scalar, class Device>
 void spmvAdd(const typename Device::execution_space& exec, Scalar alpha,
              const BsrMatrix<MatrixScalar, Device>& a, MultiVectorArg<const Scalar, Device> x,
              Scalar beta, MultiVectorArg<const Scalar, Device> u, Scalar gamma,
-             MultiVectorArg<const Scalar, Device> v, MultiVectorArg<Scalar, Device> y,
-             const LongRows<Device>& long_rows = {});
-
-/// The same for the long rows only; the other rows of y stay as they are. y may be x, u and v: a
-/// product then reads some rows of y before and others after they are written.
-template <class MatrixScalar, class Scalar, class Device>
-void spmvAddLongRows(const typename Device::execution_space& exec, Scalar alpha,
-                     const BsrMatrix<MatrixScalar, Device>& a,
-                     MultiVectorArg<const Scalar, Device> x, Scalar beta,
-                     MultiVectorArg<const Scalar, Device> u, Scalar gamma,
-                     MultiVectorArg<const Scalar, Device> v, MultiVectorArg<Scalar, Device> y,
-                     const LongRows<Device>& long_rows);
+             MultiVectorArg<const Scalar, Device> v, MultiVectorArg<Scalar, Device> y);
 
 /// y = alpha op(D) x + beta y for the block diagonal matrix D whose row-major blocks are stored one
 /// after the other in `blocks` (n * block_size^2 scalars). x and y must not overlap. Asynchronous,
@@ -66,9 +55,8 @@ auto asColumn(const View& x) {
 template <class MatrixScalar, class Scalar, class Device>
 void spmv(const typename Device::execution_space& exec, Trans trans, Scalar alpha,
           const BsrMatrix<MatrixScalar, Device>& a, const Vector<const Scalar, Device>& x,
-          Scalar beta, const Vector<Scalar, Device>& y, const LongRows<Device>& long_rows = {}) {
-  spmv<MatrixScalar, Scalar, Device>(exec, trans, alpha, a, asColumn(x), beta, asColumn(y),
-                                     long_rows);
+          Scalar beta, const Vector<Scalar, Device>& y) {
+  spmv<MatrixScalar, Scalar, Device>(exec, trans, alpha, a, asColumn(x), beta, asColumn(y));
 }
 
 } // namespace ainvil

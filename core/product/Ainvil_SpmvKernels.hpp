@@ -31,6 +31,16 @@ struct Epilogue {
   }
 };
 
+/// How many right-hand sides from `first` on a kernel for up to Columns of them takes. Known when
+/// compiled for one.
+template <int Columns, class MultiVector>
+KOKKOS_INLINE_FUNCTION int columnsFrom(const MultiVector& x, Offset first) {
+  if (Columns == 1)
+    return 1;
+  const Offset rest = Offset(x.extent(1)) - first;
+  return rest < Columns ? static_cast<int>(rest) : Columns;
+}
+
 /// A row of a block, or the part of x it meets, as few wide loads.
 template <class T, int N>
 struct alignas(N * sizeof(T) < 16 ? N * sizeof(T) : 16) Packet {
@@ -44,7 +54,7 @@ struct alignas(N * sizeof(T) < 16 ? N * sizeof(T) : 16) Packet {
   }
 };
 
-/// s(i, r) = sum over blocks k of row i, c < bs of A_k(r, c) x(col_k * bs + c), for Columns
+/// s(i, r) = sum over blocks k of row i, c < bs of A_k(r, c) x(col_k * bs + c), for up to Columns
 /// right-hand sides, one point row a thread: on a GPU neighbouring threads read neighbouring rows
 /// of a block, so that a warp uses every sector it fetches; no reduction, no lane idles on short
 /// rows. BS = 0: block size known at run time.
@@ -67,6 +77,7 @@ struct SpmvKernel {
 
   KOKKOS_FUNCTION void operator()(const Offset point_row) const {
     const int bs = BS > 0 ? BS : block_size;
+    const int columns = columnsFrom<Columns>(x, first_column);
     const Offset row = point_row / bs;
     const int r = static_cast<int>(point_row - row * bs);
     Scalar sum[Columns] = {};
@@ -84,12 +95,17 @@ struct SpmvKernel {
             sum[0] += Scalar(a_k.values[c]) * x_k.values[c];
           continue;
         }
-      for (int c = 0; c < bs; ++c)
+      for (int c = 0; c < bs; ++c) {
+        AINVIL_UNROLL
         for (int j = 0; j < Columns; ++j)
-          sum[j] += Scalar(block[c]) * x(x_row + c, first_column + j);
+          if (j < columns)
+            sum[j] += Scalar(block[c]) * x(x_row + c, first_column + j);
+      }
     }
+    AINVIL_UNROLL
     for (int j = 0; j < Columns; ++j)
-      epilogue.store(point_row, first_column + j, sum[j]);
+      if (j < columns)
+        epilogue.store(point_row, first_column + j, sum[j]);
   }
 };
 
@@ -108,7 +124,7 @@ struct RowRunSpmvKernel {
 
   static constexpr Offset run = 32;
   /// Sums of a row of scalars that are kept apart, so that an addition does not wait for the last
-  /// one. Values of 16 bits are converted by more than that gains.
+  /// one. With values of 16 bits that gains nothing: converting them takes longer than the sums.
   static constexpr int strands = BS == 1 && sizeof(MatrixScalar) > 2 ? 4 : 1;
 
   KOKKOS_FUNCTION void operator()(const Offset item) const {
@@ -133,6 +149,7 @@ struct RowRunSpmvKernel {
     const MatrixScalar* blocks = values.data();
     const Offset stride = x.stride(1);
     const Scalar* x_first = x.data() + first_column * stride;
+    const int right_hand_sides = columnsFrom<Columns>(x, first_column);
     const Offset most = longest;
     Offset begin = ends[first - 1];
     for (Offset row = first; row < last; ++row) {
@@ -141,7 +158,7 @@ struct RowRunSpmvKernel {
         const Offset row_bytes = (end - begin) * Offset(BS * BS * sizeof(MatrixScalar));
         if (row_bytes > compat::cache_line)
           compat::prefetch(blocks + begin * (BS * BS), compat::prefetch_distance, row_bytes);
-        for (int j = 0; j < Columns; ++j) {
+        for (int j = 0; j < right_hand_sides; ++j) {
           Scalar sum[BS] = {};
           addRow(columns, blocks, begin, end, x_first + j * stride, sum);
           for (int r = 0; r < BS; ++r)
@@ -176,8 +193,8 @@ struct RowRunSpmvKernel {
 
 /// The same sums of blocks on GPUs, a thread a column of the blocks of a row: neighbouring threads
 /// read neighbouring scalars, each of them one number of x a block. What the threads of a row have
-/// is added in scratch memory, by a thread a point row.
-template <int BS, class MatrixScalar, class Scalar, class Device>
+/// is added in scratch memory, by a thread a point row, one right-hand side after the other.
+template <int BS, int Columns, class MatrixScalar, class Scalar, class Device>
 struct ColumnSpmvKernel {
   Kokkos::View<const Offset*, Device> row_map;
   Kokkos::View<const Ordinal*, Device> entries;
@@ -185,7 +202,7 @@ struct ColumnSpmvKernel {
   MultiVectorArg<const Scalar, Device> x;
   Epilogue<Scalar, Device> epilogue;
   Ordinal num_rows;
-  Offset column;
+  Offset first_column;
   Offset longest; ///< rows with more blocks are left to LongRowKernel
 
   static constexpr int team_rows = 32;
@@ -202,34 +219,47 @@ struct ColumnSpmvKernel {
     const Offset begin = row < num_rows ? row_map(row) : 0;
     const Offset end = row < num_rows ? row_map(row + 1) : 0;
     const bool mine = row < num_rows && end - begin <= longest;
-    Scalar sum[BS] = {};
+    const int columns = columnsFrom<Columns>(x, first_column);
+    Scalar sum[Columns][BS] = {};
     if (mine)
       for (Offset k = begin; k < end; ++k) {
-        const Scalar x_c = x(Offset(entries(k)) * BS + c, column);
+        const Offset x_row = Offset(entries(k)) * BS + c;
         const MatrixScalar* block = &values(k * BS * BS + c);
         AINVIL_UNROLL
-        for (int r = 0; r < BS; ++r)
-          sum[r] += Scalar(block[r * BS]) * x_c;
+        for (int j = 0; j < Columns; ++j)
+          if (j < columns) {
+            const Scalar x_c = x(x_row, first_column + j);
+            AINVIL_UNROLL
+            for (int r = 0; r < BS; ++r)
+              sum[j][r] += Scalar(block[r * BS]) * x_c;
+          }
       }
     AINVIL_UNROLL
-    for (int r = 0; r < BS; ++r)
-      sums[(local_row * BS + r) * BS + c] = sum[r];
-    member.team_barrier();
-    if (!mine)
-      return;
-    Scalar total = 0;
-    AINVIL_UNROLL
-    for (int m = 0; m < BS; ++m)
-      total += sums[rank * BS + m];
-    epilogue.store(row * BS + c, column, total);
+    for (int j = 0; j < Columns; ++j)
+      if (j < columns) { // the same for the whole team, so that all meet at the barriers
+        if (j > 0)
+          member.team_barrier();
+        AINVIL_UNROLL
+        for (int r = 0; r < BS; ++r)
+          sums[(local_row * BS + r) * BS + c] = sum[j][r];
+        member.team_barrier();
+        if (mine) {
+          Scalar total = 0;
+          AINVIL_UNROLL
+          for (int m = 0; m < BS; ++m)
+            total += sums[rank * BS + m];
+          epilogue.store(row * BS + c, first_column + j, total);
+        }
+      }
   }
 };
 
 /// The same sums of a scalar matrix on GPUs, a team a range of rows: its threads multiply the
 /// entries of the range in the order in which they are stored, then each adds the products of one
 /// row, in that order. All accesses to the matrix are contiguous and no thread loads a row much
-/// longer than its own; where all rows are short, a thread a row does with less.
-template <class MatrixScalar, class Scalar, class Device>
+/// longer than its own; where all rows are short, a thread a row does with less. Of several
+/// right-hand sides one after the other is multiplied with the entries that are in registers.
+template <int Columns, class MatrixScalar, class Scalar, class Device>
 struct StreamedSpmvKernel {
   Kokkos::View<const Offset*, Device> row_map;
   Kokkos::View<const Ordinal*, Device> entries;
@@ -237,7 +267,7 @@ struct StreamedSpmvKernel {
   MultiVectorArg<const Scalar, Device> x;
   Epilogue<Scalar, Device> epilogue;
   Ordinal num_rows;
-  Offset column;
+  Offset first_column;
 
   static constexpr int team_size = 128; ///< rows of a team, too
   static constexpr int per_thread = 8;  ///< products before they are added
@@ -255,7 +285,8 @@ struct StreamedSpmvKernel {
     const Offset row = first + rank, end = row_map(last);
     const Offset row_begin = row < last ? row_map(row) : end;
     const Offset row_end = row < last ? row_map(row + 1) : end;
-    Scalar sum = 0;
+    const int right_hand_sides = columnsFrom<Columns>(x, first_column);
+    Scalar sum[Columns] = {};
     for (Offset at = row_map(first); at < end; at += chunk) {
       const int count = static_cast<int>(end - at < chunk ? end - at : chunk);
       MatrixScalar a[per_thread];
@@ -268,157 +299,29 @@ struct StreamedSpmvKernel {
           columns[v] = entries(at + k);
         }
       }
-      AINVIL_UNROLL
-      for (int v = 0; v < per_thread; ++v) {
-        const int k = rank + v * team_size;
-        if (k < count)
-          products[k] = Scalar(a[v]) * x(columns[v], column);
-      }
-      member.team_barrier();
       const int from = row_begin > at ? static_cast<int>(row_begin - at) : 0;
       const int to = row_end < at + count ? static_cast<int>(row_end - at) : count;
-      for (int k = from; k < to; ++k)
-        sum += products[k];
-      member.team_barrier();
+      AINVIL_UNROLL
+      for (int j = 0; j < Columns; ++j)
+        if (j < right_hand_sides) { // the same for the whole team, so that all meet at the barriers
+          AINVIL_UNROLL
+          for (int v = 0; v < per_thread; ++v) {
+            const int k = rank + v * team_size;
+            if (k < count)
+              products[k] = Scalar(a[v]) * x(columns[v], first_column + j);
+          }
+          member.team_barrier();
+          for (int k = from; k < to; ++k)
+            sum[j] += products[k];
+          member.team_barrier();
+        }
     }
-    if (row < last)
-      epilogue.store(row, column, sum);
-  }
-};
-
-/// A segment of a long row.
-struct Segment {
-  Ordinal owner, row, count; ///< position in the list of long rows, row, segments of the row
-  Offset begin;              ///< first block
-  int length;                ///< blocks
-
-  template <class Device>
-  KOKKOS_INLINE_FUNCTION static Segment at(const typename LongRows<Device>::Segments& segments,
-                                           const Kokkos::View<const Offset*, Device>& row_map,
-                                           Ordinal s) {
-    constexpr Offset full = LongRows<Device>::segment_length;
-    const Ordinal owner = segments.owner(s);
-    const Ordinal row = segments.rows(owner);
-    const Ordinal first = segments.first_segment(owner);
-    const Offset begin = row_map(row) + (s - first) * full;
-    const Offset rest = row_map(row + 1) - begin;
-    return {owner, row, segments.first_segment(owner + 1) - first, begin,
-            static_cast<int>(rest < full ? rest : full)};
-  }
-};
-
-/// The product of SpmvKernel for the long rows: a warp sums a segment of a row, its lanes the
-/// scalars of the segment; the warp that finishes a row last adds its segments' sums in order. In
-/// place x is y, of which other warps write rows meanwhile: each entry is read as it is then.
-template <bool InPlace, class MatrixScalar, class Scalar, class Device>
-struct LongRowKernel {
-  typename LongRows<Device>::Segments segments;
-  Kokkos::View<const Offset*, Device> row_map;
-  Kokkos::View<const Ordinal*, Device> entries;
-  Kokkos::View<const MatrixScalar*, Device> values;
-  MultiVectorArg<const Scalar, Device> x;
-  Epilogue<Scalar, Device> epilogue;
-  int bs;
-  Offset first_column;
-  int columns;
-
-  static constexpr int tile = LongRows<Device>::column_tile;
-
-  KOKKOS_INLINE_FUNCTION double* partial(Ordinal s, int r, int j) const {
-    return &segments.partials((Offset(s) * bs + r) * tile + j);
-  }
-  KOKKOS_INLINE_FUNCTION Scalar xAt(Offset row, Offset column) const {
-    return InPlace ? compat::volatileLoad(&x(row, column)) : x(row, column);
-  }
-  KOKKOS_INLINE_FUNCTION void store(Offset row, Offset column, Scalar sum) const {
-    if (InPlace)
-      compat::volatileStore(&epilogue.y(row, column), epilogue.value(row, column, sum));
-    else
-      epilogue.store(row, column, sum);
-  }
-
-  template <class Member>
-  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal s, void*) const {
-    const Segment segment = Segment::at<Device>(segments, row_map, s);
-    for (int r = 0; r < bs; ++r)
-      for (int j = 0; j < columns; ++j) {
-        double sum = 0;
-        Kokkos::parallel_reduce(
-            Kokkos::ThreadVectorRange(member, segment.length * bs),
-            [&](const int item, double& partial_sum) {
-              const int k = item / bs, c = item - k * bs;
-              const Offset at = segment.begin + k;
-              partial_sum += double(values((at * bs + r) * bs + c)) *
-                             double(xAt(Offset(entries(at)) * bs + c, first_column + j));
-            },
-            sum);
-        Kokkos::single(Kokkos::PerThread(member),
-                       [&]() { compat::volatileStore(partial(s, r, j), sum); });
-      }
-    int is_last = 0;
-    Kokkos::single(
-        Kokkos::PerThread(member),
-        [&](int& last) {
-          Kokkos::memory_fence();
-          last = Kokkos::atomic_fetch_add(&segments.arrived(segment.owner), 1) == segment.count - 1;
-        },
-        is_last);
-    if (is_last == 0)
-      return;
-    Kokkos::memory_fence();
-    const Ordinal first = segments.first_segment(segment.owner);
-    for (int r = 0; r < bs; ++r)
-      for (int j = 0; j < columns; ++j) {
-        double sum = 0;
-        Kokkos::parallel_reduce(
-            Kokkos::ThreadVectorRange(member, segment.count),
-            [&](const Ordinal k, double& row_sum) {
-              row_sum += compat::volatileLoad(partial(first + k, r, j));
-            },
-            sum);
-        Kokkos::single(Kokkos::PerThread(member), [&]() {
-          store(Offset(segment.row) * bs + r, first_column + j, static_cast<Scalar>(sum));
-        });
-      }
-    Kokkos::single(Kokkos::PerThread(member), [&]() { segments.arrived(segment.owner) = 0; });
-  }
-};
-
-/// y(col_k * bs + c) += alpha sum over r of A_k(r, c) x(i * bs + r), one block row a thread.
-template <class MatrixScalar, class Scalar, class Device>
-struct TransposedSpmvKernel {
-  Kokkos::View<const Offset*, Device> row_map;
-  Kokkos::View<const Ordinal*, Device> entries;
-  Kokkos::View<const MatrixScalar*, Device> values;
-  Scalar alpha;
-  MultiVectorArg<const Scalar, Device> x;
-  MultiVectorArg<Scalar, Device> y;
-  int bs;
-  Offset longest; ///< rows with more blocks are worked on by segments
-  typename LongRows<Device>::Segments segments;
-
-  KOKKOS_INLINE_FUNCTION void addBlock(Offset row, Offset k) const {
-    for (int c = 0; c < bs; ++c)
-      for (Offset j = 0; j < Offset(x.extent(1)); ++j) {
-        Scalar sum = 0;
-        for (int r = 0; r < bs; ++r)
-          sum += Scalar(values((k * bs + r) * bs + c)) * x(row * bs + r, j);
-        Kokkos::atomic_add(&y(Offset(entries(k)) * bs + c, j), alpha * sum);
-      }
-  }
-
-  KOKKOS_FUNCTION void operator()(const Offset row) const {
-    const Offset begin = row_map(row), end = row_map(row + 1);
-    if (end - begin <= longest)
-      for (Offset k = begin; k < end; ++k)
-        addBlock(row, k);
-  }
-
-  template <class Member>
-  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal s, void*) const {
-    const Segment segment = Segment::at<Device>(segments, row_map, s);
-    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, segment.length),
-                         [&](const int k) { addBlock(segment.row, segment.begin + k); });
+    if (row < last) {
+      AINVIL_UNROLL
+      for (int j = 0; j < Columns; ++j)
+        if (j < right_hand_sides)
+          epilogue.store(row, first_column + j, sum[j]);
+    }
   }
 };
 

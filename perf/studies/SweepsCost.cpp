@@ -125,10 +125,10 @@ template <class Device>
 Cost productCost(const SweepsOptions& options, const char* name, const Triangle<Device>& triangle,
                  const BsrMatrix<double, Device>& a) {
   const typename Device::execution_space exec;
-  const LongRows<Device> long_rows(exec, a.graph, a.block_size);
+  const SparseOperator<double, Device> product(exec, a);
   const auto y = triangle.vector();
   const double seconds = medianSeconds(exec, options.repeat, [&] {
-    spmv<double, double, Device>(exec, Trans::No, 1.0, a, triangle.exact(), 0.0, y, long_rows);
+    product.multiply(exec, Trans::No, 1.0, asColumn(triangle.exact()), 0.0, asColumn(y));
   });
   return {name, {0, seconds}};
 }

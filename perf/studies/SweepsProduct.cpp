@@ -5,7 +5,7 @@
 #include "studies/SweepsStudy.hpp"
 
 #include "product/Ainvil_Probes.hpp"
-#include "product/Ainvil_Spmv.hpp"
+#include "product/Ainvil_SparseOperator.hpp"
 
 #include <cmath>
 
@@ -36,8 +36,8 @@ template <class Device>
 class ProductStudy {
 public:
   ProductStudy(const SweepsOptions& options, const LinearSystem& system)
-      : options_(options), a_(copyTo<Device>(system.matrix)),
-        long_rows_(exec_, a_.graph, a_.block_size), x_(vector()), y_(vector()) {
+      : options_(options), a_(copyTo<Device>(system.matrix)), operator_(exec_, a_), x_(vector()),
+        y_(vector()) {
     detail::fillProbes<double, Device>(exec_, asColumn(x_));
   }
 
@@ -45,9 +45,10 @@ public:
   template <class Stored>
   Product ours(const char* method) const {
     const BsrMatrix<Stored, Device> a = stored<Stored>();
+    const SparseOperator<double, Device> product(exec_, a);
     const auto y = vector();
     const double seconds = medianSeconds(exec_, options_.repeat, [&] {
-      spmv<Stored, double, Device>(exec_, Trans::No, 1.0, a, x_, 0.0, y, long_rows_);
+      product.multiply(exec_, Trans::No, 1.0, asColumn(x_), 0.0, asColumn(y));
     });
     return {method, bytes(a), seconds, difference(y)};
   }
@@ -81,7 +82,7 @@ private:
 
   /// ||y - A x|| / ||A x||
   double difference(const Vector<double, Device>& y) const {
-    spmv<double, double, Device>(exec_, Trans::No, 1.0, a_, x_, 0.0, y_, long_rows_);
+    operator_.multiply(exec_, Trans::No, 1.0, asColumn(x_), 0.0, asColumn(y_));
     const double norm = detail::norm<double, Device>(exec_, asColumn(y_));
     axpby<double, Device>(exec_, 1.0, asColumn(y), -1.0, asColumn(y_));
     return detail::norm<double, Device>(exec_, asColumn(y_)) / norm;
@@ -90,7 +91,7 @@ private:
   const SweepsOptions& options_;
   typename Device::execution_space exec_;
   BsrMatrix<double, Device> a_;
-  LongRows<Device> long_rows_;
+  SparseOperator<double, Device> operator_;
   Vector<double, Device> x_, y_;
 };
 

@@ -59,9 +59,8 @@ public:
   using Exec = typename Device::execution_space;
 
   Triangle(const Exec& exec, std::string name, const TriangularFactor<double, Device>& factor)
-      : exec_(exec), name_(std::move(name)), factor_(factor),
-        long_rows_(exec, factor.matrix.graph, factor.matrix.block_size), b_(vector()),
-        exact_(vector()), r_(vector()),
+      : exec_(exec), name_(std::move(name)), factor_(factor), matrix_(exec, factor.matrix),
+        b_(vector()), exact_(vector()), r_(vector()),
         levels_(levelSets(exec, factor.matrix.graph, factor.uplo).numLevels()) {
     Kokkos::deep_copy(exec, b_, 1.0);
     makeTriangularSolver<Exact<Device>>(exec, factor, ExactParameters())
@@ -83,10 +82,8 @@ public:
 
   /// ||b - T x|| / ||b||
   double residual(const Vector<double, Device>& x) const {
-    const auto& s = factor_.matrix; // without the diagonal where that is I
-    spmvAdd<double, double, Device>(exec_, -1.0, s, asColumn(x), 1.0, asColumn(b_),
-                                    factor_.unit ? -1.0 : 0.0, asColumn(x), asColumn(r_),
-                                    long_rows_);
+    matrix_.multiplyAdd(exec_, -1.0, asColumn(x), 1.0, asColumn(b_), factor_.unit ? -1.0 : 0.0,
+                        asColumn(x), asColumn(r_));
     return norm(r_) / norm(b_);
   }
 
@@ -105,7 +102,7 @@ private:
   Exec exec_;
   std::string name_;
   TriangularFactor<double, Device> factor_;
-  LongRows<Device> long_rows_;
+  SparseOperator<double, Device> matrix_; ///< T without its diagonal where that is I
   Vector<double, Device> b_, exact_, r_;
   int levels_;
 };

@@ -99,29 +99,13 @@ transposeOf(const typename Device::execution_space& exec, const BsrMatrix<Scalar
   return {graph, values, 1};
 }
 
-/// The matrix in the precision of `storage`; that of another one is in `rounded`.
+/// `to` becomes the matrix, in its own precision of storage.
 template <class Scalar, class Device>
-StoredMatrix<Scalar, Device> stored(const typename Device::execution_space& exec, Storage storage,
-                                    const BsrMatrix<Scalar, Device>& a,
-                                    StoredValues<Scalar, Device>& rounded) {
-  using Result = StoredMatrix<Scalar, Device>;
+void store(const typename Device::execution_space& exec, const BsrMatrix<Scalar, Device>& a,
+           SparseOperator<Scalar, Device>& to) {
   detail::requireFinite<Scalar, Device>(exec, a.values, "an inverse factor");
-  if (rounded.index() != size_t(storage))
-    rounded = noValues<Scalar, Device>(storage);
-  const auto round = [&](auto& array) {
-    using Stored = typename std::decay_t<decltype(array)>::value_type;
-    if constexpr (std::is_same<Stored, Scalar>::value) {
-      return Result(exec, a.graph, 1,
-                    StoredValues<Scalar, Device>(std::in_place_index<0>, a.values));
-    } else {
-      reserveSome(exec, "Ainvil::values", array, a.numEntries());
-      const auto values = firstOf(array, a.numEntries());
-      convert<Scalar, Stored, Device>(exec, a.values, values);
-      detail::checkStorage(exec, BsrMatrix<Stored, Device>(a.graph, values, 1), true);
-      return Result(exec, a.graph, 1, rounded);
-    }
-  };
-  return std::visit(round, rounded);
+  to.setGraph(exec, a.graph, 1, a.numEntries() / 10);
+  to.update(exec, a.values);
 }
 
 } // namespace
@@ -186,7 +170,7 @@ void Ainv<Scalar, Device>::doInitialize(const execution_space& exec, const Matri
       transposed_values_ = allocate<Scalar, Device>(exec, "Ainvil::values", nnz);
     }
     *factors_ = {};
-    left_ = right_ = {};
+    left_ = right_ = SparseOperator<Scalar, Device>(parameters_.storage);
     left_arrays_ = right_arrays_ = z_arrays_ = {};
     places_ = {};
     detail::workspaceOf(exec, intermediate_, a.numPointRows(), 1);
@@ -259,17 +243,16 @@ template <class Scalar, class Device>
 void Ainv<Scalar, Device>::assemble(const execution_space& exec) {
   const bool symmetric = parameters_.symmetric;
   const Kokkos::View<const Ordinal*, Device> order = order_.new_to_old;
-  left_ = right_ = {}; // arrays that become too short are freed before there are longer ones
+  left_.clear(); // arrays that become too short are freed before there are longer ones
+  right_.clear();
   const Matrix right = rowsOf<Scalar, Device>(
       exec, factors_->w(), factors_->state(), order,
       symmetric ? PivotPower::InverseRoot : PivotPower::Inverse, right_arrays_, places_);
-  right_ = stored<Scalar, Device>(exec, parameters_.storage, right, right_arrays_.rounded);
+  store(exec, right, right_);
   const Matrix z = symmetric ? right
                              : rowsOf<Scalar, Device>(exec, factors_->z(), factors_->state(), order,
                                                       PivotPower::Zero, z_arrays_, places_);
-  left_ = stored<Scalar, Device>(exec, parameters_.storage,
-                                 transposeOf<Scalar, Device>(exec, z, left_arrays_, places_),
-                                 left_arrays_.rounded);
+  store(exec, transposeOf<Scalar, Device>(exec, z, left_arrays_, places_), left_);
   report_.factor_entries = right_.numScalars() + (symmetric ? 0 : left_.numScalars());
   report_.factor_bytes = left_.bytes() + right_.bytes();
 }
@@ -280,11 +263,11 @@ void Ainv<Scalar, Device>::doApply(const execution_space& exec,
                                    MultiVectorArg<Scalar, Device> y, Trans trans) const {
   const auto t = detail::workspaceOf(exec, intermediate_, x.extent(0), x.extent(1));
   if (trans == Trans::No || parameters_.symmetric) {
-    right_.multiply(exec, Scalar(1), x, Scalar(0), t);
-    left_.multiply(exec, Scalar(1), t, Scalar(0), y);
+    right_.multiply(exec, Trans::No, Scalar(1), x, Scalar(0), t);
+    left_.multiply(exec, Trans::No, Scalar(1), t, Scalar(0), y);
   } else {
-    left_.multiplyTransposed(exec, x, t);
-    right_.multiplyTransposed(exec, t, y);
+    left_.multiply(exec, Trans::Yes, Scalar(1), x, Scalar(0), t);
+    right_.multiply(exec, Trans::Yes, Scalar(1), t, Scalar(0), y);
   }
 }
 

@@ -294,12 +294,12 @@ void Fsai<Scalar, Device>::transposeFactor(const execution_space& exec) {
 }
 
 template <class Scalar, class Device>
-StoredMatrix<Scalar, Device> Fsai<Scalar, Device>::stored(const execution_space& exec,
-                                                          const Factor& factor) const {
-  const StoredMatrix<Scalar, Device> matrix(factor.graph, block_size_, factor.values,
-                                            factor.long_rows);
+SparseOperator<Scalar, Device> Fsai<Scalar, Device>::stored(const execution_space& exec,
+                                                            const Factor& factor) const {
+  const SparseOperator<Scalar, Device> matrix(factor.graph, block_size_, factor.values,
+                                              factor.long_rows);
   if (parameters_.storage != Storage::Native)
-    matrix.visit([&](const auto& a) { detail::checkStorage(exec, a, true); });
+    matrix.checkRange(exec);
   return matrix;
 }
 
@@ -308,8 +308,8 @@ void Fsai<Scalar, Device>::doApply(const execution_space& exec,
                                    MultiVectorArg<const Scalar, Device> x,
                                    MultiVectorArg<Scalar, Device> y, Trans) const {
   const auto t = detail::workspaceOf(exec, intermediate_, x.extent(0), x.extent(1));
-  g_.multiply(exec, Scalar(1), x, Scalar(0), t);
-  gt_.multiply(exec, Scalar(1), t, Scalar(0), y);
+  g_.multiply(exec, Trans::No, Scalar(1), x, Scalar(0), t);
+  gt_.multiply(exec, Trans::No, Scalar(1), t, Scalar(0), y);
 }
 
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \

@@ -257,8 +257,15 @@ void ExactTriangularSolver<Storage, Scalar, Device>::initialize(const execution_
                                                                 const std::string& prefix,
                                                                 Report& report) {
   report.phases.time(exec, "ExactTriangularSolver", prefix + "levels", [&] {
-    factor_.initialize(exec, factor);
-    const double bs = factor.matrix.block_size;
+    const auto& matrix = factor.matrix;
+    factor_.matrix = BsrMatrix<Storage, Device>(
+        matrix.graph, detail::arrayFor<Storage>(exec, "Ainvil::factor", matrix.values),
+        matrix.block_size);
+    factor_.diagonal_inverse =
+        detail::arrayFor<Storage>(exec, "Ainvil::diagonal_inverse", factor.diagonal_inverse);
+    factor_.uplo = factor.uplo;
+    factor_.unit = factor.unit;
+    const double bs = matrix.block_size;
     order_ = OrderedRows<Device>(exec, factor.matrix.graph, factor.uplo, 0.7 * bs * bs);
     longest_row_ = detail::longestRow(exec, factor.matrix.graph);
   });
@@ -270,8 +277,11 @@ void ExactTriangularSolver<Storage, Scalar, Device>::compute(const execution_spa
                                                              const std::string& prefix,
                                                              Report& report) {
   if constexpr (!std::is_same<Storage, Scalar>::value)
-    report.phases.time(exec, "ExactTriangularSolver", prefix + "convert",
-                       [&] { factor_.update(exec, factor); });
+    report.phases.time(exec, "ExactTriangularSolver", prefix + "convert", [&] {
+      detail::roundInto(exec, factor.matrix.values, factor_.matrix, !factor.unit);
+      detail::roundDiagonalInto(exec, factor.diagonal_inverse, factor_.matrix.block_size,
+                                factor_.diagonal_inverse);
+    });
   report.note(message(prefix, "levels=", order_.levels().numLevels()));
 }
 
@@ -281,21 +291,21 @@ void ExactTriangularSolver<Storage, Scalar, Device>::apply(const execution_space
                                                            MultiVectorArg<Scalar, Device> y,
                                                            Trans trans) const {
   ScopedRegion region("Ainvil::ExactTriangularSolver::apply");
-  const int bs = factor_->matrix.block_size;
+  const int bs = factor_.matrix.block_size;
   if (trans == Trans::Yes)
     axpby<Scalar, Device>(exec, Scalar(1), x, Scalar(0), y);
   for (Offset j = 0; j < Offset(x.extent(1)); j += column_tile) {
     const int columns = static_cast<int>(std::min<Offset>(column_tile, x.extent(1) - j));
     if (trans == Trans::Yes)
       order_.runReversed(exec, "Ainvil::ExactTriangularSolver[transposed]",
-                         SolveRowTransposed<Storage, Scalar, Device>{*factor_, y, j, columns},
+                         SolveRowTransposed<Storage, Scalar, Device>{factor_, y, j, columns},
                          std::size_t(bs) * columns * sizeof(Scalar));
     else
       detail::dispatchBlockSize(bs, [&](auto size) {
         using Row = SolveRow<decltype(size)::value, Storage, Scalar, Device>;
         const int capacity = Row::capacityFor(bs, columns, longest_row_);
         order_.run(exec, "Ainvil::ExactTriangularSolver[solve]",
-                   Row{*factor_, x, y, j, columns, capacity},
+                   Row{factor_, x, y, j, columns, capacity},
                    Row::scratchBytes(bs, columns, capacity));
       });
   }
@@ -303,13 +313,13 @@ void ExactTriangularSolver<Storage, Scalar, Device>::apply(const execution_space
 
 template <class Storage, class Scalar, class Device>
 Offset ExactTriangularSolver<Storage, Scalar, Device>::entries() const {
-  const auto& t = factor_->matrix;
-  return t.numScalars() + (factor_->unit ? t.numPointRows() * t.block_size : 0);
+  const auto& t = factor_.matrix;
+  return t.numScalars() + (factor_.unit ? t.numPointRows() * t.block_size : 0);
 }
 
 template <class Storage, class Scalar, class Device>
 Offset ExactTriangularSolver<Storage, Scalar, Device>::bytes() const {
-  return factor_->matrix.bytes(); // D^-1 is read instead of D
+  return factor_.matrix.bytes(); // D^-1 is read instead of D
 }
 
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \

@@ -37,7 +37,7 @@ public:
   Offset bytes() const override;
 
 private:
-  detail::StoredFactor<Storage, Scalar, Device> factor_;
+  TriangularFactor<Storage, Device> factor_; ///< the given one, or its rounded values
   OrderedRows<Device> order_;
   Ordinal longest_row_ = 0;
 };

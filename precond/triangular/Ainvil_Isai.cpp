@@ -2,6 +2,7 @@
 #include "triangular/Ainvil_Isai.hpp"
 
 #include "Ainvil_GraphAlgebra.hpp"
+#include "dense/Ainvil_BlockArrays.hpp"
 #include "graph/Ainvil_RowSearch.hpp"
 #include "parameters/Ainvil_ParameterTable.hpp"
 #include "product/Ainvil_Probes.hpp"
@@ -167,12 +168,13 @@ void IsaiTriangularSolver<Storage, Scalar, Device>::initialize(const execution_s
   uplo_ = factor.uplo;
   report.phases.time(exec, "Isai", prefix + "isai_pattern", [&] {
     const Graph<Device> pattern = inversePattern(exec, factor);
-    inverse_ = BsrMatrix<Storage, Device>(
+    const BsrMatrix<Storage, Device> inverse(
         pattern, allocate<Storage, Device>(exec, "Ainvil::inverse", pattern.numEntries() * bs2),
         bs);
+    inverse_ = SparseOperator<Scalar, Device>(exec, inverse);
     rows_factor_ = factor;
     rows_pattern_ = pattern;
-    rows_values_ = inverse_.values;
+    rows_values_ = inverse.values;
     if (parameters_.side == IsaiSide::Columns) {
       const PermutedGraph<Device> t = transpose(exec, factor.matrix.graph);
       const PermutedGraph<Device> m = transpose(exec, pattern);
@@ -187,13 +189,12 @@ void IsaiTriangularSolver<Storage, Scalar, Device>::initialize(const execution_s
       rows_factor_.uplo = factor.uplo == Uplo::Lower ? Uplo::Upper : Uplo::Lower;
       rows_pattern_ = m.graph;
       rows_values_ =
-          allocate<Storage, Device>(exec, "Ainvil::transposed_inverse", inverse_.numScalars());
+          allocate<Storage, Device>(exec, "Ainvil::transposed_inverse", inverse.numScalars());
     }
     binRows(exec);
-    inverse_long_rows_ = LongRows<Device>(exec, pattern, bs);
     if (parameters_.relax != 0) {
-      factor_long_rows_ = LongRows<Device>(exec, factor.matrix.graph, bs);
-      factor_.initialize(exec, factor);
+      factor_ = SparseOperator<Scalar, Device>(storageOf<Storage, Scalar>());
+      factor_.setGraph(exec, factor.matrix.graph, bs);
       detail::workspaceOf(exec, workspace_, inverse_.numPointRows(), 1);
     }
   });
@@ -204,7 +205,7 @@ void IsaiTriangularSolver<Storage, Scalar, Device>::binRows(const execution_spac
   classes_.clear();
   const Ordinal n = rows_pattern_.num_rows;
   const Ordinal longest = detail::longestRow(exec, rows_pattern_);
-  const std::size_t block = std::size_t(inverse_.block_size) * inverse_.block_size * sizeof(Scalar);
+  const std::size_t bs = inverse_.blockSize(), block = bs * bs * sizeof(Scalar);
   Ordinal smallest = -1;
   for (std::size_t limit = first_class; limit / block < std::size_t(longest);
        limit *= class_growth) {
@@ -253,13 +254,13 @@ void IsaiTriangularSolver<Storage, Scalar, Device>::compute(const execution_spac
     solveRows(exec, rows_factor_, rows_values_);
     if (parameters_.side == IsaiSide::Columns)
       gatherBlocks<Storage, Device>(exec, Trans::Yes, inverse_source_, bs, rows_values_,
-                                    inverse_.values);
+                                    inverse().values);
     if constexpr (std::is_same<Storage, Scalar>::value)
-      detail::requireFinite<Storage, Device>(exec, inverse_.values, "the approximate inverse");
+      detail::requireFinite<Storage, Device>(exec, inverse().values, "the approximate inverse");
     else
-      detail::checkStorage(exec, inverse_, !unit_);
+      inverse_.checkRange(exec, !unit_);
     if (parameters_.relax != 0)
-      factor_.update(exec, factor);
+      factor_.update(exec, factor.matrix.values, !unit_);
   });
   steps_ = parameters_.relax;
   if (parameters_.relax == IsaiParameters<Device>::relax_auto)
@@ -315,17 +316,15 @@ void IsaiTriangularSolver<Storage, Scalar, Device>::step(const execution_space& 
                                                          Trans trans) const {
   const Scalar one(1), keep(unit_ ? 1 : 0);
   if (trans == Trans::No) {
-    spmvAdd<Storage, Scalar, Device>(exec, -one, factor_->matrix, z, one, r, -keep, z, t,
-                                     factor_long_rows_);
-    spmvAdd<Storage, Scalar, Device>(exec, one, inverse_, t, one, z, keep, t, z,
-                                     inverse_long_rows_);
+    factor_.multiplyAdd(exec, -one, z, one, r, -keep, z, t);
+    inverse_.multiplyAdd(exec, one, t, one, z, keep, t, z);
     return;
   }
   axpby<Scalar, Device>(exec, one, r, Scalar(0), t);
-  spmv<Storage, Scalar, Device>(exec, trans, -one, factor_->matrix, z, one, t, factor_long_rows_);
+  factor_.multiply(exec, trans, -one, z, one, t);
   if (unit_)
     axpby<Scalar, Device>(exec, -one, z, one, t);
-  spmv<Storage, Scalar, Device>(exec, trans, one, inverse_, t, one, z, inverse_long_rows_);
+  inverse_.multiply(exec, trans, one, t, one, z);
   if (unit_)
     axpby<Scalar, Device>(exec, one, t, one, z);
 }
@@ -338,12 +337,11 @@ void IsaiTriangularSolver<Storage, Scalar, Device>::apply(const execution_space&
   ScopedRegion region("Ainvil::Isai::apply");
   const Scalar one(1), keep(unit_ ? 1 : 0);
   if (trans == Trans::No) {
-    spmvAdd<Storage, Scalar, Device>(exec, one, inverse_, x, keep, x, Scalar(0), x, y,
-                                     inverse_long_rows_);
+    inverse_.multiplyAdd(exec, one, x, keep, x, Scalar(0), x, y);
   } else {
     if (unit_)
       axpby<Scalar, Device>(exec, one, x, Scalar(0), y);
-    spmv<Storage, Scalar, Device>(exec, trans, one, inverse_, x, keep, y, inverse_long_rows_);
+    inverse_.multiply(exec, trans, one, x, keep, y);
   }
   if (steps_ == 0)
     return;
@@ -354,13 +352,13 @@ void IsaiTriangularSolver<Storage, Scalar, Device>::apply(const execution_space&
 
 template <class Storage, class Scalar, class Device>
 Offset IsaiTriangularSolver<Storage, Scalar, Device>::entries() const {
-  const Offset diagonal = unit_ ? inverse_.numPointRows() * inverse_.block_size : 0;
+  const Offset diagonal = unit_ ? inverse_.numPointRows() * inverse_.blockSize() : 0;
   return inverse_.numScalars() + diagonal;
 }
 
 template <class Storage, class Scalar, class Device>
 Offset IsaiTriangularSolver<Storage, Scalar, Device>::bytes() const {
-  return inverse_.bytes() * (steps_ + 1) + (steps_ > 0 ? factor_->matrix.bytes() * steps_ : 0);
+  return inverse_.bytes() * (steps_ + 1) + (steps_ > 0 ? factor_.bytes() * steps_ : 0);
 }
 
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \

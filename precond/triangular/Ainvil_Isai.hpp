@@ -3,7 +3,6 @@
 /// \file
 /// Incomplete sparse approximate inverses of triangular block matrices.
 
-#include "product/Ainvil_LongRows.hpp"
 #include "triangular/Ainvil_TriangularSolver.hpp"
 
 namespace ainvil {
@@ -73,7 +72,9 @@ public:
   Offset bytes() const override;
 
   /// M, without its diagonal where T is unit.
-  const BsrMatrix<Storage, Device>& inverse() const { return inverse_; }
+  const BsrMatrix<Storage, Device>& inverse() const {
+    return inverse_.template matrixIn<Storage>();
+  }
   int relaxationSteps() const { return steps_; } ///< of one application; relax_auto found them
 
 private:
@@ -93,12 +94,11 @@ private:
             MultiVectorArg<Scalar, Device> z, MultiVectorArg<Scalar, Device> t, Trans trans) const;
 
   IsaiParameters<Device> parameters_;
-  BsrMatrix<Storage, Device> inverse_;
+  SparseOperator<Scalar, Device> inverse_; ///< M, without its diagonal where T is unit
   bool unit_ = false;
   Uplo uplo_ = Uplo::Lower;
   int steps_ = 0;
-  detail::StoredFactor<Storage, Scalar, Device> factor_; // for relaxation
-  LongRows<Device> inverse_long_rows_, factor_long_rows_;
+  SparseOperator<Scalar, Device> factor_; ///< for relaxation
 
   // The system solved by rows: T, or T^T for IsaiSide::Columns with its sources in T and of M in
   // M^T.

@@ -111,19 +111,17 @@ void SweepTriangularSolver<Storage, Scalar, Device>::initialize(const execution_
     const Graph<Device> strict =
         unit_ ? factor.matrix.graph : triangle(exec, factor.matrix.graph, uplo_, Diagonal::Drop);
     // What sweeps read as the factor has it is shared, the rest gets memory.
-    if constexpr (!rounded) {
-      diagonal_inverse_ = factor.diagonal_inverse;
-      m_ = factor.matrix;
-    }
-    if (rounded || !unit_)
-      m_ = BsrMatrix<Storage, Device>(
-          strict,
-          allocate<Storage, Device>(exec, "Ainvil::sweep_matrix", strict.numEntries() * bs * bs),
-          bs);
-    if (rounded)
-      diagonal_inverse_ = allocate<Storage, Device>(exec, "Ainvil::diagonal_inverse",
-                                                    factor.diagonal_inverse.extent(0));
-    long_rows_ = LongRows<Device>(exec, strict, bs);
+    m_ = SparseOperator<Scalar, Device>(storageOf<Storage, Scalar>());
+    if (unit_)
+      m_.setGraph(exec, strict, bs);
+    else
+      m_ = SparseOperator<Scalar, Device>(
+          exec, BsrMatrix<Storage, Device>(strict,
+                                           allocate<Storage, Device>(exec, "Ainvil::sweep_matrix",
+                                                                     strict.numEntries() * bs * bs),
+                                           bs));
+    diagonal_inverse_ =
+        detail::arrayFor<Storage>(exec, "Ainvil::diagonal_inverse", factor.diagonal_inverse);
     detail::workspaceOf(exec, workspace_, m_.numPointRows(), 2);
   });
 }
@@ -134,17 +132,16 @@ void SweepTriangularSolver<Storage, Scalar, Device>::compute(const execution_spa
                                                              const std::string& prefix,
                                                              Report& report) {
   report.phases.time(exec, "Sweeps", prefix + "sweep_scale", [&] {
-    if (!unit_)
-      detail::forEachRow(exec, "Ainvil::Sweeps[scale]", m_.numRows(),
-                         detail::teamsForRowsOf(m_.graph),
-                         ScaleRow<Storage, Scalar, Device>{factor, m_});
-    if constexpr (rounded) {
-      convert<Scalar, Storage, Device>(exec, factor.diagonal_inverse, diagonal_inverse_);
-      if (unit_)
-        convert<Scalar, Storage, Device>(exec, factor.matrix.values, m_.values);
-      detail::checkStorage(exec, m_, false);
-      detail::checkDiagonalStorage<Storage, Device>(exec, diagonal_inverse_, m_.block_size);
+    if (unit_) {
+      m_.update(exec, factor.matrix.values, false);
+    } else {
+      detail::forEachRow(
+          exec, "Ainvil::Sweeps[scale]", m_.numRows(), detail::teamsForRowsOf(m_.graph()),
+          ScaleRow<Storage, Scalar, Device>{factor, m_.template matrixIn<Storage>()});
+      if (rounded)
+        m_.checkRange(exec, false);
     }
+    detail::roundDiagonalInto(exec, factor.diagonal_inverse, m_.blockSize(), diagonal_inverse_);
   });
   report.phases.time(exec, "Sweeps", prefix + "sweep_probe", [&] {
     const double residual = probeResidual(exec);
@@ -171,10 +168,9 @@ double SweepTriangularSolver<Storage, Scalar, Device>::probeResidual(const execu
     axpby<Scalar, Device>(exec, Scalar(1), r, Scalar(0), c);
   else
     blockDiagonalProduct<Storage, Scalar, Device>(exec, Trans::No, Scalar(1), diagonal_inverse_,
-                                                  m_.block_size, r, Scalar(0), c);
+                                                  m_.blockSize(), r, Scalar(0), c);
   const double c_norm = detail::norm<Scalar, Device>(exec, c);
-  spmvAdd<Storage, Scalar, Device>(exec, Scalar(-1), m_, x, Scalar(1), c, Scalar(-1), x, r,
-                                   long_rows_);
+  m_.multiplyAdd(exec, Scalar(-1), x, Scalar(1), c, Scalar(-1), x, r);
   return c_norm > 0 ? detail::norm<Scalar, Device>(exec, r) / c_norm : 0.0;
 }
 
@@ -192,14 +188,14 @@ void SweepTriangularSolver<Storage, Scalar, Device>::apply(const execution_space
     const In w = unit_ ? transposed(exec, x, y, first) : transposed(exec, x, first, second);
     if (!unit_)
       blockDiagonalProduct<Storage, Scalar, Device>(exec, trans, Scalar(1), diagonal_inverse_,
-                                                    m_.block_size, w, Scalar(0), y);
+                                                    m_.blockSize(), w, Scalar(0), y);
     else if (w.data() != y.data())
       axpby<Scalar, Device>(exec, Scalar(1), w, Scalar(0), y);
     return;
   }
   if (!unit_)
     blockDiagonalProduct<Storage, Scalar, Device>(exec, trans, Scalar(1), diagonal_inverse_,
-                                                  m_.block_size, x, Scalar(0), first);
+                                                  m_.blockSize(), x, Scalar(0), first);
   const In c = unit_ ? x : In(first);
   if (parameters_.mode == SweepMode::Async)
     async(exec, c, y);
@@ -221,7 +217,7 @@ void SweepTriangularSolver<Storage, Scalar, Device>::jacobi(const execution_spac
   }
   for (int k = 1; k <= steps(); ++k) {
     const Out next = k % 2 == 0 ? even : odd;
-    spmvAdd<Storage, Scalar, Device>(exec, -omega, m_, x, omega, c, keep, x, next, long_rows_);
+    m_.multiplyAdd(exec, -omega, x, omega, c, keep, x, next);
     x = next;
   }
 }
@@ -235,9 +231,9 @@ void SweepTriangularSolver<Storage, Scalar, Device>::async(const execution_space
   for (int k = 0; k < steps(); ++k) {
     Kokkos::parallel_for(
         "Ainvil::Sweeps[async]", detail::Range<execution_space>(exec, 0, m_.numPointRows()),
-        AsyncSweep<Storage, Scalar, Device>{m_, c, y, omega, ascending, long_rows_.limit()});
-    spmvAddLongRows<Storage, Scalar, Device>(exec, -omega, m_, y, omega, c, Scalar(1) - omega, y, y,
-                                             long_rows_);
+        detail::withinArguments(AsyncSweep<Storage, Scalar, Device>{
+            m_.template matrixIn<Storage>(), c, y, omega, ascending, m_.longRows().limit()}));
+    m_.multiplyAddLongRows(exec, -omega, y, omega, c, Scalar(1) - omega, y, y);
   }
 }
 
@@ -258,7 +254,7 @@ SweepTriangularSolver<Storage, Scalar, Device>::transposed(const execution_space
     axpby<Scalar, Device>(exec, omega, b, Scalar(0), next);
     if (omega != Scalar(1))
       axpby<Scalar, Device>(exec, Scalar(1) - omega, w, Scalar(1), next);
-    spmv<Storage, Scalar, Device>(exec, Trans::Yes, -omega, m_, w, Scalar(1), next, long_rows_);
+    m_.multiply(exec, Trans::Yes, -omega, w, Scalar(1), next);
     w = next;
   }
   return w;
@@ -266,7 +262,7 @@ SweepTriangularSolver<Storage, Scalar, Device>::transposed(const execution_space
 
 template <class Storage, class Scalar, class Device>
 Offset SweepTriangularSolver<Storage, Scalar, Device>::entries() const {
-  return m_.numScalars() + m_.numPointRows() * m_.block_size;
+  return m_.numScalars() + m_.numPointRows() * m_.blockSize();
 }
 
 template <class Storage, class Scalar, class Device>

@@ -3,7 +3,6 @@
 /// \file
 /// Triangular solves by a few Jacobi or block-asynchronous sweeps.
 
-#include "product/Ainvil_LongRows.hpp"
 #include "triangular/Ainvil_TriangularSolver.hpp"
 
 namespace ainvil {
@@ -98,9 +97,8 @@ private:
   SweepParameters parameters_;
   bool unit_ = false;
   Uplo uplo_ = Uplo::Lower;
-  BsrMatrix<Storage, Device> m_;
+  SparseOperator<Scalar, Device> m_;
   Kokkos::View<Storage*, Device> diagonal_inverse_; ///< of a general factor
-  LongRows<Device> long_rows_;
   MultiVector<Scalar, Device> probes_;
   mutable MultiVector<Scalar, Device> workspace_;
 };

@@ -4,11 +4,8 @@
 /// The triangular strategies: ways to apply the inverse of a triangular factor.
 
 #include "Ainvil_Preconditioner.hpp"
-#include "dense/Ainvil_BlockArrays.hpp"
-#include "product/Ainvil_StoredValues.hpp"
+#include "product/Ainvil_SparseOperator.hpp"
 #include "triangular/Ainvil_TriangularFactor.hpp"
-
-#include <type_traits>
 
 namespace ainvil {
 
@@ -50,47 +47,4 @@ protected:
 template <class Scalar, class Device>
 using TriangularSolverPtr = std::unique_ptr<TriangularSolver<Scalar, Device>>;
 
-namespace detail {
-
-/// A factor held in a storage precision: the factor itself where that is its own, else a rounded
-/// copy refreshed by update().
-template <class Storage, class Scalar, class Device>
-class StoredFactor {
-public:
-  using execution_space = typename Device::execution_space;
-
-  void initialize(const execution_space& exec, const TriangularFactor<Scalar, Device>& factor) {
-    if constexpr (std::is_same<Storage, Scalar>::value) {
-      factor_ = factor;
-    } else {
-      factor_.matrix = BsrMatrix<Storage, Device>(
-          factor.matrix.graph,
-          allocate<Storage, Device>(exec, "Ainvil::factor", factor.matrix.values.extent(0)),
-          factor.matrix.block_size);
-      factor_.diagonal_inverse = allocate<Storage, Device>(exec, "Ainvil::diagonal_inverse",
-                                                           factor.diagonal_inverse.extent(0));
-      factor_.uplo = factor.uplo;
-      factor_.unit = factor.unit;
-    }
-  }
-
-  /// \throws InvalidArgument if the factor does not fit the range of the storage precision.
-  void update(const execution_space& exec, const TriangularFactor<Scalar, Device>& factor) {
-    if constexpr (!std::is_same<Storage, Scalar>::value) {
-      convert<Scalar, Storage, Device>(exec, factor.matrix.values, factor_.matrix.values);
-      convert<Scalar, Storage, Device>(exec, factor.diagonal_inverse, factor_.diagonal_inverse);
-      checkStorage(exec, factor_.matrix, !factor_.unit);
-      checkDiagonalStorage<Storage, Device>(exec, factor_.diagonal_inverse,
-                                            factor_.matrix.block_size);
-    }
-  }
-
-  const TriangularFactor<Storage, Device>& operator*() const { return factor_; }
-  const TriangularFactor<Storage, Device>* operator->() const { return &factor_; }
-
-private:
-  TriangularFactor<Storage, Device> factor_;
-};
-
-} // namespace detail
 } // namespace ainvil

@@ -13,9 +13,8 @@
 #include "gallery/Ainvil_CavityNewton.hpp"
 #include "graph/Ainvil_LevelSets.hpp"
 #include "graph/Ainvil_Symmetry.hpp"
-#include "product/Ainvil_LongRows.hpp"
 #include "product/Ainvil_Probes.hpp"
-#include "product/Ainvil_StoredValues.hpp"
+#include "product/Ainvil_SparseOperator.hpp"
 
 namespace ainvil {
 namespace test {
@@ -32,7 +31,7 @@ struct Arguments {
   DeviceBsr shuffled_a = copyTo<Device>(shuffled(host_a, 72));
   DeviceBsr points = toPoints(Exec(), a);
   DeviceBsr skewed = copyTo<Device>(matrixOn(longRowsPattern(536), 2, 73));
-  LongRows<Device> long_rows = LongRows<Device>(Exec(), skewed.graph, 2);
+  SparseOperator<double, Device> skewed_operator{Exec(), skewed};
   Graph<Device> lower = triangle(Exec(), a.graph, Uplo::Lower, Diagonal::Keep);
   MultiVector<double, Device> x = toDevice(Random(74).vector(n * columns), n, columns);
   MultiVector<double, Device> y = toDevice(Random(75).vector(n * columns), n, columns);
@@ -94,7 +93,7 @@ std::vector<Function> functionTable() {
       spmv<double, double, Device>(exec, trans, 1.0, t.a, t.x, 0.5, t.y);
     });
     add("spmv of long rows", End::Asynchronous, [&t, trans](const Exec& exec) {
-      spmv<double, double, Device>(exec, trans, 1.0, t.skewed, t.u, 0.0, t.v, t.long_rows);
+      t.skewed_operator.multiply(exec, trans, 1.0, t.u, 0.0, t.v);
     });
     add("blockDiagonalProduct", End::Asynchronous, [&t, trans](const Exec& exec) {
       blockDiagonalProduct<double, double, Device>(exec, trans, 1.0, t.blocks, bs, t.x, 0.5, t.y);
@@ -104,7 +103,7 @@ std::vector<Function> functionTable() {
     });
   }
   add("spmvAdd", End::Asynchronous, [&t](const Exec& exec) {
-    spmvAdd<double, double, Device>(exec, 1.0, t.skewed, t.u, 0.5, t.v, 0.0, t.v, t.v, t.long_rows);
+    t.skewed_operator.multiplyAdd(exec, 1.0, t.u, 0.5, t.v, 0.0, t.v, t.v);
   });
   add("axpby", End::Asynchronous,
       [&t](const Exec& exec) { axpby<double, Device>(exec, 1.0, t.x, 0.5, t.y); });

@@ -46,7 +46,7 @@ TEST(CoreProperty, Products) {
     Random random(seed);
     const HostBsr host = rectangular(random);
     const DeviceBsr a = copyTo<Device>(random.below(2) == 0 ? shuffled(host, seed) : host);
-    const LongRows<Device> long_rows(Exec(), a.graph, a.block_size);
+    const SparseOperator<double, Device> balanced(Exec(), a);
     const Doubles dense = toDense(host);
     const size_t columns = 1 + random.below(9);
     for (const Trans trans : {Trans::No, Trans::Yes}) {
@@ -57,8 +57,11 @@ TEST(CoreProperty, Products) {
       const double alpha = random.below(3) * 0.7 - 0.7, beta = random.below(3) * 0.6 - 0.6;
       const auto y =
           beta == 0 ? poisoned(out, columns, out + 2) : toDevice(before, out, columns, out + 2);
-      spmv<double, double, Device>(Exec(), trans, alpha, a, toDevice(x, in, columns, in + 1), beta,
-                                   y, random.below(2) == 0 ? long_rows : LongRows<Device>());
+      const auto x_device = toDevice(x, in, columns, in + 1);
+      if (random.below(2) == 0)
+        balanced.multiply(Exec(), trans, alpha, x_device, beta, y);
+      else
+        spmv<double, double, Device>(Exec(), trans, alpha, a, x_device, beta, y);
       Doubles expected(out * columns, 0.0), bound(out * columns, 0.0);
       for (size_t j = 0; j < columns; ++j)
         for (size_t i = 0; i < out; ++i) {

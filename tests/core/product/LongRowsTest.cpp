@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "KokkosObservers.hpp"
 #include "TestSupport.hpp"
-#include "product/Ainvil_Spmv.hpp"
+#include "product/Ainvil_SparseOperator.hpp"
 
 namespace {
 
@@ -64,7 +64,7 @@ TEST(LongRows, ChangeNothingButTheOrderOfSums) {
   for (const int bs : {1, 3}) {
     const auto a = skewed(bs);
     const auto a_device = copyTo<Device>(a);
-    const auto rows = longRowsOf(a);
+    const SparseOperator<double, Device> op(Exec(), a_device);
     for (const Trans trans : {Trans::No, Trans::Yes})
       for (const size_t columns : {1, 4, 7}) {
         const size_t inner = trans == Trans::No ? a.numPointCols() : a.numPointRows();
@@ -74,7 +74,7 @@ TEST(LongRows, ChangeNothingButTheOrderOfSums) {
         const Doubles y0 = random.vector(outer * columns);
         for (const double beta : {0.0, 0.5}) {
           const auto balanced = toDevice(y0, outer, columns), plain = toDevice(y0, outer, columns);
-          spmv<double, double, Device>(Exec(), trans, -2.0, a_device, x, beta, balanced, rows);
+          op.multiply(Exec(), trans, -2.0, x, beta, balanced);
           spmv<double, double, Device>(Exec(), trans, -2.0, a_device, x, beta, plain);
           expectNear(toHost(balanced), toHost(plain), 1e-12);
         }
@@ -85,27 +85,26 @@ TEST(LongRows, ChangeNothingButTheOrderOfSums) {
 TEST(LongRows, ServeSpmvAddWithAnyAlias) {
   const auto a = skewed(2);
   const auto a_device = copyTo<Device>(a);
-  const auto rows = longRowsOf(a);
+  const SparseOperator<double, Device> op(Exec(), a_device);
   const size_t n = a.numPointRows(), inner = a.numPointCols();
   Random random(6);
   const auto x = toDevice(random.vector(inner * 5), inner, 5);
   const auto u = toDevice(random.vector(n * 5), n, 5);
   const Doubles y0 = random.vector(n * 5);
   const auto balanced = toDevice(y0, n, 5), plain = toDevice(y0, n, 5);
-  spmvAdd<double, double, Device>(Exec(), -1.0, a_device, x, 0.5, u, 2.0, balanced, balanced, rows);
+  op.multiplyAdd(Exec(), -1.0, x, 0.5, u, 2.0, balanced, balanced);
   spmvAdd<double, double, Device>(Exec(), -1.0, a_device, x, 0.5, u, 2.0, plain, plain);
   expectNear(toHost(balanced), toHost(plain), 1e-12);
 }
 
 TEST(LongRows, AreAddedInAFixedOrder) {
   const auto a = skewed(1);
-  const auto a_device = copyTo<Device>(a);
-  const auto rows = longRowsOf(a);
+  const SparseOperator<double, Device> op(Exec(), copyTo<Device>(a));
   const auto x = toDevice(Random(7).vector(a.numPointCols()));
   Doubles first;
   for (int run = 0; run < 20; ++run) {
     const auto y = poisoned(a.numPointRows());
-    spmv<double, double, Device>(Exec(), Trans::No, 1.0, a_device, x, 0.0, y, rows);
+    op.multiply(Exec(), Trans::No, 1.0, asColumn(x), 0.0, asColumn(y));
     if (run == 0)
       first = toHost(y);
     EXPECT_EQ(toHost(y), first);
@@ -126,11 +125,11 @@ TEST(LongRows, BeginBehindTheLimit) {
         std::iota(rows[i].begin(), rows[i].end(), 0);
       }
       const auto a = randomMatrix(rows, 200, bs);
-      const auto long_rows = longRowsOf(a);
+      const SparseOperator<double, Device> op(Exec(), copyTo<Device>(a));
+      const LongRows<Device>& long_rows = op.longRows();
       SCOPED_TRACE(message("block size ", bs, ", limit ", limit));
       ASSERT_EQ(long_rows.limit(), limit);
       EXPECT_EQ(long_rows.numRows(), 1);
-      const auto a_device = copyTo<Device>(a);
       const Doubles dense = toDense(a);
       const size_t num_rows = a.numPointRows(), num_cols = a.numPointCols();
       for (const Trans trans : {Trans::No, Trans::Yes})
@@ -138,8 +137,7 @@ TEST(LongRows, BeginBehindTheLimit) {
           const size_t inner = trans == Trans::No ? num_cols : num_rows;
           const Doubles x = Random(9).vector(inner * columns);
           const auto y = poisoned(num_rows + num_cols - inner, columns);
-          spmv<double, double, Device>(Exec(), trans, 1.0, a_device, toDevice(x, inner, columns),
-                                       0.0, y, long_rows);
+          op.multiply(Exec(), trans, 1.0, toDevice(x, inner, columns), 0.0, y);
           const Doubles op_a = trans == Trans::No ? dense : transposed(dense, num_cols);
           expectNear(toHost(y), transposed(multiply(op_a, transposed(x, inner), inner), columns),
                      1e-13);
@@ -149,30 +147,28 @@ TEST(LongRows, BeginBehindTheLimit) {
 
 TEST(LongRows, AloneLeaveTheOtherRowsAsTheyAre) {
   const auto a = skewed(1);
-  const auto a_device = copyTo<Device>(a);
-  const auto rows = longRowsOf(a);
+  const SparseOperator<double, Device> op(Exec(), copyTo<Device>(a));
   const auto x = toDevice(Random(8).vector(a.numPointCols()));
   const auto all = poisoned(a.numPointRows());
-  spmv<double, double, Device>(Exec(), Trans::No, 1.0, a_device, x, 0.0, all, rows);
+  op.multiply(Exec(), Trans::No, 1.0, asColumn(x), 0.0, asColumn(all));
   const auto some = toDevice(Doubles(a.numPointRows(), 7.0));
-  spmvAddLongRows<double, double, Device>(Exec(), 1.0, a_device, asColumn(x), 0.0, asColumn(some),
-                                          0.0, asColumn(some), asColumn(some), rows);
+  op.multiplyAddLongRows(Exec(), 1.0, asColumn(x), 0.0, asColumn(some), 0.0, asColumn(some),
+                         asColumn(some));
   const Doubles result = toHost(some), expected = toHost(all);
   for (Ordinal i = 0; i < a.numRows(); ++i) {
-    const bool is_long = a.graph.row_map(i + 1) - a.graph.row_map(i) > rows.limit();
+    const bool is_long = a.graph.row_map(i + 1) - a.graph.row_map(i) > op.longRows().limit();
     EXPECT_EQ(result[i], is_long ? expected[i] : 7.0) << "row " << i;
   }
 }
 
 TEST(LongRows, ProductsAllocateNothing) {
   const auto a = skewed(3);
-  const auto a_device = copyTo<Device>(a);
-  const auto rows = longRowsOf(a);
+  const SparseOperator<double, Device> op(Exec(), copyTo<Device>(a));
   const auto x = poisoned(a.numPointCols(), 9), y = poisoned(a.numPointRows(), 9);
   const KernelLabelRecorder recorder;
   const auto products = [&] {
-    spmv<double, double, Device>(Exec(), Trans::No, 1.0, a_device, x, 0.0, y, rows);
-    spmv<double, double, Device>(Exec(), Trans::Yes, 1.0, a_device, y, 0.0, x, rows);
+    op.multiply(Exec(), Trans::No, 1.0, x, 0.0, y);
+    op.multiply(Exec(), Trans::Yes, 1.0, y, 0.0, x);
   };
   products(); // the first team kernel of a process makes Kokkos allocate
   const AllocationCounter counter;

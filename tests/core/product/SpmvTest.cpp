@@ -2,7 +2,7 @@
 #include "KokkosObservers.hpp"
 #include "TestSupport.hpp"
 #include "product/Ainvil_Probes.hpp"
-#include "product/Ainvil_Spmv.hpp"
+#include "product/Ainvil_SparseOperator.hpp"
 
 namespace {
 
@@ -68,7 +68,7 @@ void checkSpmv(const BsrMatrix<double, HostDevice>& a_double, const std::string&
                const std::vector<size_t>& column_counts) {
   const auto a = inPrecision<MatrixScalar>(a_double);
   const auto a_device = copyTo<Device>(a);
-  const LongRows<Device> known(Exec(), a_device.graph, a.block_size);
+  const SparseOperator<Scalar, Device> known(Exec(), a_device);
   const Doubles dense = toDense(a);
   Random random(7);
   for (const Trans trans : {Trans::No, Trans::Yes}) {
@@ -85,10 +85,13 @@ void checkSpmv(const BsrMatrix<double, HostDevice>& a_double, const std::string&
         SCOPED_TRACE(message(what, plain ? "" : ", transposed", ", ", columns, " columns, alpha ",
                              f.alpha, ", beta ", f.beta));
         const auto start = f.beta == 0 ? filled<Scalar>(y0.size(), nan_value) : y0;
-        for (const LongRows<Device>& long_rows : {LongRows<Device>(), known}) {
+        for (const bool long_rows_are_known : {false, true}) {
           const MultiVector<Scalar, Device> y = toDevice(start, outer, columns, outer + 3);
-          spmv<MatrixScalar, Scalar, Device>(Exec(), trans, Scalar(f.alpha), a_device, x_device,
-                                             Scalar(f.beta), y, long_rows);
+          if (long_rows_are_known)
+            known.multiply(Exec(), trans, Scalar(f.alpha), x_device, Scalar(f.beta), y);
+          else
+            spmv<MatrixScalar, Scalar, Device>(Exec(), trans, Scalar(f.alpha), a_device, x_device,
+                                               Scalar(f.beta), y);
           expectNear(toHost(y), combined(f.alpha, product, f.beta, y0), tolerance<Scalar>);
           EXPECT_TRUE(gapsAreIntact(y));
         }
@@ -120,7 +123,7 @@ TEST(Spmv, MatchesTheDenseProductForLongRows) {
 }
 
 /// A matrix that no cache holds, a long row in it, has kernels of its own on GPUs: against the
-/// product with four columns, which is the same for all sizes.
+/// product with four columns, and against that of a thread a row.
 TEST(Spmv, OfALargeMatrixIsThatOfItsColumns) {
   for (const int bs : {2, 3}) {
     SCOPED_TRACE(message("block size ", bs));
@@ -132,8 +135,8 @@ TEST(Spmv, OfALargeMatrixIsThatOfItsColumns) {
       std::sort(rows[i].begin(), rows[i].end());
     }
     const auto a = copyTo<Device>(randomMatrix(rows, n, bs));
-    const LongRows<Device> known(Exec(), a.graph, bs);
-    EXPECT_EQ(known.numRows(), 1);
+    const SparseOperator<double, Device> known(Exec(), a);
+    EXPECT_EQ(known.longRows().numRows(), 1);
     const size_t points = size_t(n) * bs;
     Random random(11);
     Doubles x = random.vector<double>(points), y0 = random.vector<double>(points);
@@ -142,15 +145,21 @@ TEST(Spmv, OfALargeMatrixIsThatOfItsColumns) {
         v->insert(v->end(), v->begin(), v->begin() + points);
     const auto x_device = toDevice(x, points, 4, points);
     const auto y = toDevice(y0, points, 4, points), one = toDevice(y0, points, 4, points);
-    spmv<double, double, Device>(Exec(), Trans::No, 2.0, a, x_device, -0.5, y, known);
+    known.multiply(Exec(), Trans::No, 2.0, x_device, -0.5, y);
     const MultiVectorArg<const double, Device> x_0(x_device.data(), points, 1);
     const MultiVectorArg<double, Device> y_0(one.data(), points, 1);
-    spmv<double, double, Device>(Exec(), Trans::No, 2.0, a, x_0, -0.5, y_0, known);
+    known.multiply(Exec(), Trans::No, 2.0, x_0, -0.5, y_0);
+    const auto by_rows = toDevice(y0, points, 4, points);
+    const MultiVectorArg<double, Device> by_rows_0(by_rows.data(), points, 1);
+    detail::multiply<double, double, Device>(Exec(), {}, Trans::No, 2.0, a, x_0, -0.5, by_rows_0);
+    axpby<double, Device>(Exec(), -1.0, y_0, 1.0, by_rows_0);
     axpby<double, Device>(Exec(), -1.0, MultiVectorArg<const double, Device>(y.data(), points, 1),
                           1.0, y_0);
-    const double difference = detail::norm<double, Device>(Exec(), y_0);
     const double size = detail::norm<double, Device>(Exec(), y);
-    EXPECT_LT(difference, 1e-14 * size);
+    for (const auto& other : {y_0, by_rows_0}) {
+      const double difference = detail::norm<double, Device>(Exec(), other);
+      EXPECT_LT(difference, 1e-14 * size);
+    }
   }
 }
 

@@ -149,7 +149,7 @@ TEST(Fsai, ChunksOfAnySizeGiveTheSame) {
 }
 
 /// The values of a factor, whichever its precision.
-std::vector<double> valuesOf(const StoredMatrix<double, Device>& factor) {
+std::vector<double> valuesOf(const SparseOperator<double, Device>& factor) {
   return factor.visit([](const auto& a) {
     const auto values = toHost(a.values);
     return std::vector<double>(values.begin(), values.end());

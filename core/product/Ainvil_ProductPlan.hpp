@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// How the kernels of products go through the rows of a matrix.
+
+#include "product/Ainvil_LongRows.hpp"
+
+namespace ainvil {
+namespace detail {
+
+/// The kernel for the rows that are not long. On hosts PointRows, which takes runs of block rows
+/// there.
+enum class ProductKernel {
+  PointRows,   ///< a thread a point row
+  Streamed,    ///< a team a range of rows, entries in the order of memory
+  BlockColumns ///< a thread a column of the blocks of a row
+};
+
+/// What a product has to know of a matrix besides its arrays; by default nothing: a thread a row,
+/// however long.
+template <class Device>
+struct ProductPlan {
+  LongRows<Device> long_rows;                      ///< which `kernel` leaves to another one
+  ProductKernel kernel = ProductKernel::PointRows; ///< for the rows that are not long
+};
+
+/// The kernel that is fastest for the matrix, whose values need not be there yet.
+template <class MatrixScalar, class Device>
+ProductKernel chooseKernel(const BsrMatrix<MatrixScalar, Device>& a,
+                           const LongRows<Device>& long_rows);
+
+/// y = alpha op(A) x + beta y
+template <class MatrixScalar, class Scalar, class Device>
+void multiply(const typename Device::execution_space& exec, const ProductPlan<Device>& plan,
+              Trans trans, Scalar alpha, const BsrMatrix<MatrixScalar, Device>& a,
+              MultiVectorArg<const Scalar, Device> x, Scalar beta,
+              MultiVectorArg<Scalar, Device> y);
+
+/// y = alpha A x + beta u + gamma v
+template <class MatrixScalar, class Scalar, class Device>
+void multiplyAdd(const typename Device::execution_space& exec, const ProductPlan<Device>& plan,
+                 Scalar alpha, const BsrMatrix<MatrixScalar, Device>& a,
+                 MultiVectorArg<const Scalar, Device> x, Scalar beta,
+                 MultiVectorArg<const Scalar, Device> u, Scalar gamma,
+                 MultiVectorArg<const Scalar, Device> v, MultiVectorArg<Scalar, Device> y);
+
+/// The same for the long rows only. y may be x.
+template <class MatrixScalar, class Scalar, class Device>
+void multiplyAddLongRows(const typename Device::execution_space& exec,
+                         const LongRows<Device>& long_rows, Scalar alpha,
+                         const BsrMatrix<MatrixScalar, Device>& a,
+                         MultiVectorArg<const Scalar, Device> x, Scalar beta,
+                         MultiVectorArg<const Scalar, Device> u, Scalar gamma,
+                         MultiVectorArg<const Scalar, Device> v, MultiVectorArg<Scalar, Device> y);
+
+} // namespace detail
+} // namespace ainvil
