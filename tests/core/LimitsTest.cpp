@@ -147,6 +147,18 @@ TEST(Limits, OrderOfDenseMatrices) {
 }
 
 /// One row of G that reaches all columns.
+TEST(Limits, ArraysOfMoreBytesThanNumbersCount) {
+  constexpr std::size_t most = std::numeric_limits<std::ptrdiff_t>::max();
+  EXPECT_EQ(detail::arrayBytes("an array", most / 8, 8), most / 8 * 8);
+  EXPECT_EQ(detail::arrayBytes("an array", most, 1), most);
+  EXPECT_EQ(detail::arrayBytes("an array", ~std::size_t(0), 0), 0u);
+  for (const std::size_t n : {most / 8 + 1, most, ~std::size_t(0)}) {
+    EXPECT_THROW(detail::arrayBytes("an array", n, 8), OutOfMemory) << n;
+    expectContains(sentenceOf([&] { detail::arrayBytes("an array", n, 8); }),
+                   message(n, " times 8 bytes for an array"));
+  }
+}
+
 TEST(Limits, LocalSystemsOfFsai) {
   const Ordinal n = 46341 / 3 + 1;
   std::vector<std::vector<Ordinal>> rows(n);

@@ -55,6 +55,34 @@ TEST(BreakdownPolicy, TellsTheFirstOfSeveralBreakdowns) {
       }
 }
 
+/// What is told of one matrix is not told of the next.
+TEST(BreakdownPolicy, ForgetsTheMatrixBefore) {
+  for (const char* method : methods)
+    for (const char* policy : {"fail", "shift", "replace"}) {
+      SCOPED_TRACE(message(method, ", ", policy));
+      const auto m = createPreconditioner<double, Device>(message(method, ",breakdown=", policy));
+      const auto good = copyTo<Device>(withSingularBlocks({}, 3));
+      const auto singular = copyTo<Device>(withSingularBlocks({7, 23}, 3));
+      m->initialize(good);
+      m->compute(good);
+      const std::string notes = m->report().notes;
+      const auto inverse = denseInverse(*m);
+      if (policy == std::string("fail")) {
+        EXPECT_THROW(m->compute(singular), BreakdownError);
+        EXPECT_FALSE(m->isComputed());
+      } else {
+        m->compute(singular);
+        EXPECT_EQ(m->report().breakdowns, 2);
+      }
+      m->compute(good);
+      EXPECT_EQ(m->report().breakdowns, 0);
+      EXPECT_EQ(m->report().first_breakdown, -1);
+      EXPECT_EQ(m->report().notes, notes);
+      EXPECT_EQ(m->objection(), "");
+      EXPECT_EQ(denseInverse(*m), inverse);
+    }
+}
+
 /// M^-1 of s A is M^-1 / s: what replaces a singular block is of the size of that block. The scales
 /// are powers of two, about 1e-5 and 1e5, so that nothing else is rounded in another way.
 TEST(BreakdownPolicy, FollowsTheScaleOfTheMatrix) {

@@ -373,5 +373,36 @@ TEST(Fsai, RefusesParametersOutOfRange) {
   refused([](P& p) { p.chunk_bytes = 0; });
 }
 
+TEST(Fsai, RefusesToldRowsOfAnotherMatrix) {
+  const HostBsr a = spdMatrixOn(symmetricPattern(20, 4, 116), 2, 116);
+  for (const size_t rows : {19, 20, 21, 40}) {
+    FsaiParameters<Device> parameters = fsai(0, 1, 0);
+    parameters.wanted = Kokkos::View<char*, Device>("wanted", rows);
+    Method method(parameters);
+    if (rows == 20)
+      EXPECT_NO_THROW(setUp(method, a));
+    else
+      EXPECT_THROW(setUp(method, a), InvalidArgument) << rows;
+  }
+}
+
+/// apply() multiplies with both G and its transpose.
+TEST(Fsai, CountsTheBytesOfBothFactors) {
+  for (const int bs : {1, 3}) {
+    const HostBsr a = spdMatrixOn(symmetricPattern(60, 4, 117), bs, 117);
+    for (const Storage storage : {Storage::Native, Storage::Float}) {
+      FsaiParameters<Device> parameters = fsai(0, 2, 0);
+      parameters.storage = storage;
+      Method method(parameters);
+      setUp(method, a);
+      const auto& report = method.report();
+      const Offset value_bytes = storage == Storage::Native ? 8 : 4;
+      const Offset index_bytes =
+          report.factor_entries / (bs * bs) * Offset(sizeof(Ordinal)) + 61 * Offset(sizeof(Offset));
+      EXPECT_EQ(report.factor_bytes, 2 * (report.factor_entries * value_bytes + index_bytes));
+    }
+  }
+}
+
 } // namespace
 } // namespace ainvil

@@ -657,6 +657,13 @@ TEST(Ilu, RefusesBadParameters) {
   IluParameters<Device> negative = exactIlu();
   negative.factorization.pivot_tolerance = -1;
   EXPECT_THROW((Ilu<double, Device>(negative)), InvalidArgument);
+  negative.factorization.pivot_tolerance = 0; // every pivot but 0 will do
+  EXPECT_NO_THROW((Ilu<double, Device>(negative)));
+  for (const double shift : {0.0, -1.0, std::nan("")}) {
+    IluParameters<Device> parameters = exactIlu();
+    parameters.factorization.shift = shift;
+    EXPECT_THROW((Ilu<double, Device>(parameters)), InvalidArgument) << shift;
+  }
 }
 
 } // namespace

@@ -76,6 +76,17 @@ TEST(Jacobi, RefusesShiftsThatAreNotPositive) {
   }
 }
 
+TEST(Jacobi, RefusesNegativePivotTolerances) {
+  for (const double tolerance : {0.0, 1.0, -1e-300, -1.0, std::nan("")}) {
+    JacobiParameters parameters;
+    parameters.pivot_tolerance = tolerance;
+    if (tolerance >= 0)
+      EXPECT_NO_THROW((Jacobi<double, Device>(parameters))) << tolerance;
+    else
+      EXPECT_THROW((Jacobi<double, Device>(parameters)), InvalidArgument) << tolerance;
+  }
+}
+
 /// 1 / 1e-310 is infinite.
 TEST(Jacobi, DenormalDiagonalFollowsThePolicy) {
   HostBsr a = matrixOn(diagonalPattern(3), 1, 74);
