@@ -83,6 +83,26 @@ TEST(BreakdownPolicy, ForgetsTheMatrixBefore) {
     }
 }
 
+/// Sweeps diverge on the first matrix, whose factors grow by 50 a row, and not on the second.
+TEST(BreakdownPolicy, ForgetsTheObjectionToTheMatrixBefore) {
+  Pattern pattern(40);
+  for (Ordinal i = 0; i < 40; ++i)
+    pattern[i] = i > 0 ? std::set<Ordinal>{i - 1, i} : std::set<Ordinal>{i};
+  const auto chain = [&](double coupling) {
+    const HostBsr a = matrixOn(pattern, 1, 302);
+    for (Ordinal i = 0; i < 40; ++i)
+      for (Offset e = a.graph.row_map(i); e < a.graph.row_map(i + 1); ++e)
+        a.values(e) = a.graph.entries(e) == i ? 1 : coupling;
+    return copyTo<Device>(a);
+  };
+  const auto m = createPreconditioner<double, Device>("ilu:solve=jacobi,sweeps=4");
+  m->initialize(chain(50));
+  m->compute(chain(50));
+  EXPECT_NE(m->objection(), "");
+  m->compute(chain(0.1));
+  EXPECT_EQ(m->objection(), "");
+}
+
 /// M^-1 of s A is M^-1 / s: what replaces a singular block is of the size of that block. The scales
 /// are powers of two, about 1e-5 and 1e5, so that nothing else is rounded in another way.
 TEST(BreakdownPolicy, FollowsTheScaleOfTheMatrix) {

@@ -386,6 +386,16 @@ TEST(Fsai, RefusesToldRowsOfAnotherMatrix) {
   }
 }
 
+TEST(Fsai, TellsTheNotesOfTheLastComputeAlone) {
+  const HostBsr a = spdMatrixOn(symmetricPattern(60, 4, 118), 2, 118);
+  Method method(fsai(0, 1, 0.05));
+  setUp(method, a);
+  const std::string notes = method.report().notes;
+  EXPECT_NE(notes.find("filtered="), std::string::npos) << notes;
+  method.compute(copyTo<Device>(a));
+  EXPECT_EQ(method.report().notes, notes);
+}
+
 /// apply() multiplies with both G and its transpose.
 TEST(Fsai, CountsTheBytesOfBothFactors) {
   for (const int bs : {1, 3}) {
