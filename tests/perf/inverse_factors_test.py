@@ -160,6 +160,15 @@ class InverseFactorsTest(unittest.TestCase):
             self.assertEqual((row["status"], row["iterations"]), ("breakdown", ""))
             self.assertIn("block row", row["message"])
 
+    def test_stops_at_the_given_iterations(self):
+        result = self.run_program("compare", "--problem", "poisson5:20", "--parts", "1",
+                                  "--max-iters", "2", "--repeat", "1", "--csv", "-")
+        self.assertEqual(result.returncode, 0, result)
+        rows = list(csv.DictReader(io.StringIO(result.stdout)))
+        self.assertGreater(len(rows), 2)
+        for row in rows:
+            self.assertEqual((row["status"], row["iterations"]), ("max_iterations", "2"))
+
     def test_files_and_spaces(self):
         for space in ("host", "default", "both"):
             result = self.run_program("--problem", "poisson5:8", "--exec", space, "compare",

@@ -223,7 +223,8 @@ class ErrorsTest(solve_cli.SolveTest):
         for text, words in ((ARRAY + "2 1\n1\n1\n", ["2 values", "3 rows"]),
                             (ARRAY + "3 2\n1\n1\n1\n1\n1\n1\n", ["vector"]),
                             (ARRAY + "3 1\n1\nnan\n1\n", ["finite"]), ("1\nx\n", ["line 2", "'x'"]),
-                            ("1\n1\n", ["2 values"]), (b"\x93NUMPY\x09", ["NumPy"])):
+                            ("1\n1\n", ["2 values"]), ("1\n1\n1\n1\n", ["4 values", "3 rows"]),
+                            ("1\na~\x7f\n", ["line 2", "'a~?'"]), (b"\x93NUMPY\x09", ["NumPy"])):
             self.refuse_input(["b.mtx", *words], "--matrix", matrix, "--rhs", self.write("b.mtx", text))
 
     def test_refuses_values_beyond_float(self):
