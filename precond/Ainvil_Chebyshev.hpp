@@ -4,6 +4,7 @@
 /// Chebyshev polynomials in D^-1 A: a preconditioner without factors, the smoother of multigrid.
 
 #include "breakdown/Ainvil_DiagonalInverse.hpp"
+#include "product/Ainvil_SparseOperator.hpp"
 
 namespace ainvil {
 
@@ -73,8 +74,7 @@ private:
   double largestEigenvalue(const execution_space& exec) const;
 
   ChebyshevParameters parameters_;
-  Matrix a_; ///< its values are a copy
-  LongRows<Device> long_rows_;
+  SparseOperator<Scalar, Device> a_; ///< its values are a copy
   detail::DiagonalInverse<Scalar, Device> diagonal_inverse_;
   MultiVector<Scalar, Device> probes_, products_; ///< of the estimate
   double lower_ = 0, upper_ = 0;

@@ -13,9 +13,10 @@ namespace ainvil {
 /// What Ilu puts together.
 template <class Scalar, class Device>
 struct IluParts {
-  FactorizationPtr<Scalar, Device> factorization;   ///< of A
-  TriangularSolverPtr<Scalar, Device> lower, upper; ///< how L^-1 and U^-1 are applied
-  Storage storage = Storage::Native;                ///< of what these apply
+  FactorizationPtr<Scalar, Device> factorization; ///< of A
+  TriangularSolverPtr<Scalar, Device> lower;      ///< how L^-1 is applied
+  TriangularSolverPtr<Scalar, Device> upper;      ///< how U^-1 is applied
+  Storage storage = Storage::Native;              ///< of what these apply
 };
 
 /// The same by name, see registerFactorization() and registerTriangularSolver(): what makes the

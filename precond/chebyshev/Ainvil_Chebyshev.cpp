@@ -76,9 +76,9 @@ template <class Scalar, class Device>
 void Chebyshev<Scalar, Device>::doInitialize(const execution_space& exec, const Matrix& a) {
   diagonal_inverse_.initialize(exec, a, false, parameters_.breakdown, parameters_.shift,
                                parameters_.pivot_tolerance);
-  long_rows_ = LongRows<Device>(exec, a.graph, a.block_size);
-  a_ = Matrix(a.graph, allocate<Scalar, Device>(exec, "Ainvil::values", a.numScalars()),
-              a.block_size);
+  a_ = SparseOperator<Scalar, Device>(
+      exec, Matrix(a.graph, allocate<Scalar, Device>(exec, "Ainvil::values", a.numScalars()),
+                   a.block_size));
   probes_ = products_ = {};
   if (parameters_.largest == 0) {
     const auto vectors = [&] {
@@ -98,8 +98,7 @@ double Chebyshev<Scalar, Device>::largestEigenvalue(const execution_space& exec)
   detail::fillProbes<Scalar, Device>(exec, v);
   double before = detail::norm<Scalar, Device>(exec, v), largest = 0;
   for (int k = 0; k < parameters_.power_steps && before > 0; ++k) {
-    spmv<Scalar, Scalar, Device>(exec, Trans::No, Scalar(1 / before), a_, v, Scalar(0), av,
-                                 long_rows_);
+    a_.multiply(exec, Trans::No, Scalar(1 / before), v, Scalar(0), av);
     diagonal_inverse_.apply(exec, Trans::No, Scalar(1), av, Scalar(0), v);
     before = largest = detail::norm<Scalar, Device>(exec, v);
   }
@@ -112,7 +111,8 @@ double Chebyshev<Scalar, Device>::largestEigenvalue(const execution_space& exec)
 template <class Scalar, class Device>
 void Chebyshev<Scalar, Device>::doCompute(const execution_space& exec, const Matrix& a) {
   report_.notes.clear();
-  axpby<Scalar, Device>(exec, Scalar(1), asColumn(a.values), Scalar(0), asColumn(a_.values));
+  axpby<Scalar, Device>(exec, Scalar(1), asColumn(a.values), Scalar(0),
+                        asColumn(a_.native().values));
   report_.phases.time(exec, "Chebyshev", "invert", [&] {
     diagonal_inverse_.compute(exec, "Ainvil::Chebyshev[invert]", a, report_);
   });
@@ -151,11 +151,10 @@ void Chebyshev<Scalar, Device>::doApply(const execution_space& exec,
   for (int k = 2; k <= parameters_.degree; ++k) {
     // r = x - op(A) y
     if (trans == Trans::No) {
-      spmvAdd<Scalar, Scalar, Device>(exec, Scalar(-1), a_, y, Scalar(1), x, Scalar(0), x, r,
-                                      long_rows_);
+      a_.multiplyAdd(exec, Scalar(-1), y, Scalar(1), x, Scalar(0), x, r);
     } else {
       axpby<Scalar, Device>(exec, Scalar(1), x, Scalar(0), r);
-      spmv<Scalar, Scalar, Device>(exec, trans, Scalar(-1), a_, y, Scalar(1), r, long_rows_);
+      a_.multiply(exec, trans, Scalar(-1), y, Scalar(1), r);
     }
     const double next = 1 / (2 * theta / delta - rho);
     diagonal_inverse_.apply(exec, trans, Scalar(2 * next / delta), r, Scalar(next * rho), d);

@@ -56,6 +56,7 @@ public:
   using typename Base::Factor;
   using Parameters = IsaiParameters<Device>; ///< what it is made with
 
+  /// The keys that name the parameters.
   static const ParameterTable<Parameters>& parameterTable() { return Parameters::table(); }
 
   /// \throws InvalidArgument for parameters out of range.
