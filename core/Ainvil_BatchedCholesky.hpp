@@ -28,7 +28,8 @@ struct VectorBatch {
 
 namespace detail {
 
-/// Rows of the largest matrix whose packed entries an int can count.
+/// The largest n for which an int holds n (n + 1), from which positions in packed rows are
+/// computed.
 constexpr Ordinal largest_cholesky = 46340;
 
 } // namespace detail
@@ -76,7 +77,7 @@ public:
   /// Its definition, and the kernels, are in dense/Ainvil_CholeskyRun.hpp.
   /// io, copied to the device, has the members
   ///   static constexpr bool solves;    whether rows of L^-1 are wanted
-  ///   static constexpr bool in_place;  whether every matrix has a home
+  ///   static constexpr bool in_place;  whether there are homes for all sizes
   ///   Scalar* matrixHome(Ordinal b)    room for n (n + 1) / 2 scalars in global memory, asked for
   ///   Scalar* vectorHome(Ordinal b)    and for n, if n > largestInScratch(), or if in_place
   ///   load(group, b, n, Scalar* a)     fills in the n (n + 1) / 2 entries of A

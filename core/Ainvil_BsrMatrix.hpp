@@ -43,8 +43,8 @@ struct Graph {
 
 namespace detail {
 
-/// Throws InvalidArgument unless an int can count the scalars of 64 blocks, which kernels take at a
-/// time.
+/// Throws InvalidArgument unless an int can count the scalars of 64 blocks, as many as a kernel
+/// takes at a time: 64 x 4096^2 = 2^30.
 inline void requireBlockSize(int block_size) {
   constexpr int largest = 4096;
   if (block_size < 1 || block_size > largest)

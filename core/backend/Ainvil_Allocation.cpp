@@ -59,7 +59,7 @@ std::size_t detail::arrayBytes(const std::string& label, std::size_t n, std::siz
 void detail::adviseLargePages([[maybe_unused]] void* data,
                               [[maybe_unused]] std::size_t bytes) noexcept {
 #ifdef MADV_HUGEPAGE
-  constexpr std::uintptr_t page = std::uintptr_t(1) << 21;
+  constexpr std::uintptr_t page = std::uintptr_t(1) << 21; // 2 MiB, as x86 and mostly Arm have
   const auto address = reinterpret_cast<std::uintptr_t>(data);
   const std::uintptr_t begin = (address + page - 1) / page * page;
   const std::uintptr_t end = (address + bytes) / page * page;

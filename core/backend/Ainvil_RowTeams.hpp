@@ -30,12 +30,15 @@ struct RowTeams {
       shape.team_size = std::max(1, threads_per_team / shape.lanes);
       shape.rows_per_team = shape.team_size;
     } else {
-      shape.rows_per_team = 64;
+      shape.rows_per_team = rows_of_host_team;
     }
     return shape;
   }
 
+  /// Lanes of a team. Sixteen such teams fill a multiprocessor (64 warps), of the 32 that it takes.
   static constexpr int threads_per_team = 128;
+  /// Rows that a host thread fetches at a time, so that fetching them costs little beside them.
+  static constexpr int rows_of_host_team = 64;
 };
 
 /// For the rows of a graph, with `items` independent items an entry.
@@ -93,14 +96,16 @@ void forEachRow(const Exec& exec, const char* label, Ordinal num_rows, RowTeams 
     throw OutOfMemory(message("out of memory: ", label, " needs ", request,
                               " bytes to work with for its longest row, more than the ", INT_MAX,
                               " a row may have: take a sparser pattern or another method"));
-  constexpr std::size_t level0_limit = 32 * 1024;
-  // Short launches are spread over all threads of a host.
+  constexpr std::size_t level0_limit = 32 * 1024; // what Kokkos' host spaces have; GPUs have more
+  // Short launches are spread over all threads of a host: four teams a thread level out rows of
+  // unequal length.
   if constexpr (!compat::IsGpu<Exec>::value)
     shape.rows_per_team =
         std::max(1, std::min(shape.rows_per_team, num_rows / (4 * exec.concurrency())));
   while (shape.team_size > 1 && request * shape.team_size > level0_limit) {
     shape.team_size /= 2;
-    // Kokkos reckons in whole warps: fewer rows a warp take more lanes each.
+    // Kokkos allots whole warps to a team: where it would have less than one, its rows take more
+    // lanes.
     if (shape.team_size * shape.lanes < Policy::vector_length_max())
       shape.lanes *= 2;
     shape.rows_per_team = std::max(shape.team_size, shape.rows_per_team / 2);

@@ -33,7 +33,7 @@ Offset largestSize(const Exec& exec, Offset n, const Size& size, Offset limit) {
   Offset largest = 0;
   Kokkos::parallel_reduce("Ainvil::largestSize", Range<Exec>(exec, 0, n),
                           LargestSize<Size>{size, limit}, Kokkos::Max<Offset>(largest));
-  return std::max<Offset>(largest, 0); // the maximum of nothing is negative
+  return std::max<Offset>(largest, 0); // without elements Kokkos::Max gives the smallest Offset
 }
 
 template <class Size, class Device>

@@ -57,8 +57,9 @@ int largestFitting() {
   const int room = compat::IsGpu<typename Policy::execution_space>::value
                        ? compat::teamScratchBytes<Policy>(InScratch::team_size, InScratch::teams)
                        : Policy::scratch_size_max(1);
+  constexpr int beyond_any_scratch = 4096; // 32 MiB in float
   int n = 32;
-  while (n < 4096 && InScratch::scratchBytes(n + 1) <= room)
+  while (n < beyond_any_scratch && InScratch::scratchBytes(n + 1) <= room)
     ++n;
   return n;
 }

@@ -39,6 +39,8 @@ private:
   static constexpr int lanes = 2 * sizeof(Simd) / sizeof(Scalar);
   /// Columns that are updated together; with the two registers of each they leave room for more.
   static constexpr int tile = 4;
+  /// Columns of a panel. Two panels' columns of a block (see block_ and earlier_) take 16 KiB with
+  /// vectors of 32 bytes and 32 KiB with those of 64, about what a first-level cache holds.
   static constexpr int panel = 128;
   static_assert(lanes % tile == 0 && panel % lanes == 0, "blocks end where panels do");
 

@@ -90,7 +90,7 @@ void validate(const typename Device::execution_space& exec, const Graph<Device>&
   const Ordinal num_cols = graph.num_cols;
   const Offset num_entries = graph.numEntries();
   const Ordinal num_rows = graph.num_rows;
-  Offset first_bad = 0; // none leaves it at the largest Offset
+  Offset first_bad = 0; // the largest Offset if no row is bad: what Kokkos::Min starts from
   Kokkos::parallel_reduce(
       "Ainvil::validate[row map]", Range<Exec>(exec, 0, Offset(num_rows) + 1),
       KOKKOS_LAMBDA(const Offset i, Offset& first) {

@@ -13,15 +13,16 @@ KOKKOS_INLINE_FUNCTION Ordinal hashOf(Ordinal key) {
   return static_cast<Ordinal>((static_cast<unsigned>(key) * 2654435769u) >> 7);
 }
 
-/// Indices in open addressing with room for `size`, a power of two, and a list in which whoever
-/// uses the table keeps what he likes. Shared by the lanes of a thread; `Concurrent` where these
-/// are more than one.
+/// A set of indices (keys) >= 0 in open addressing with linear probing; `size` slots, a power of
+/// two. Beside it lies a list for its user, who may list slots or keys in the order of insertion:
+/// the table itself does not touch `list` and `count`. Shared by the lanes of a thread;
+/// `Concurrent` where these are more than one.
 template <bool Concurrent>
 struct IndexTable {
-  Ordinal* keys; ///< -1: free
-  Ordinal* list; ///< `count` long
-  Ordinal* count;
-  Ordinal* used; ///< number of keys
+  Ordinal* keys;  ///< -1: free
+  Ordinal* list;  ///< of the user, `size` long; may be null
+  Ordinal* count; ///< elements of the list
+  Ordinal* used;  ///< number of keys
   Ordinal size;
 
   KOKKOS_INLINE_FUNCTION Ordinal hash(Ordinal key) const { return hashOf(key) & (size - 1); }

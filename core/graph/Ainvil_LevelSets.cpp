@@ -10,8 +10,9 @@ namespace {
 using detail::Range;
 
 /// level(i) = 1 + max over j in row i, j before i, of level(j); 0 marks a level not known yet.
-/// One thread a row, rows in the order of their dependencies. The loop takes one look at a time
-/// instead of blocking on it, so that lanes of one warp may wait for each other.
+/// One thread a row, rows in the order of their dependencies. There is a single loop, which looks
+/// at one level a pass, known or not, and no inner loop that waits: lanes of one warp that wait for
+/// each other then get on together.
 template <class Device>
 struct WaitForLevels {
   Graph<Device> graph;

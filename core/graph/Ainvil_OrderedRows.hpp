@@ -26,7 +26,8 @@ struct RowGate {
   /// Returns once row j is finished and its results are visible to the calling lane.
   KOKKOS_INLINE_FUNCTION void wait(Ordinal j) const {
     if (Spin) {
-      // Lanes that wait do not acquire all the time: that empties the cache of their neighbours.
+      // An acquire empties the first-level cache of the whole multiprocessor: volatile loads look
+      // at the flag until the row is finished.
       if (isAhead(compat::loadAcquire(&done(j)))) {
         while (isAhead(compat::volatileLoad(&done(j)))) {
         }
@@ -62,8 +63,8 @@ struct OrderedRowBody {
   }
 };
 
-/// All rows one after the other by whoever takes the one item that this is launched for; downwards
-/// from the last one on.
+/// All rows one after the other by the one thread that this is launched for; `downwards` from the
+/// last one on.
 template <class Device, class Body>
 struct RowsInTurnBody {
   Body body;
@@ -112,8 +113,7 @@ public:
            std::size_t scratch_bytes) const {
     using detail::OrderedRowBody;
     using detail::RowGate;
-    // A whole warp a row: lanes of one warp must not wait for each other.
-    detail::RowTeams shape = detail::RowTeams::forWork<execution_space>(1024);
+    const detail::RowTeams shape = wholeWarps();
     if constexpr (spin) {
       ++epoch_;
       detail::forEachRow(exec, label, static_cast<Ordinal>(levels_.rows.extent(0)), shape,
@@ -137,11 +137,17 @@ private:
   static constexpr bool spin = compat::TeamsStartInOrder<execution_space>::value;
   static constexpr bool on_host = !compat::IsGpu<execution_space>::value;
 
+  /// A whole warp a row: lanes of one warp must not wait for each other.
+  static detail::RowTeams wholeWarps() {
+    constexpr double more_than_lanes = 1024;
+    return detail::RowTeams::forWork<execution_space>(more_than_lanes);
+  }
+
   /// Whether all levels, a launch each, take less time than one core for all rows, `alone`
-  /// nanoseconds. The rows of a level are scattered over memory. Orders of magnitude will do: on
-  /// grids the two differ by factors.
+  /// nanoseconds. A launch takes microseconds, and the rows of a level are scattered over memory.
+  /// Both are estimates, which need not be close: on grids the two sides differ by factors.
   bool levelsPay(const execution_space& exec, double alone) const {
-    constexpr double launch = 5000, scattered = 1.5;
+    constexpr double launch = 5000, scattered = 1.5; // nanoseconds; times as long as in order
     return levels_.numLevels() * launch + scattered * alone / exec.concurrency() < alone;
   }
 
@@ -149,7 +155,7 @@ private:
   template <class Body>
   void runWithoutWaiting(const execution_space& exec, const char* label, const Body& body,
                          std::size_t scratch_bytes, int step) const {
-    const detail::RowTeams shape = detail::RowTeams::forWork<execution_space>(1024);
+    const detail::RowTeams shape = wholeWarps();
     if constexpr (on_host)
       if (in_turn_) {
         const Ordinal n = static_cast<Ordinal>(levels_.rows.extent(0));

@@ -162,7 +162,7 @@ std::string_view InputFile::beginning() const {
 }
 
 void InputFile::checkRest() {
-  constexpr Offset within_reason = Offset(1) << 28; // a second
+  constexpr Offset within_reason = Offset(1) << 28; // 256 MiB, about a second
   Implementation& file = *implementation_;
   if (!file.is_gzip)
     return;
