@@ -45,8 +45,9 @@ private:
     return degree(a) != degree(b) ? degree(a) < degree(b) : a < b;
   }
 
-  /// Searches from one end of the component, the row of lowest degree that is farthest away, back
-  /// to the other until the ends stay equally far apart. The last search is the order.
+  /// Breadth-first searches from one end of the component to the other and back, as long as that
+  /// finds ends that are farther apart: each starts from the row of lowest degree in the last level
+  /// of the one before (a pseudoperipheral row). The last search, turned round, is the order.
   void appendComponent(Ordinal root) {
     const size_t begin = order_.size();
     int farthest = 0;
@@ -58,8 +59,9 @@ private:
     std::reverse(order_.begin() + begin, order_.end());
   }
 
-  /// Puts the component of the root, in place of what an earlier search found of it, at `begin`:
-  /// level by level, the new neighbours of each row by ascending degree. Returns how many levels.
+  /// The component of the root into order_ from `begin` on, over what an earlier search has left
+  /// there: level by level, the new neighbours of each row by ascending degree. Returns how many
+  /// levels.
   int search(Ordinal root, size_t begin) {
     for (size_t k = begin; k < order_.size(); ++k)
       seen_[order_[k]] = 0;
@@ -147,7 +149,7 @@ Ordinal bandwidth(const Graph<HostDevice>& graph) {
           largest = std::max(largest, std::abs(graph.entries(e) - static_cast<Ordinal>(row)));
       },
       Kokkos::Max<Ordinal>(widest));
-  return std::max(widest, 0); // the maximum of nothing is negative
+  return std::max(widest, 0); // without rows Kokkos::Max gives the smallest Ordinal
 }
 
 } // namespace ainvil
