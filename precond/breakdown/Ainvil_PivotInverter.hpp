@@ -82,8 +82,9 @@ struct PivotInverter {
   void check(const execution_space& exec, Report& report) const;
 
 private:
-  /// Whether every row and every column of d has an entry that is more than rounding errors of its
-  /// row of A. `d` is what is left of such entries: less than that is what differences leave.
+  /// Whether every row and every column of d has an entry above the rounding errors of its row of
+  /// A. An elimination subtracts from entries of that row: what it leaves below tolerance times the
+  /// largest of them has no correct digit.
   KOKKOS_INLINE_FUNCTION bool exceedsRounding(const Scalar* d, const int bs,
                                               const Scalar* sizes) const {
     bool all = true;
@@ -98,8 +99,8 @@ private:
     return all;
   }
 
-  /// What a shift is relative to: the largest entry of d, or where that is rounding of its rows of
-  /// A, and of the other ones too. 1 keeps the factor finite where neither has a finite inverse.
+  /// What a shift is relative to: the largest entry of d; where that is no more than rounding
+  /// errors, the largest entry of its rows of A; and 1 where 1 / that is not finite.
   KOKKOS_INLINE_FUNCTION Scalar sizeToShiftBy(const Scalar* d, int bs, const Scalar* sizes) const {
     Scalar largest = 0, row_size = 0;
     for (int e = 0; e < bs * bs; ++e)

@@ -46,7 +46,7 @@ void compareRowMaps(const typename Device::execution_space& exec,
       "Ainvil::Fsai[compare]", Range<Exec>(exec, 0, before.extent(0)),
       KOKKOS_LAMBDA(const Offset i) {
         if (before(i) != after(i))
-          changed(0) = 1; // whoever writes it, writes the same
+          changed(0) = 1; // all threads that write it write 1
       });
 }
 

@@ -16,7 +16,7 @@ using detail::findEntry;
 using detail::Range;
 
 /// Orders candidates by gain and, where that is the same up to single precision, by nearness to the
-/// diagonal; 0 is nobody. The bits of positive numbers are ordered as the numbers are.
+/// diagonal; 0 stands for no candidate. The bits of positive floats are ordered as the numbers are.
 using Rank = std::uint64_t;
 
 KOKKOS_INLINE_FUNCTION Rank rankOf(double gain, Ordinal column) {
@@ -96,7 +96,7 @@ Kokkos::View<Scalar*, Device> invertedPivots(const typename Device::execution_sp
 /// What is known of every row between its steps.
 template <class Device>
 struct Growth {
-  Kokkos::View<char*, Device> active;    ///< 0: grown up
+  Kokkos::View<char*, Device> active;    ///< 0: the row is complete
   Kokkos::View<double*, Device> log_psi; ///< of the step before
   Kokkos::View<Ordinal*, Device> chosen; ///< per_step columns a row, -1 where there are fewer
 };
@@ -111,15 +111,15 @@ Growth<Device> startGrowth(const typename Device::execution_space& exec, Ordinal
   Kokkos::parallel_for(
       "Ainvil::FsaiAdaptive[start]", Range<Exec>(exec, 0, n), KOKKOS_LAMBDA(const Offset i) {
         growth.active(i) = 1;
-        growth.log_psi(i) = 1e300;
+        growth.log_psi(i) = 1e300; // above all logarithms: the first decrease is large enough
       });
   return growth;
 }
 
 /// Chooses what row i with pattern P takes next: the k < i outside of P with the largest
 ///   || (G A)_ik C_k^-T ||_F^2,   (G A)_ik = sum over j in P of G_ij A_kj^T,
-/// among the neighbours of P. A warp a row, a lane a candidate: k is met in the rows j of P, and
-/// counts in the first of them only.
+/// among the neighbours of P. A warp a row, a lane a candidate. A k that is a neighbour of several
+/// j in P counts for the first of them only.
 template <class Scalar, class Device>
 struct GrowRow {
   BsrMatrix<Scalar, Device> a;
@@ -133,7 +133,7 @@ struct GrowRow {
   Ordinal max_row;
   double log_decrease; ///< log(1 - tolerance), infinity for tolerance 0
 
-  /// Candidates looked at together.
+  /// Candidates whose ranks are computed together: one a lane of a warp.
   static constexpr int batch = 32;
 
   std::size_t scratchBytes() const {
@@ -177,7 +177,8 @@ struct GrowRow {
     return total;
   }
 
-  /// Of k, met in row j, if it is a candidate and j the first in P to have it as a neighbour.
+  /// The rank of the neighbour k of j; 0 if k is in P, or if a j' < j in P has it as neighbour,
+  /// too.
   KOKKOS_INLINE_FUNCTION Rank rank(Ordinal row, Ordinal j, Ordinal k, double* sums) const {
     if (findEntry(pattern.entries, pattern.row_map(row), pattern.row_map(row + 1), k) >= 0)
       return 0;
@@ -187,7 +188,7 @@ struct GrowRow {
     return rankOf(gain(row, k, sums), k);
   }
 
-  /// Into best[0 .. room), in descending order, whose last one goes.
+  /// Inserts a rank into best[0 .. room), which descends, in place of the last one.
   KOKKOS_INLINE_FUNCTION static void insert(Rank* best, int room, Rank rank) {
     int at = room - 1;
     for (; at > 0 && best[at - 1] < rank; --at)

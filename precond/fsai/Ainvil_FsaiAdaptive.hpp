@@ -20,7 +20,7 @@ struct AdaptiveParameters {
 /// The pattern of G after the adaptive steps described at Fsai, for A with sorted rows. All rows
 /// take a step together: their G_i are solved for, the gradients evaluated, the pattern merged with
 /// what they chose. Every candidate is looked at, however many a row has. Of candidates with the
-/// same gain, up to single precision, those nearest to the diagonal are taken. A row has grown up
+/// same gain, up to single precision, those nearest to the diagonal are taken. A row is complete
 /// if
 ///   * its last step left psi_i > (1 - tolerance) psi_i of the step before, tolerance > 0,
 ///   * no candidate has a gain above 0, or it holds max_row blocks already,

@@ -64,10 +64,10 @@ struct LowerProductLists {
   }
 };
 
-/// Counts or writes the union of the lists of a row. Where all elements of its lists fit scratch
-/// memory they are laid there, those met before crossed out, and the rest written by rank: an
-/// element costs two passes over the others there, and no search. Longer rows go element by element
-/// (UnionKernel).
+/// Counts or writes the union of the lists of a row. Up to `room` elements are copied to scratch
+/// memory; of equal ones the first stays, and each of these is written at its rank. An element
+/// costs two passes over the others there, and no search in global memory. Rows with more elements
+/// are merged one element after the other (UnionKernel).
 template <class Device, bool Fill>
 struct LowerProductRow {
   detail::UnionKernel<LowerProductLists<Device>, Device, Fill> by_element;
@@ -133,7 +133,9 @@ Graph<Device> lowerProduct(const typename Device::execution_space& exec, const G
   using Exec = typename Device::execution_space;
   const Ordinal n = b.num_rows;
   const detail::RowTeams shape = detail::teamsForRowsOf(b);
-  const int room = compat::IsGpu<Exec>::value ? 4 * shape.lanes : 64;
+  // Work in scratch memory grows with the square of the elements, four a lane or 64 a host thread.
+  constexpr int elements_of_lane = 4, elements_of_host = 64;
+  const int room = compat::IsGpu<Exec>::value ? elements_of_lane * shape.lanes : elements_of_host;
   const LowerProductLists<Device> lists{b, a};
   const auto row_map = allocate<Offset, Device>(exec, "Ainvil::row_map", size_t(n) + 1);
   const LowerProductRow<Device, false> count{{lists, row_map, {}}, room};

@@ -41,7 +41,10 @@ struct FsaiSystems {
     group.forEach(n / a.block_size, [&](const int q) {
       const Ordinal row = pattern.entries(begin + q);
       const Offset row_begin = a.graph.row_map(row), row_end = a.graph.row_map(row + 1);
-      if (row_end - row_begin > 4 * (q + 1)) { // a long row: look the few columns up in it
+      // Searches for q + 1 columns take log2(length) steps each, at least 4 from 16 entries on;
+      // running over the row takes its length.
+      constexpr int steps_of_search = 4;
+      if (row_end - row_begin > steps_of_search * (q + 1)) {
         for (int p = 0; p <= q; ++p) {
           const Offset e =
               findEntry(a.graph.entries, row_begin, row_end, pattern.entries(begin + p));
@@ -245,7 +248,7 @@ struct WriteBlock {
   KOKKOS_FUNCTION void operator()(Offset to, Offset e) const {
     if (to_columns.data() != nullptr) {
       if (changed.data() != nullptr && to_columns(to) != columns(e))
-        compat::volatileStore(&changed(0), 1); // whoever writes it, writes the same
+        compat::volatileStore(&changed(0), 1); // all threads that write it write 1
       to_columns(to) = columns(e);
     }
     for (int k = 0; k < block_scalars; ++k)
