@@ -93,7 +93,8 @@ public:
   }
 
 private:
-  /// A look costs nothing beside as many iterations.
+  /// Iterations between two looks of the host at most: a look, tens of microseconds, costs little
+  /// beside so many iterations, and their residual norms take 8 KiB.
   static constexpr int longest_interval = 1024;
 
   int interval_ = 1;

@@ -155,14 +155,16 @@ struct ArnoldiDotsKernel {
         },
         inner);
     Kokkos::single(Kokkos::PerThread(member), [&]() {
-      // A candidate that loses most of itself in the second pass was rounding noise (twice is
-      // enough: Kahan and Parlett): the basis ends here, and zeros keep what follows finite.
-      constexpr double kept = 0.01;
+      // A candidate that keeps less than a tenth of its length in the second pass was rounding
+      // (twice is enough: Kahan and Parlett): the basis ends here, and zeros keep what follows
+      // finite.
+      constexpr double kept = 0.01; // of the squared length
       const double uu = record.dotU(columns);
       const double rho2 = uu - inner.value[0];
       const double inverse_norm = rho2 > kept * uu ? 1 / compat::math::sqrt(rho2) : 0.0;
       const double tau = (record.dotZ(columns) - inner.value[1]) * inverse_norm;
-      // The scale only has to be near 1 / norm: the next step measures the norm.
+      // The scale only has to be near 1 / norm, for the next step measures the norm; the floor
+      // keeps it finite where the difference of squares cancels.
       const double zz = record.dotZ(columns + 1);
       const double left = zz - inner.value[2] - tau * tau;
       const double floor = 1e-20 * zz;
@@ -262,9 +264,9 @@ void Gmres<Scalar, Device>::allocate(const execution_space& exec, Offset n, bool
   host_coefficients_ = hostMirror(coefficients_);
 }
 
-/// A product carries the rounding of its row sums, so somewhat more than that of a value; a basis
-/// in float only that of its values. Too large an answer ends a cycle early, which costs a restart
-/// and no accuracy.
+/// The relative size at which a norm is nothing but rounding. A product carries that of its row
+/// sums: 100 eps, for rows of up to 100 entries; a basis in float that of its values. Too large an
+/// answer ends a cycle early, which costs a restart and no accuracy.
 template <class Scalar, class Device>
 double Gmres<Scalar, Device>::negligible() const {
   const double of_products = 100.0 * std::numeric_limits<Scalar>::epsilon();
@@ -285,7 +287,8 @@ typename Gmres<Scalar, Device>::Stop Gmres<Scalar, Device>::run(const System& sy
   const int used = correct(system, columns);
   if (used < columns)
     result.rel_residual = arnoldi_.residual(used) / system.b_norm;
-  if (arnoldi_.singular()) // a nearly singular matrix may go on
+  if (arnoldi_.singular()) // goes on if the residual has become smaller: A M may be nearly singular
+                           // only
     return {SolveStatus::Breakdown,
             system.m != nullptr ? "the preconditioned matrix is singular to rounding"
                                 : "the matrix is singular to rounding",

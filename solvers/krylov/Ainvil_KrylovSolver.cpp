@@ -57,10 +57,11 @@ bool isOver(const SolverOptions& options, double previous, SolveResult& result) 
   if (!std::isfinite(residual))
     return finish(result, SolveStatus::Diverged, "the solution or its residual holds NaN or Inf");
   // A recurrence that starts from the true residual and yet reduces it by less than half of what it
-  // announces works on rounding errors, and would again.
+  // announces works on rounding errors, and would again. Reductions by less than a hundredth are
+  // too small to judge by.
   const double announced = previous - result.rel_residual;
-  constexpr double noticeable = 0.01;
-  if (announced > noticeable * previous && previous - residual < 0.5 * announced)
+  constexpr double noticeable = 0.01, credible = 0.5;
+  if (announced > noticeable * previous && previous - residual < credible * announced)
     return finish(result, SolveStatus::Stagnated,
                   message("the recurrence is at the relative residual ", result.rel_residual,
                           ", but rounding keeps the true one at ", residual,
@@ -122,11 +123,12 @@ SolveResult KrylovSolver<Scalar, Device>::iterate(const execution_space& exec, c
     previous = result.true_rel_residual;
     result.true_rel_residual =
         meter_.residual(exec, a, asColumn(b), system.x, residual()) / system.b_norm;
-    const bool better = result.true_rel_residual <= 0.9 * previous;
+    constexpr double worth_a_run = 0.9; // a run that takes off less is not followed by another
+    const bool better = result.true_rel_residual <= worth_a_run * previous;
     const bool goes_on = stop.status == SolveStatus::Converged || (stop.unless_better && better);
     if (goes_on || result.true_rel_residual <= options_.tolerance ||
         !std::isfinite(result.true_rel_residual))
-      continue; // isOver() knows
+      continue; // isOver() says how it ends, or that it goes on
     finish(result, stop.status,
            message(stop.reason, ", after iteration ", result.iterations,
                    stop.advice.empty() ? "" : ": ", stop.advice));
@@ -164,7 +166,8 @@ bool KrylovSolver<Scalar, Device>::start(const System& system, ConstVectorArg b,
   if (!std::isfinite(system.b_norm))
     return settle(SolveStatus::Diverged, system.b_norm,
                   "b holds NaN or Inf, or its norm overflows");
-  // Below this the squares of the entries have lost digits to underflow.
+  // Squares underflow below 2.2e-308, those of entries below 1.5e-154: with this norm, 1e-9 of it
+  // and less, which no sum in double notices.
   constexpr double smallest_norm = 1e-145;
   if (system.b_norm < smallest_norm)
     return settle(SolveStatus::Breakdown, 1, "the norm of b underflows: scale the system");

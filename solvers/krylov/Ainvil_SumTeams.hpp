@@ -17,12 +17,14 @@ struct SumTeams {
   Offset rows_per_team = 1;
   int league = 0;
 
-  static constexpr int gpu_threads = 1024;
+  static constexpr int gpu_threads = 1024; ///< of a team: the most there are on CUDA
 
-  /// GPUs: one team a multiprocessor, as few partial sums as keep the memory busy.
-  /// Hosts: chunks short enough for the vectors that are read repeatedly to stay in the L2 cache,
-  /// long enough for hardware to fetch ahead, and at least 64 for threads to share. They depend on
-  /// the number of rows alone.
+  /// GPUs: one team a multiprocessor, which runs 2 gpu_threads: as few partial sums as keep the
+  /// memory busy.
+  /// Hosts: chunks of at most 4096 rows, so that the vectors that are read repeatedly, 32 KiB each
+  /// in double, stay in the L2 cache; of at least 256, 2 KiB, for hardware to fetch ahead; and
+  /// between these bounds 64 chunks for threads to share. They depend on the number of rows alone,
+  /// and so do the sums.
   template <class Exec>
   static SumTeams forRows(const Exec& exec, Offset num_rows) {
     SumTeams shape;
