@@ -125,18 +125,25 @@ void addMethod(const std::string& name, const std::string& meaning, const Tables
   });
 }
 
+/// Adds a component of ilu to those of its kind.
+template <class Scalar, class Device, class Kind, class Entry>
+void addComponent(Registry<Scalar, Device>& registry, Kind& kind, const Entry& entry) {
+  if (const auto ilu = registry.methods.find("ilu"))
+    requireFree({entry.name, entry.meaning, entry.parameters()}, kind.help(), ilu->parameters());
+  kind.add(entry, true);
+}
+
 template <template <class, class> class Class, class Tables>
 void addFactorization(const std::string& name, const std::string& meaning, const Tables& tables) {
   forEachCompiled([&](auto types) {
     using Scalar = typename decltype(types)::Scalar;
     using Device = typename decltype(types)::Device;
-    bareRegistry<Scalar, Device>().factorizations.add(
-        entryOf<FactorizationMaker<Scalar, Device>>(
-            name, meaning, tables.template of<Class<Scalar, Device>>(),
-            [](const auto& p) {
-              return [p] { return std::make_unique<Class<Scalar, Device>>(p); };
-            }),
-        true);
+    auto& registry = bareRegistry<Scalar, Device>();
+    addComponent(registry, registry.factorizations,
+                 entryOf<FactorizationMaker<Scalar, Device>>(
+                     name, meaning, tables.template of<Class<Scalar, Device>>(), [](const auto& p) {
+                       return [p] { return std::make_unique<Class<Scalar, Device>>(p); };
+                     }));
   });
 }
 
@@ -159,13 +166,13 @@ void addTriangularSolver(const std::string& name, const std::string& meaning,
   forEachCompiled([&](auto types) {
     using Scalar = typename decltype(types)::Scalar;
     using Device = typename decltype(types)::Device;
-    bareRegistry<Scalar, Device>().triangular_solvers.add(
+    auto& registry = bareRegistry<Scalar, Device>();
+    addComponent(
+        registry, registry.triangular_solvers,
         entryOf<TriangularSolverMaker<Scalar, Device>>(
-            name, meaning, tables.template of<Class<Scalar, Scalar, Device>>(),
-            [](const auto& p) {
+            name, meaning, tables.template of<Class<Scalar, Scalar, Device>>(), [](const auto& p) {
               return [p](Storage storage) { return makeStored<Class, Scalar, Device>(p, storage); };
-            }),
-        true);
+            }));
   });
 }
 
@@ -180,15 +187,30 @@ void registerMethod(const std::string& name, const std::string& meaning,
   detail::addMethod<Method>(name, meaning, detail::GivenTable<Struct>{table});
 }
 
+/// The same for a class with a static function parameterTable(), as those of the library have: its
+/// struct may depend on the device.
+template <template <class, class> class Method>
+void registerMethod(const std::string& name, const std::string& meaning) {
+  detail::addBuiltIns();
+  detail::addMethod<Method>(name, meaning, detail::OwnTable());
+}
+
 /// From now on `ilu:factorization=name` takes a `Class<Scalar, Device>`, a Factorization made with
 /// the struct that the table reads. A key that other factorisations have must be the same parameter
-/// there: its name in Trilinos, type and default. \throws InvalidArgument if it is not, or if the
-/// name is taken or not possible.
+/// there: its name in Trilinos, type and default; one that triangular strategies have is taken.
+/// \throws InvalidArgument if a key is another or taken, or the name is taken or not possible.
 template <template <class, class> class Class, class Struct>
 void registerFactorization(const std::string& name, const std::string& meaning,
                            const ParameterTable<Struct>& table) {
   detail::addBuiltIns();
   detail::addFactorization<Class>(name, meaning, detail::GivenTable<Struct>{table});
+}
+
+/// The same for a class with a static function parameterTable().
+template <template <class, class> class Class>
+void registerFactorization(const std::string& name, const std::string& meaning) {
+  detail::addBuiltIns();
+  detail::addFactorization<Class>(name, meaning, detail::OwnTable());
 }
 
 /// From now on `ilu:solve=name` takes a `Class<Stored, Scalar, Device>`, a TriangularSolver that
@@ -199,6 +221,13 @@ void registerTriangularSolver(const std::string& name, const std::string& meanin
                               const ParameterTable<Struct>& table) {
   detail::addBuiltIns();
   detail::addTriangularSolver<Class>(name, meaning, detail::GivenTable<Struct>{table});
+}
+
+/// The same for a class with a static function parameterTable().
+template <template <class, class, class> class Class>
+void registerTriangularSolver(const std::string& name, const std::string& meaning) {
+  detail::addBuiltIns();
+  detail::addTriangularSolver<Class>(name, meaning, detail::OwnTable());
 }
 
 /// Forgets a name, before its code is unloaded for example. What has been created stays.

@@ -26,4 +26,21 @@ void detail::requireSameMeaning(const MethodHelp& added, const std::vector<Metho
                                         ": a key means the same in both, or give it another name"));
 }
 
+void detail::requireFree(const MethodHelp& added, const std::vector<MethodHelp>& known,
+                         const std::vector<ParameterHelp>& in_use) {
+  const auto isTheirs = [&](const std::string& key) {
+    for (const MethodHelp& other : known)
+      for (const ParameterHelp& theirs : other.parameters)
+        if (theirs.key == key)
+          return true;
+    return false;
+  };
+  for (const ParameterHelp& used : in_use)
+    for (const ParameterHelp& ours : added.parameters)
+      if ((ours.key == used.key || ours.name == used.name) && !isTheirs(used.key))
+        throw InvalidArgument(message("'", added.name, "' has the parameter '", ours.key, "', \"",
+                                      ours.name, "\", but '", used.key, "', \"", used.name,
+                                      "\", is in use beside it: give it another name"));
+}
+
 } // namespace ainvil

@@ -63,6 +63,11 @@ void requireName(const std::string& kind, const std::string& name);
 /// Throws InvalidArgument where a key of `added` has another name, type or default in `known`.
 void requireSameMeaning(const MethodHelp& added, const std::vector<MethodHelp>& known);
 
+/// Throws InvalidArgument where a key of `added` or its name is in use in a specification which
+/// takes it as one of the components `known`, and not by one of these.
+void requireFree(const MethodHelp& added, const std::vector<MethodHelp>& known,
+                 const std::vector<ParameterHelp>& in_use);
+
 template <class Maker>
 void NamedMakers<Maker>::add(const Entry& entry, bool in_one_list) {
   requireName(kind_, entry.name);

@@ -179,6 +179,56 @@ TEST(Registry, RefusesAKeyWithAnotherMeaning) {
     }
 }
 
+/// What one of a factorisation and a strategy takes, the other would not see.
+TEST(Registry, RefusesAKeyThatIsInUseBesideIt) {
+  const auto refusalOfKey = [](const std::string& key, const std::string& name) {
+    ParameterTable<own::GaussSeidelParameters> table;
+    table.number(key, name, &own::GaussSeidelParameters::omega, NumberRange::Positive, "omega");
+    try {
+      registerFactorization<own::GaussSeidel>("gauss-seidel", "", table);
+      unregisterFactorization("gauss-seidel");
+      return std::string();
+    } catch (const InvalidArgument& error) {
+      return std::string(error.what());
+    }
+  };
+  EXPECT_EQ(
+      refusalOfKey("damping", "fact: damping"),
+      "'gauss-seidel' has the parameter 'damping', \"fact: damping\", but 'damping', \"sweep: "
+      "damping factor\", is in use beside it: give it another name");
+  EXPECT_NE(refusalOfKey("storage", "fact: storage"), "");
+  EXPECT_NE(refusalOfKey("omega", "trisolver: type"), "");
+  EXPECT_EQ(refusalOfKey("omega", "fact: omega"), "");
+}
+
+template <class Scalar, class Device>
+class OwnTable : public Preconditioner<Scalar, Device> {
+public:
+  static const ParameterTable<own::ScalingParameters>& parameterTable() {
+    static const ParameterTable<own::ScalingParameters> table = own::scalingTable();
+    return table;
+  }
+  explicit OwnTable(const own::ScalingParameters& p) : factor_(p.factor) {}
+  std::string description() const override { return message("own-table: ", factor_); }
+
+protected:
+  using typename Preconditioner<Scalar, Device>::execution_space;
+  using Matrix = BsrMatrix<Scalar, Device>;
+  void doInitialize(const execution_space&, const Matrix&) override {}
+  void doCompute(const execution_space&, const Matrix&) override {}
+  void doApply(const execution_space&, MultiVectorArg<const Scalar, Device>,
+               MultiVectorArg<Scalar, Device>, Trans) const override {}
+
+private:
+  double factor_;
+};
+
+TEST(Registry, AClassMayBringItsTable) {
+  registerMethod<OwnTable>("own-table", "");
+  EXPECT_EQ(create("own-table:factor=4")->description(), "own-table: 4");
+  unregisterMethod("own-table");
+}
+
 TEST(Registry, OfSeveralThreadsOneRegistersAName) {
   std::atomic<int> registered{0};
   std::vector<std::thread> threads;
