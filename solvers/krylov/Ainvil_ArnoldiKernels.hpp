@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// The two kernels of an iteration of GMRES.
+
+#include "krylov/Ainvil_Arnoldi.hpp"
+#include "krylov/Ainvil_KrylovKernels.hpp"
+
+namespace ainvil {
+namespace detail {
+
+/// v_c . u and v_c . z for Width neighbouring columns v_c of V, then if Own u . u, u . z and z . z.
+template <int Width, bool Own, class Stored, class Scalar>
+struct ArnoldiTile {
+  static constexpr int num_sums = 2 * Width + (Own ? 3 : 0);
+
+  const Stored* columns;
+  Offset stride;
+  const Scalar* u;
+  const Scalar* z;
+
+  KOKKOS_INLINE_FUNCTION Sums<num_sums> row(Offset i) const {
+    const double u_i = u[i];
+    const double z_i = z[i];
+    Sums<num_sums> products;
+    for (int c = 0; c < Width; ++c) {
+      const double v_i = columns[i + c * stride];
+      products.value[2 * c] = v_i * u_i;
+      products.value[2 * c + 1] = v_i * z_i;
+    }
+    if constexpr (Own) {
+      products.value[2 * Width] = u_i * u_i;
+      products.value[2 * Width + 1] = u_i * z_i;
+      products.value[2 * Width + 2] = z_i * z_i;
+    }
+    return products;
+  }
+};
+
+/// s = V^T u and p = V^T z for the first `columns` columns of V, and u . u, u . z, z . z. A thread
+/// of the team takes `tile` columns at a time, the first fewer and the products of u and z, and its
+/// lanes neighbouring rows of the team's chunk; with fewer tiles than threads the chunk is split as
+/// well. The last team adds up and computes what the update needs:
+///     rho^2 = u.u - s.s,  tau = (u.z - s.p) / rho,  1 / sigma^2 = z.z - p.p - tau^2
+template <class Stored, class Scalar, class Device>
+struct ArnoldiDotsKernel {
+  using Member = typename Kokkos::TeamPolicy<typename Device::execution_space>::member_type;
+  static constexpr int tile = 4;
+
+  MultiVectorArg<const Stored, Device> v;
+  const Scalar* u;
+  const Scalar* z;
+  int columns;
+  PartialSums<Device> sums;
+  Offset num_rows, rows_per_team;
+  int lanes;
+  ArnoldiRecord record;
+
+  /// What a team keeps in shared memory.
+  KOKKOS_INLINE_FUNCTION static size_t scratchBytes(int team_size) {
+    return (2 * tile + 1) * team_size * sizeof(double);
+  }
+
+  KOKKOS_FUNCTION void operator()(const Member& member) const {
+    const int tiles = columns / tile + 1;
+    const int splits = tiles < member.team_size() ? member.team_size() / tiles : 1;
+    const Offset begin = Offset(member.league_rank()) * rows_per_team;
+    const Offset rows = begin + rows_per_team < num_rows ? rows_per_team : num_rows - begin;
+    // Partial sums of the splits of a chunk meet here, (split, sum).
+    const int num_sums = 2 * columns + 3;
+    auto* shared =
+        static_cast<double*>(member.team_shmem().get_shmem(scratchBytes(member.team_size())));
+    for (int item = member.team_rank(); item < tiles * splits; item += member.team_size()) {
+      const int split = item / tiles;
+      const Offset split_begin = begin + rows * split / splits;
+      const Offset split_end = begin + rows * (split + 1) / splits;
+      const int in_first = columns % tile;
+      const int first = item % tiles == 0 ? 0 : in_first + (item % tiles - 1) * tile;
+      double* to = splits > 1 ? shared + split * num_sums : nullptr;
+      if (item % tiles > 0)
+        sumTile<tile, false>(member, first, split_begin, split_end, to);
+      else if (in_first == 3)
+        sumTile<3, true>(member, first, split_begin, split_end, to);
+      else if (in_first == 2)
+        sumTile<2, true>(member, first, split_begin, split_end, to);
+      else if (in_first == 1)
+        sumTile<1, true>(member, first, split_begin, split_end, to);
+      else
+        sumTile<0, true>(member, first, split_begin, split_end, to);
+    }
+    if (splits > 1) {
+      member.team_barrier();
+      Kokkos::parallel_for(Kokkos::TeamVectorRange(member, num_sums), [&](const int k) {
+        double sum = 0;
+        for (int split = 0; split < splits; ++split)
+          sum += shared[split * num_sums + k];
+        sums.partials(k, member.league_rank()) = sum;
+      });
+    }
+    if (isLastTeam(sums, member))
+      finish(member);
+  }
+
+  /// Sums of a tile, to shared memory or, if `to` is null, to the partial sums: two a column, then
+  /// those of u and z alone.
+  template <int Width, bool Own>
+  KOKKOS_FUNCTION void sumTile(const Member& member, int first, Offset begin, Offset end,
+                               double* to) const {
+    using Tile = ArnoldiTile<Width, Own, Stored, Scalar>;
+    // On hosts the sums of a column do not depend on the columns beside it.
+    constexpr int strands = 8;
+    const auto mine = sumRange<typename Device::execution_space, Tile::num_sums, strands>(
+        member, lanes, begin, end,
+        Tile{v.data() + first * Offset(v.stride(1)), Offset(v.stride(1)), u, z});
+    Kokkos::single(Kokkos::PerThread(member), [&]() {
+      for (int k = 0; k < Tile::num_sums; ++k) {
+        const int sum = k < 2 * Width ? 2 * first + k : 2 * (columns - Width) + k;
+        if (to != nullptr)
+          to[sum] = mine.value[k];
+        else
+          sums.partials(sum, member.league_rank()) = mine.value[k];
+      }
+    });
+  }
+
+  KOKKOS_FUNCTION void finish(const Member& member) const {
+    for (int c = member.team_rank(); c < columns; c += member.team_size()) {
+      const Sums<2> total = totalOf<2>(sums, member, lanes, 2 * c);
+      Kokkos::single(Kokkos::PerThread(member), [&]() {
+        record.dotU(c) = total.value[0];
+        record.dotZ(c) = total.value[1];
+      });
+    }
+    if (member.team_rank() == columns % member.team_size()) {
+      const Sums<3> total = totalOf<3>(sums, member, lanes, 2 * columns);
+      Kokkos::single(Kokkos::PerThread(member), [&]() {
+        record.dotU(columns) = total.value[0];
+        record.dotZ(columns) = total.value[1];
+        record.dotZ(columns + 1) = total.value[2];
+      });
+    }
+    member.team_barrier();
+    if (member.team_rank() != 0)
+      return;
+    Sums<3> inner; // s.s, s.p, p.p
+    Kokkos::parallel_reduce(
+        Kokkos::ThreadVectorRange(member, columns),
+        [&](const int c, Sums<3>& sum) {
+          const double s = record.dotU(c);
+          const double p = record.dotZ(c);
+          sum.value[0] += s * s;
+          sum.value[1] += s * p;
+          sum.value[2] += p * p;
+        },
+        inner);
+    Kokkos::single(Kokkos::PerThread(member), [&]() {
+      // A candidate that keeps less than a tenth of its length in the second pass was rounding
+      // (twice is enough: Kahan and Parlett): the basis ends here, and zeros keep what follows
+      // finite.
+      constexpr double kept = 0.01; // of the squared length
+      const double uu = record.dotU(columns);
+      const double rho2 = uu - inner.value[0];
+      const double inverse_norm = rho2 > kept * uu ? 1 / compat::math::sqrt(rho2) : 0.0;
+      const double tau = (record.dotZ(columns) - inner.value[1]) * inverse_norm;
+      // The scale only has to be near 1 / norm, for the next step measures the norm; the floor
+      // keeps it finite where the difference of squares cancels.
+      const double zz = record.dotZ(columns + 1);
+      const double left = zz - inner.value[2] - tau * tau;
+      const double floor = 1e-20 * zz;
+      record.inverseNorm() = inverse_norm;
+      record.dotNew() = tau;
+      record.scale() = zz > 0 ? 1 / compat::math::sqrt(left > floor ? left : floor) : 0.0;
+    });
+  }
+};
+
+/// v_j = (u - V s) / rho,  u = (z - V p - tau v_j) sigma, for a run of rows: the candidate becomes
+/// a basis vector, and what is left of z the next candidate.
+template <class Stored, class Scalar, class Device>
+struct ArnoldiUpdateKernel {
+  static constexpr int block = rowsAtOnce<typename Device::execution_space>();
+
+  MultiVectorArg<Stored, Device> v;
+  Scalar* u;
+  const Scalar* z;
+  Offset num_rows;
+  int j;
+  ArnoldiRecord record;
+
+  KOKKOS_FUNCTION void operator()(const Offset item) const {
+    const Offset first = item * block;
+    if (first + block <= num_rows)
+      rows<block>(first);
+    else
+      for (Offset i = first; i < num_rows; ++i)
+        rows<1>(i);
+  }
+
+  template <int Rows>
+  KOKKOS_INLINE_FUNCTION void rows(Offset first) const {
+    double u_new[Rows], z_new[Rows];
+    for (int r = 0; r < Rows; ++r) {
+      u_new[r] = u[first + r];
+      z_new[r] = z[first + r];
+    }
+    forColumnsByFour(j, [&](const auto width, const int c) {
+      constexpr int w = decltype(width)::value;
+      const Stored* v_c[w];
+      double s[w], p[w];
+      for (int k = 0; k < w; ++k) {
+        v_c[k] = &v(first, c + k);
+        s[k] = record.dotU(c + k);
+        p[k] = record.dotZ(c + k);
+      }
+      for (int r = 0; r < Rows; ++r)
+        for (int k = 0; k < w; ++k) {
+          u_new[r] -= double(v_c[k][r]) * s[k];
+          z_new[r] -= double(v_c[k][r]) * p[k];
+        }
+    });
+    const double inverse_norm = record.inverseNorm();
+    const double tau = record.dotNew();
+    const double scale = record.scale();
+    Stored* v_j = &v(first, j);
+    for (int r = 0; r < Rows; ++r) {
+      const double v_new = u_new[r] * inverse_norm;
+      v_j[r] = static_cast<Stored>(v_new);
+      u[first + r] = static_cast<Scalar>((z_new[r] - tau * v_new) * scale);
+    }
+  }
+};
+
+} // namespace detail
+} // namespace ainvil
