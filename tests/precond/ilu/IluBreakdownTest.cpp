@@ -184,8 +184,9 @@ TEST(IluBreakdown, PivotsThatAreRoundingErrorsOfTheirRowsAreCounted) {
           EXPECT_EQ(shifted.report().first_breakdown, 1) << text;
           const auto pivots = toHost(shifted.factors().lower().matrix.values);
           // Relative to the row of A where nothing else is left, 1 / 3 and 1 for a scalar one.
-          if (bs == 1)
+          if (bs == 1) {
             EXPECT_NEAR(pivots[2], 1e-3 * scale, 1e-15 * scale) << text;
+          }
           parameters.factorization.breakdown = BreakdownPolicy::Fail;
           parameters.factorization.pivot_tolerance = 0;
           Ilu<double, Device> silent(parameters);
