@@ -37,15 +37,14 @@ void checkSameShape(const char* name, size_t rows, size_t columns, size_t y_rows
 /// rows of 8 and values in double, and the cache has 256 KiB (H100, H200). And a warp takes as long
 /// as its longest row: one of 24 entries makes it wait three times as long as those of 8 do.
 /// Measured are matrices far from both numbers: rows of 20 to 240 entries take a half to a third of
-/// the time if they are streamed (docs/results.md, "CG and PCG on CSR and COO"), short ones
-/// more (commit e338c10).
+/// the time if they are streamed (docs/results/ainv.md), short ones more (commit e338c10).
 constexpr double mean_by_threads = 8;
 constexpr Ordinal longest_by_threads = 24; ///< see mean_by_threads
 
 /// A matrix of blocks of 2 or 3 takes a thread a column on GPUs if it has more bytes than this:
 /// what comes out of the L2 cache (50 MB on an H200) comes faster to a thread a point row. Measured
-/// with 600 and 700 MB: a tenth less time; smaller ones lose (docs/results.md, "Products beside
-/// cuSPARSE and Kokkos Kernels" and the targets).
+/// with 600 and 700 MB: a tenth less time; smaller ones lose (docs/results/products.md and
+/// docs/results/targets.md).
 constexpr Offset most_cached_bytes = Offset(1) << 27;
 
 /// Blocks that may take a thread a column. Their rows have 16 or 24 bytes, less than the 32 of a
