@@ -35,6 +35,10 @@ struct BlockIluRow {
     int l; ///< position of L_ik in row i
     int begin, end;
   };
+  /// Pivot blocks of up to 4 x 4 are inverted by one lane, in its registers: on an H200 what the
+  /// steps of all lanes wait for each other takes longer.
+  static constexpr bool by_lanes =
+      compat::IsGpu<typename Device::execution_space>::value && (BS == 0 || BS > 4);
   static constexpr int max_steps = 16;
   static constexpr int max_products = 128;
 
@@ -45,9 +49,16 @@ struct BlockIluRow {
     const std::size_t most = most_for_w / (std::size_t(bs) * bs * sizeof(Scalar));
     return static_cast<int>(std::min<std::size_t>(most, longest_row));
   }
+  using Room = typename PivotInverter<Scalar, Device>::Room;
+  /// Blocks of scratch memory beside w: one for a product; and where blocks of known size are
+  /// inverted by all lanes their inverse.
+  static constexpr int spare_blocks = BS > 0 && by_lanes ? 2 : 1;
+
   static std::size_t scratchBytes(int bs, int capacity) {
-    return ((std::size_t(capacity) + 1) * bs * bs + bs) * sizeof(Scalar) +
-           max_steps * sizeof(Step) + (std::size_t(max_products) + bs) * sizeof(int);
+    return ((std::size_t(capacity) + spare_blocks) * bs * bs + bs + Room::scalarsOf(bs)) *
+               sizeof(Scalar) +
+           max_steps * sizeof(Step) +
+           (std::size_t(max_products) + Room::intsOf(bs)) * sizeof(int);
   }
 
   /// Position of column j in row i: 0, 1, ... in L, then on in U; -1 if it is not in the pattern.
@@ -162,8 +173,10 @@ struct BlockIluRow {
     const int bs2 = bs * bs;
     Step* steps = static_cast<Step*>(scratch);
     Scalar* block = reinterpret_cast<Scalar*>(steps + max_steps);
-    Scalar* sizes = block + bs2; // of the rows of A, here before anything is waited for
-    Scalar* w_row = sizes + bs;
+    Scalar* small_inverse = block + (spare_blocks - 1) * bs2;
+    Scalar* sizes = small_inverse + bs2; // of the rows of A, here before anything is waited for
+    Scalar* scalars = sizes + bs;
+    Scalar* w_row = scalars + Room::scalarsOf(bs);
     int* targets = reinterpret_cast<int*>(w_row + Offset(capacity) * bs2);
     int* pivots = targets + max_products;
     const Offset l_begin = l_graph.row_map(i), u_begin = u_graph.row_map(i);
@@ -193,14 +206,20 @@ struct BlockIluRow {
     if (u_read.data() != nullptr)
       eliminate(member, i, w, steps, targets, gate);
 
-    // Large blocks are inverted in memory, and borrow `block`, b^2 >= 2 b scalars, for scales.
+    // Large blocks are inverted in memory.
     Scalar* const stored_inverse = inverse.data() + Offset(i) * bs2;
-    Scalar* const d_inverse = BS > 0 ? block : stored_inverse;
-    Kokkos::single(Kokkos::PerThread(member), [&]() {
-      pivot_inverter.template invert<BS>(i, bs, w.block(l_length - 1), sizes, d_inverse, pivots,
-                                         block);
-    });
-    joinLanes(member);
+    Scalar* const d_inverse = BS > 0 ? small_inverse : stored_inverse;
+    if constexpr (by_lanes) {
+      joinLanes(member);
+      pivot_inverter.template invertByLanes<BS>(member, i, bs, w.block(l_length - 1), sizes,
+                                                d_inverse, {block, scalars, pivots});
+    } else {
+      Kokkos::single(Kokkos::PerThread(member), [&]() {
+        pivot_inverter.template invert<BS>(i, bs, w.block(l_length - 1), sizes, d_inverse, pivots,
+                                           scalars);
+      });
+      joinLanes(member);
+    }
     if constexpr (BS > 0) {
       // A lane a column of a block, which it reads before it writes.
       Kokkos::parallel_for(ThreadVectorRange(member, u_length * BS), [&](const int item) {

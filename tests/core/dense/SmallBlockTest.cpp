@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "TestSupport.hpp"
+#include "backend/Ainvil_RowTeams.hpp"
 #include "dense/Ainvil_SmallBlock.hpp"
 
 namespace {
@@ -26,14 +27,55 @@ struct InvertKernel {
   }
 };
 
-/// A batch of n x n blocks after invertBlock on the device, one a thread.
+struct LeastEntry {
+  KOKKOS_FUNCTION double operator()(int) const { return 0; }
+};
+
+template <class Scalar>
+struct InvertByLanesKernel {
+  Kokkos::View<Scalar*, Device> blocks, inverses, others, scalars;
+  Kokkos::View<int*, Device> ints, regular;
+  int n;
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal i, void*) const {
+    const int num_scalars = ainvil::detail::invertByLanesScalars(n);
+    const int num_ints = ainvil::detail::invertByLanesInts(n);
+    const auto invert = [&](auto known) {
+      return ainvil::detail::invertBlockByLanes<decltype(known)::value>(
+          member, &blocks(i * n * n), LeastEntry(), &inverses(i * n * n), &others(i * n * n),
+          &scalars(i * num_scalars), &ints(i * num_ints), n);
+    };
+    const bool good = n == 3   ? invert(std::integral_constant<int, 3>())
+                      : n == 8 ? invert(std::integral_constant<int, 8>())
+                               : invert(std::integral_constant<int, 0>());
+    Kokkos::single(Kokkos::PerThread(member), [&]() { regular(i) = good; });
+  }
+};
+
+/// A batch of n x n blocks after invertBlock on the device, one a thread, or after
+/// invertBlockByLanes.
 template <class Scalar>
 struct Inverted {
   std::vector<Scalar> blocks;
   std::vector<int> regular;
 
-  Inverted(const std::vector<Scalar>& in, int n) {
+  Inverted(const std::vector<Scalar>& in, int n, bool by_lanes) {
     const int count = static_cast<int>(in.size()) / (n * n);
+    if (by_lanes) {
+      const Kokkos::View<Scalar*, Device> inverses = poisoned<Scalar>(count * n * n);
+      const Kokkos::View<int*, Device> flags = toDevice(std::vector<int>(count, -1));
+      ainvil::detail::forEachRow(
+          Exec(), "Ainvil::test", count, ainvil::detail::RowTeams::forWork<Exec>(n * n),
+          InvertByLanesKernel<Scalar>{
+              toDevice(in), inverses, poisoned<Scalar>(count * n * n),
+              poisoned<Scalar>(count * ainvil::detail::invertByLanesScalars(n)),
+              toDevice(std::vector<int>(count * ainvil::detail::invertByLanesInts(n), -1)), flags,
+              n});
+      blocks = toHost(inverses);
+      regular = toHost(flags);
+      return;
+    }
     const Kokkos::View<Scalar*, Device> on_device = toDevice(in);
     const Kokkos::View<int*, Device> pivots = toDevice(std::vector<int>(count * n, -1));
     const Kokkos::View<int*, Device> flags = toDevice(std::vector<int>(count, -1));
@@ -53,12 +95,46 @@ Doubles block(const std::vector<Scalar>& blocks, int n, size_t index) {
 
 template <class Scalar>
 void checkInverses(const std::vector<Scalar>& in, int n, double tolerance) {
-  const Inverted<Scalar> inverted(in, n);
-  for (size_t i = 0; i < inverted.regular.size(); ++i) {
-    SCOPED_TRACE(message("size ", n, ", block ", i));
-    EXPECT_EQ(inverted.regular[i], 1);
-    expectNear(block(inverted.blocks, n, i), inverse(block(in, n, i), n), tolerance);
+  for (const bool by_lanes : {false, true}) {
+    const Inverted<Scalar> inverted(in, n, by_lanes);
+    for (size_t i = 0; i < inverted.regular.size(); ++i) {
+      SCOPED_TRACE(message("size ", n, ", block ", i, by_lanes ? ", by lanes" : ""));
+      EXPECT_EQ(inverted.regular[i], 1);
+      expectNear(block(inverted.blocks, n, i), inverse(block(in, n, i), n), tolerance);
+    }
   }
+}
+
+template <class Scalar>
+struct PowersKernel {
+  Kokkos::View<Scalar*, Device> values;
+
+  KOKKOS_FUNCTION void operator()(const int i) const {
+    values(i) = ainvil::detail::inversePowerOfTwo(values(i));
+  }
+};
+
+/// Of powers of two, numbers just below them, and what has no such factor.
+template <class Scalar>
+void checkInversePowersOfTwo() {
+  using Limits = std::numeric_limits<Scalar>;
+  const Scalar below_two = 2 - Limits::epsilon(), smallest = Limits::min();
+  const Scalar top = std::ldexp(Scalar(1), Limits::max_exponent - 1);
+  const std::vector<Scalar> in{1, -1, below_two, 2, -3, Scalar(0.375), top / 2, smallest, top,
+                               Limits::max(), 0, smallest / 2};
+  const Scalar huge = top; // the largest power of two
+  const std::vector<Scalar> expected{1,        1,   1,        Scalar(0.5), Scalar(0.5), 4,
+                                     2 / top, top / 2, smallest, smallest,    huge,        huge};
+  const Kokkos::View<Scalar*, Device> values = toDevice(in);
+  Kokkos::parallel_for("Ainvil::test",
+                       Kokkos::RangePolicy<Exec>(Exec(), 0, static_cast<int>(in.size())),
+                       PowersKernel<Scalar>{values});
+  EXPECT_EQ(toHost(values), expected);
+}
+
+TEST(InversePowerOfTwo, IsThatOfTheExponent) {
+  checkInversePowersOfTwo<double>();
+  checkInversePowersOfTwo<float>();
 }
 
 /// Random blocks are moderately conditioned, which the tolerances allow for.
@@ -117,16 +193,19 @@ TEST(InvertBlock, IsExactForPermutations) {
     Doubles a(n * n);
     for (int i = 0; i < n; ++i)
       a[i * n + order[i]] = 1;
-    const Inverted<double> inverted(a, n);
-    EXPECT_EQ(inverted.regular[0], 1);
-    EXPECT_EQ(inverted.blocks, transposed(a, n));
+    for (const bool by_lanes : {false, true}) {
+      const Inverted<double> inverted(a, n, by_lanes);
+      EXPECT_EQ(inverted.regular[0], 1);
+      EXPECT_EQ(inverted.blocks, transposed(a, n));
+    }
   }
 }
 
 template <class Scalar>
 void checkSingular(const std::vector<Scalar>& batch, int n, const char* what) {
-  for (const int regular : Inverted<Scalar>(batch, n).regular)
-    EXPECT_EQ(regular, 0) << what << " of size " << n;
+  for (const bool by_lanes : {false, true})
+    for (const int regular : Inverted<Scalar>(batch, n, by_lanes).regular)
+      EXPECT_EQ(regular, 0) << what << " of size " << n << (by_lanes ? ", by lanes" : "");
 }
 
 TEST(InvertBlock, RefusesSingularBlocks) {
@@ -152,7 +231,8 @@ TEST(InvertBlock, RefusesSingularBlocks) {
 /// rows and of its columns.
 TEST(InvertBlock, RefusesBlocksThatAreSingularToRounding) {
   constexpr double epsilon = std::numeric_limits<double>::epsilon();
-  const auto regular = [](int n, int at, double gap, int row_exponent, int column_exponent) {
+  bool by_lanes = false;
+  const auto regular = [&](int n, int at, double gap, int row_exponent, int column_exponent) {
     Doubles a = identity(n);
     a[at * n + at + 1] = a[(at + 1) * n + at] = 1;
     a[(at + 1) * n + at + 1] = 1 + gap;
@@ -160,7 +240,7 @@ TEST(InvertBlock, RefusesBlocksThatAreSingularToRounding) {
       a[at * n + k] = std::ldexp(a[at * n + k], row_exponent);
       a[k * n + at] = std::ldexp(a[k * n + at], column_exponent);
     }
-    return Inverted<double>(a, n).regular[0];
+    return Inverted<double>(a, n, by_lanes).regular[0];
   };
   for (int n = 2; n <= max_size; ++n)
     for (const int at : {0, n / 2 - 1, n - 2})
@@ -168,8 +248,11 @@ TEST(InvertBlock, RefusesBlocksThatAreSingularToRounding) {
         for (const bool rows : {false, true}) {
           SCOPED_TRACE(message("size ", n, " at ", at, ", times 2^", exponent));
           const int r = rows ? exponent : 0, c = rows ? 0 : exponent;
-          EXPECT_EQ(regular(n, at, epsilon, r, c), 0);
-          EXPECT_EQ(regular(n, at, 100 * n * epsilon, r, c), 1);
+          for (const bool lanes : {false, true}) {
+            by_lanes = lanes;
+            EXPECT_EQ(regular(n, at, epsilon, r, c), 0);
+            EXPECT_EQ(regular(n, at, 100 * n * epsilon, r, c), 1);
+          }
         }
 }
 
@@ -197,11 +280,13 @@ TEST(InvertBlock, TakesBadlyScaledBlocks) {
                                                                (columns ? exponents[j] : 0));
           return result;
         };
-        const Inverted<double> inverted(scaled(a, scale_rows, scale_columns), n);
-        EXPECT_EQ(inverted.regular[0], 1);
-        // (R A C)^-1 = C^-1 A^-1 R^-1
-        if (inverted.regular[0] == 1)
-          expectNear(scaled(inverted.blocks, scale_columns, scale_rows), inverse(a, n), 1e-10);
+        for (const bool by_lanes : {false, true}) {
+          const Inverted<double> inverted(scaled(a, scale_rows, scale_columns), n, by_lanes);
+          EXPECT_EQ(inverted.regular[0], 1);
+          // (R A C)^-1 = C^-1 A^-1 R^-1
+          if (inverted.regular[0] == 1)
+            expectNear(scaled(inverted.blocks, scale_columns, scale_rows), inverse(a, n), 1e-10);
+        }
       }
 }
 
