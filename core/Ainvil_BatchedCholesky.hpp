@@ -85,7 +85,7 @@ public:
   ///   int columns()                                  and of the last rows of L^-1, if it solves:
   ///   storeVector(group, b, n, k, const Scalar* g)   takes the k + 1 scalars of row k, if info is
   ///                                                  0; called for k = n - 1, n - 2, ...
-  /// `group` (see Ainvil_LaneGroups.hpp) are the lanes that work on matrix b. In load() and store()
+  /// `group` (see Ainvil_Lanes.hpp) are the lanes that work on matrix b. In load() and store()
   /// `a` is matrixHome(b) or scratch memory, and load() must end with the lanes joined.
   template <class Io>
   void run(const execution_space& exec, const char* label, const Io& io) const;

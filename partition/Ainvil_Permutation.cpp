@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Ainvil_Permutation.hpp"
 
+#include "backend/Ainvil_Flags.hpp"
+#include "backend/Ainvil_Lanes.hpp"
 #include "backend/Ainvil_Profiling.hpp"
 #include "dense/Ainvil_BlockArrays.hpp"
 #include "graph/Ainvil_RowSearch.hpp"
@@ -10,6 +12,7 @@
 namespace ainvil {
 namespace {
 
+using detail::forLanes;
 using detail::Range;
 
 /// Row k of P A P^T before sorting: the columns of row new_to_old(k) of A under their new numbers.
@@ -25,9 +28,8 @@ struct RenameColumns {
     const Offset from = graph.row_map(perm.new_to_old(row));
     const Offset to = row_map(row);
     const Ordinal length = static_cast<Ordinal>(row_map(row + 1) - to);
-    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, length), [&](const Ordinal k) {
-      columns(to + k) = perm.old_to_new(graph.entries(from + k));
-    });
+    forLanes(member, length,
+             [&](const Ordinal k) { columns(to + k) = perm.old_to_new(graph.entries(from + k)); });
   }
 };
 
@@ -44,9 +46,8 @@ struct SourcesInOriginal {
     const Offset begin = row_map(row);
     const Offset shift = graph.row_map(perm.new_to_old(row)) - begin;
     const Ordinal length = static_cast<Ordinal>(row_map(row + 1) - begin);
-    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, length), [&](const Ordinal k) {
-      source(begin + k) = source_in_renamed(begin + k) + shift;
-    });
+    forLanes(member, length,
+             [&](const Ordinal k) { source(begin + k) = source_in_renamed(begin + k) + shift; });
   }
 };
 

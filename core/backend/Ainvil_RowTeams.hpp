@@ -5,12 +5,36 @@
 /// warp or a part of a warp on GPUs, a single core on hosts.
 
 #include "Ainvil_BsrMatrix.hpp"
+#include "backend/Ainvil_Flags.hpp"
+#include "backend/Ainvil_Lanes.hpp"
 
 #include <algorithm>
 #include <climits>
 #include <cstddef>
 
 namespace ainvil {
+namespace compat {
+
+/// Bytes of fast scratch memory that a team of `team_size` threads may ask for, `teams` of which
+/// share a multiprocessor. Kokkos itself tells what the largest team there is leaves.
+template <class Policy>
+int teamScratchBytes([[maybe_unused]] int team_size, [[maybe_unused]] int teams) {
+#if defined(KOKKOS_ENABLE_CUDA)
+  if constexpr (std::is_same<typename Policy::execution_space, Kokkos::Cuda>::value) {
+    const auto& device = Kokkos::Cuda().cuda_device_prop();
+    // Kokkos keeps a double a thread there, and a few, for reductions over the team; CUDA itself
+    // takes 1 KiB a team from compute capability 8.0 on.
+    const int taken = (team_size + 4) * int(sizeof(double)), taken_by_system = 1024;
+    return std::min(int(device.sharedMemPerBlock),
+                    int(device.sharedMemPerMultiprocessor) / teams - taken_by_system) -
+           taken;
+  }
+#endif
+  return Policy::scratch_size_max(0);
+}
+
+} // namespace compat
+
 namespace detail {
 
 /// Shape of a launch over rows. Nothing may rely on a particular number of lanes.
@@ -48,8 +72,9 @@ RowTeams teamsForRowsOf(const Graph<Device>& graph, int items = 1) {
 }
 
 /// Bytes of a kernel that Kokkos for CUDA passes as arguments of the launch: 512, less what it adds
-/// itself (152 in its ParallelFor over teams) and RowKernel (24). What is longer is copied to
-/// constant memory first, for which the host waits until the kernel before has read its own.
+/// itself (152 in its ParallelFor over teams) and RowKernel (24 without tickets). What is longer is
+/// copied to constant memory first, for which the host waits until the kernel before has read its
+/// own.
 constexpr std::size_t most_kernel_bytes = 328;
 
 /// The kernel; does not compile if its launch would wait. For kernels that an apply() launches.
@@ -59,19 +84,21 @@ constexpr const Kernel& withinArguments(const Kernel& kernel) {
   return kernel;
 }
 
-template <class Exec, class Body>
+/// `Place` is ByRank or Ticket.
+template <class Exec, class Body, class Place>
 struct RowKernel {
   Body body;
   Ordinal num_rows;
   int rows_per_team;
   int scratch_level;
+  Place place;
   std::size_t scratch_bytes;
 
   KOKKOS_FUNCTION void
   operator()(const typename Kokkos::TeamPolicy<Exec>::member_type& member) const {
     void* scratch =
         scratch_bytes > 0 ? member.thread_scratch(scratch_level).get_shmem(scratch_bytes) : nullptr;
-    const Offset begin = Offset(member.league_rank()) * rows_per_team;
+    const Offset begin = Offset(place.take(member)) * rows_per_team;
     const Offset end = begin + rows_per_team < num_rows ? begin + rows_per_team : num_rows;
     for (Offset row = begin + member.team_rank(); row < end; row += member.team_size())
       body(member, static_cast<Ordinal>(row), scratch);
@@ -79,13 +106,14 @@ struct RowKernel {
 };
 
 /// Calls body(member, row, scratch) for every row in [0, num_rows): one thread of the team a row,
-/// so that `ThreadVectorRange(member, n)` runs over the lanes of that row and joins them at its
-/// end. `scratch` points to scratch_bytes of memory private to the thread: in fast (level 0) memory
-/// where a team's share fits, else in level 1. No team barriers inside. \throws OutOfMemory for
+/// so that forLanes(member, n, f) runs over the lanes of that row and joins them at its end.
+/// `scratch` points to scratch_bytes of memory private to the thread: in fast (level 0) memory
+/// where the device has that much for a team of one row, else in level 1. No team barriers inside.
+/// `places`, if any, hands the rows out in the order in which teams start. \throws OutOfMemory for
 /// 2 GiB of scratch memory and more
-template <class Exec, class Body>
+template <class Exec, class Body, class Places = PlacesByRank>
 void forEachRow(const Exec& exec, const char* label, Ordinal num_rows, RowTeams shape,
-                const Body& body, std::size_t scratch_bytes = 0) {
+                const Body& body, std::size_t scratch_bytes = 0, Places&& places = Places()) {
   if (num_rows == 0)
     return;
   using Policy = Kokkos::TeamPolicy<Exec>;
@@ -96,13 +124,14 @@ void forEachRow(const Exec& exec, const char* label, Ordinal num_rows, RowTeams 
     throw OutOfMemory(message("out of memory: ", label, " needs ", request,
                               " bytes to work with for its longest row, more than the ", INT_MAX,
                               " a row may have: take a sparser pattern or another method"));
-  constexpr std::size_t level0_limit = 32 * 1024; // what Kokkos' host spaces have; GPUs have more
+  // What teams are cut down to: seven with as much share the 227 KiB of an H100's multiprocessor.
+  constexpr std::size_t preferred = 32 * 1024;
   // Short launches are spread over all threads of a host: four teams a thread level out rows of
   // unequal length.
   if constexpr (!compat::IsGpu<Exec>::value)
     shape.rows_per_team =
         std::max(1, std::min(shape.rows_per_team, num_rows / (4 * exec.concurrency())));
-  while (shape.team_size > 1 && request * shape.team_size > level0_limit) {
+  while (shape.team_size > 1 && request * shape.team_size > preferred) {
     shape.team_size /= 2;
     // Kokkos allots whole warps to a team: where it would have less than one, its rows take more
     // lanes.
@@ -110,21 +139,17 @@ void forEachRow(const Exec& exec, const char* label, Ordinal num_rows, RowTeams 
       shape.lanes *= 2;
     shape.rows_per_team = std::max(shape.team_size, shape.rows_per_team / 2);
   }
-  const int level = request * shape.team_size <= level0_limit ? 0 : 1;
+  const std::size_t there_is = static_cast<std::size_t>(Policy::scratch_size_max(0));
+  const int level = request * shape.team_size <= there_is ? 0 : 1;
   const Offset league = (Offset(num_rows) + shape.rows_per_team - 1) / shape.rows_per_team;
   Policy policy(exec, static_cast<int>(league), shape.team_size, shape.lanes);
   if (request > 0)
     policy.set_scratch_size(level, Kokkos::PerThread(request));
   Kokkos::parallel_for(
       label, policy,
-      RowKernel<Exec, Body>{body, num_rows, shape.rows_per_team, level, scratch_bytes});
-}
-
-/// Inside of such a body: every lane of the row sees what the others have written before. The end
-/// of a ThreadVectorRange loop does that too; that of a reduction does not on GPUs.
-template <class Member>
-KOKKOS_INLINE_FUNCTION void joinLanes(const Member& member) {
-  Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, 0), [](int) {});
+      RowKernel<Exec, Body, decltype(places.ofNextLaunch())>{
+          body, num_rows, shape.rows_per_team, level, places.ofNextLaunch(), scratch_bytes});
+  places.launched(static_cast<int>(league));
 }
 
 /// Range over a 64-bit index.

@@ -4,6 +4,7 @@
 /// Cholesky factorisation of one matrix by one core of a host; see Ainvil_CholeskyKernels.hpp for
 /// storage and return values.
 
+#include "backend/Ainvil_Lanes.hpp"
 #include "dense/Ainvil_CholeskyKernels.hpp"
 
 #include <algorithm>

@@ -9,7 +9,7 @@
 ///   * return 0, or i + 1 if the pivot of row i is the first that is not a positive finite number.
 ///     Then the rows before i are those of L and the others are undefined.
 
-#include "backend/Ainvil_LaneGroups.hpp"
+#include "backend/Ainvil_Lanes.hpp"
 #include "dense/Ainvil_CholeskyTiles.hpp"
 
 #include <limits>
@@ -39,15 +39,15 @@ struct alignas(16) Pack {
 template <int W, class Scalar>
 KOKKOS_INLINE_FUNCTION void subtractAfter(const int k, Scalar t, const Scalar* c, Scalar (&y)[W]) {
   using Packed = Pack<Scalar>;
-  AINVIL_UNROLL
-  for (int p = 0; p < W / Packed::size; ++p)
+  unrolled<W / Packed::size>([&](int p) {
     if ((p + 1) * Packed::size > k + 1) {
       const Packed pack = reinterpret_cast<const Packed*>(c)[p];
-      AINVIL_UNROLL
-      for (int v = 0; v < Packed::size; ++v)
+      unrolled<Packed::size>([&](int v) {
         if (p * Packed::size + v > k)
           y[p * Packed::size + v] -= t * pack.value[v];
+      });
     }
+  });
 }
 
 /// How W lanes share a matrix of W rows: lane l has the rows l % row_lanes + r row_lanes and the
@@ -77,12 +77,12 @@ KOKKOS_INLINE_FUNCTION int factorRows(const Member& member, int n, const Entry& 
   const int lane = laneOf<W>(member);
   const int i = lane % Grid::row_lanes, j = lane / Grid::row_lanes; // the first row and column
   const auto forEachEntry = [&](const auto& f) {
-    AINVIL_UNROLL
-    for (int r = 0; r < Grid::rows; ++r)
-      AINVIL_UNROLL
-    for (int c = 0; c < Grid::columns; ++c)
-      if (Grid::reaches(r, c))
-        f(r, c, i + r * Grid::row_lanes, j + c * Grid::column_lanes);
+    unrolled<Grid::rows>([&](int r) {
+      unrolled<Grid::columns>([&](int c) {
+        if (Grid::reaches(r, c))
+          f(r, c, i + r * Grid::row_lanes, j + c * Grid::column_lanes);
+      });
+    });
   };
   Scalar a[Grid::rows][Grid::columns];
   forEachEntry([&](int r, int c, int row, int column) {
@@ -91,44 +91,47 @@ KOKKOS_INLINE_FUNCTION int factorRows(const Member& member, int n, const Entry& 
 
   int bad = 0;
   Scalar own_inverse = 1;
-  AINVIL_UNROLL
-  for (int k = 0; k < W; ++k) {
+  unrolledWhile<W>([&](int k) {
     if (k >= n)
-      break;
+      return false;
     // Rows and columns before these are done; of these, entries right of the diagonal are no more
     // than waste.
     const int r_k = k / Grid::row_lanes, c_k = k / Grid::column_lanes;
     const bool owner = j == k % Grid::column_lanes;
     Scalar* column = columns + k % Kept * W;
     if (owner)
-      AINVIL_UNROLL
-    for (int r = r_k; r < Grid::rows; ++r)
-      column[i + r * Grid::row_lanes] = a[r][c_k];
+      unrolled<Grid::rows>([&](int r) {
+        if (r >= r_k)
+          column[i + r * Grid::row_lanes] = a[r][c_k];
+      });
     lanes.join();
     const Scalar pivot = column[k];
     if (!isPivot(pivot)) {
       bad = k + 1;
-      break;
+      return false;
     }
     const Scalar inverse = compat::rsqrt(pivot);
     own_inverse = lane == k ? inverse : own_inverse;
     Scalar y[Grid::columns];
-    AINVIL_UNROLL
-    for (int c = c_k; c < Grid::columns; ++c)
-      y[c] = column[j + c * Grid::column_lanes];
+    unrolled<Grid::columns>([&](int c) {
+      if (c >= c_k)
+        y[c] = column[j + c * Grid::column_lanes];
+    });
     y[c_k] = j > k % Grid::column_lanes ? y[c_k] : Scalar(0);
-    AINVIL_UNROLL
-    for (int r = r_k; r < Grid::rows; ++r) {
+    unrolled<Grid::rows>([&](int r) {
+      if (r < r_k)
+        return;
       const Scalar l = column[i + r * Grid::row_lanes] * inverse;
       const Scalar t = l * inverse;
-      AINVIL_UNROLL
-      for (int c = c_k; c < Grid::columns; ++c)
-        if (Grid::reaches(r, c))
+      unrolled<Grid::columns>([&](int c) {
+        if (c >= c_k && Grid::reaches(r, c))
           a[r][c] -= t * y[c];
+      });
       if (owner)
         a[r][c_k] = i + r * Grid::row_lanes == k ? inverse : l;
-    }
-  }
+    });
+    return true;
+  });
 
   forEachEntry([&](int r, int c, int row, int column) {
     if (row < n && column <= row)
@@ -145,18 +148,13 @@ KOKKOS_INLINE_FUNCTION int factorRows(const Member& member, int n, const Entry& 
 template <int W, class Scalar, class Entry>
 KOKKOS_INLINE_FUNCTION void solveRow(const Entry& entry, const Scalar* columns) {
   Scalar x[W];
-  AINVIL_UNROLL
-  for (int j = 0; j < W; ++j)
-    x[j] = entry(j);
-  AINVIL_UNROLL
-  for (int k = 0; k < W; ++k) {
+  unrolled<W>([&](int j) { x[j] = entry(j); });
+  unrolled<W>([&](int k) {
     const Scalar inverse = columns[k * W + k];
     x[k] *= inverse;
     subtractAfter(k, x[k] * inverse, columns + k * W, x);
-  }
-  AINVIL_UNROLL
-  for (int j = 0; j < W; ++j)
-    entry(j) = x[j];
+  });
+  unrolled<W>([&](int j) { entry(j) = x[j]; });
 }
 
 /// A_IJ -= L_IK L_JK^T for the rows I from `first` on, the columns J of the panel, `width` of them,
@@ -191,24 +189,18 @@ KOKKOS_INLINE_FUNCTION void updateInScratch(const Member& member, int n, Scalar*
       if (j > i)
         return;
       const Scalar *left[tile_size], *right[tile_size];
-      AINVIL_UNROLL
-      for (int r = 0; r < tile_size; ++r) {
+      unrolled<tile_size>([&](int r) {
         left[r] = row(i + r);
         right[r] = row(j + r);
-      }
+      });
       Scalar sum[tile_size][tile_size] = {};
-      AINVIL_UNROLL_LOADS(4)
-      for (int k = 0; k < first; ++k)
-        AINVIL_UNROLL
-      for (int r = 0; r < tile_size; ++r)
-        AINVIL_UNROLL
-      for (int c = 0; c < tile_size; ++c)
-        sum[r][c] += left[r][k] * right[c][k];
-      AINVIL_UNROLL
-      for (int r = 0; r < tile_size; ++r)
-        AINVIL_UNROLL
-      for (int c = 0; c < tile_size; ++c)
-        subtract(i + r, j + c, sum[r][c]);
+      unrolledBy<4, int>(0, first, 1, [&](int k) {
+        unrolled<tile_size>([&](int r) {
+          unrolled<tile_size>([&](int c) { sum[r][c] += left[r][k] * right[c][k]; });
+        });
+      });
+      unrolled<tile_size>(
+          [&](int r) { unrolled<tile_size>([&](int c) { subtract(i + r, j + c, sum[r][c]); }); });
     });
   }
 }
@@ -255,32 +247,32 @@ KOKKOS_INLINE_FUNCTION void solveLast(const Lanes& lanes, int n, const Scalar* p
   for (int begin = (n - 1) / block * block; begin >= 0; begin -= block) {
     const Scalar* rows[block];
     Scalar x[block];
-    AINVIL_UNROLL
-    for (int r = 0; r < block; ++r) {
+    unrolled<block>([&](int r) {
       rows[r] = packed + packedRow(Index(begin + r < n ? begin + r : n - 1));
       x[r] = begin + r < n ? -g[begin + r] : Scalar(0);
-    }
-    AINVIL_UNROLL
-    for (int r = block - 1; r >= 0; --r)
+    });
+    unrolled<block>([&](int before) {
+      const int r = block - 1 - before;
       if (begin + r < n) {
-        AINVIL_UNROLL
-        for (int q = block - 1; q > r; --q)
-          x[r] -= rows[q][begin + r] * x[q];
+        unrolled<block>([&](int after) {
+          const int q = block - 1 - after;
+          if (q > r)
+            x[r] -= rows[q][begin + r] * x[q];
+        });
         x[r] *= rows[r][begin + r];
       }
+    });
     lanes.join();
     lanes.forEach(begin + block < n ? begin + block : n, [&](const int k) {
       if (k < begin) {
         Scalar sum = g[k];
-        AINVIL_UNROLL
-        for (int r = 0; r < block; ++r)
-          sum += rows[r][k] * x[r];
+        unrolled<block>([&](int r) { sum += rows[r][k] * x[r]; });
         g[k] = sum;
       } else {
-        AINVIL_UNROLL
-        for (int r = 0; r < block; ++r)
+        unrolled<block>([&](int r) {
           if (k == begin + r)
             g[k] = x[r];
+        });
       }
     });
   }

@@ -4,6 +4,7 @@
 /// Cholesky factorisation of one matrix of any size by a team of a GPU, the matrix in global
 /// memory.
 
+#include "backend/Ainvil_Lanes.hpp"
 #include "dense/Ainvil_CholeskyKernels.hpp"
 
 #include <cstddef>
@@ -79,11 +80,10 @@ private:
   /// triangle.
   KOKKOS_INLINE_FUNCTION void loadRows(int begin, int count, int k, Scalar* to) const {
     const int m = lane_ % panel_width;
-    AINVIL_UNROLL_LOADS(8)
-    for (int r = lane_ / panel_width; r < count; r += team_lanes / panel_width) {
+    unrolledBy<8, int>(lane_ / panel_width, count, team_lanes / panel_width, [&](int r) {
       const int i = begin + r;
       to[r * stride + m] = i < n_ && k + m <= i ? packed_[packedRow(Index(i)) + k + m] : Scalar(0);
-    }
+    });
   }
 
   KOKKOS_INLINE_FUNCTION int factorDiagonal(int first) const {

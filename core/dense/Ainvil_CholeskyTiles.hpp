@@ -7,7 +7,7 @@
 ///                     first of them in row r of X, y(c) in row c of Y. Called by whole warps;
 ///   forEach(f)        calls f(r, c, s_rc) for the entries that the lane holds.
 
-#include "backend/Ainvil_KokkosCompat.hpp"
+#include "backend/Ainvil_Lanes.hpp"
 
 #include <type_traits>
 
@@ -34,26 +34,22 @@ public:
   template <class X, class Y>
   KOKKOS_INLINE_FUNCTION void add(int count, const X& x, const Y& y) {
     const Scalar *left[tile_size], *right[tile_size];
-    AINVIL_UNROLL
-    for (int i = 0; i < tile_size; ++i) {
+    unrolled<tile_size>([&](int i) {
       left[i] = x(row_ + i * row_step);
       right[i] = y(column_ + i * column_step);
-    }
-    AINVIL_UNROLL_LOADS(8)
-    for (int k = 0; k < count; ++k)
-      AINVIL_UNROLL
-    for (int r = 0; r < tile_size; ++r)
-      AINVIL_UNROLL
-    for (int c = 0; c < tile_size; ++c)
-      sum_[r][c] += left[r][k] * right[c][k];
+    });
+    unrolledBy<8, int>(0, count, 1, [&](int k) {
+      unrolled<tile_size>([&](int r) {
+        unrolled<tile_size>([&](int c) { sum_[r][c] += left[r][k] * right[c][k]; });
+      });
+    });
   }
   template <class F>
   KOKKOS_INLINE_FUNCTION void forEach(const F& f) const {
-    AINVIL_UNROLL
-    for (int r = 0; r < tile_size; ++r)
-      AINVIL_UNROLL
-    for (int c = 0; c < tile_size; ++c)
-      f(row_ + r * row_step, column_ + c * column_step, sum_[r][c]);
+    unrolled<tile_size>([&](int r) {
+      unrolled<tile_size>(
+          [&](int c) { f(row_ + r * row_step, column_ + c * column_step, sum_[r][c]); });
+    });
   }
 
 private:
@@ -76,38 +72,26 @@ public:
   template <class X, class Y>
   KOKKOS_INLINE_FUNCTION void add(int count, const X& x, const Y& y) {
     const Scalar *left[rows], *right[columns];
-    AINVIL_UNROLL
-    for (int r = 0; r < rows; ++r)
-      left[r] = x(row_ + r * unit) + 4 * part_;
-    AINVIL_UNROLL
-    for (int c = 0; c < columns; ++c)
-      right[c] = y(row_ % unit + c * unit) + 4 * part_;
+    unrolled<rows>([&](int r) { left[r] = x(row_ + r * unit) + 4 * part_; });
+    unrolled<columns>([&](int c) { right[c] = y(row_ % unit + c * unit) + 4 * part_; });
     for (int k = 0; k < count; k += 16)
-      AINVIL_UNROLL
-    for (int m = 0; m < 4; ++m) {
-      Scalar a[rows], b[columns];
-      AINVIL_UNROLL
-      for (int r = 0; r < rows; ++r)
-        a[r] = left[r][k + m];
-      AINVIL_UNROLL
-      for (int c = 0; c < columns; ++c)
-        b[c] = right[c][k + m];
-      AINVIL_UNROLL
-      for (int r = 0; r < rows; ++r)
-        AINVIL_UNROLL
-      for (int c = 0; c < columns; ++c)
-        compat::MatrixUnit<Scalar>::multiplyAdd(a[r], b[c], sum_[r][c]);
-    }
+      unrolled<4>([&](int m) {
+        Scalar a[rows], b[columns];
+        unrolled<rows>([&](int r) { a[r] = left[r][k + m]; });
+        unrolled<columns>([&](int c) { b[c] = right[c][k + m]; });
+        unrolled<rows>([&](int r) {
+          unrolled<columns>(
+              [&](int c) { compat::MatrixUnit<Scalar>::multiplyAdd(a[r], b[c], sum_[r][c]); });
+        });
+      });
   }
   template <class F>
   KOKKOS_INLINE_FUNCTION void forEach(const F& f) const {
-    AINVIL_UNROLL
-    for (int r = 0; r < rows; ++r)
-      AINVIL_UNROLL
-    for (int c = 0; c < columns; ++c)
-      AINVIL_UNROLL
-    for (int h = 0; h < 2; ++h)
-      f(row_ + r * unit, c * unit + 2 * part_ + h, sum_[r][c][h]);
+    unrolled<rows>([&](int r) {
+      unrolled<columns>([&](int c) {
+        unrolled<2>([&](int h) { f(row_ + r * unit, c * unit + 2 * part_ + h, sum_[r][c][h]); });
+      });
+    });
   }
 
 private:

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Ainvil_GraphAlgebra.hpp"
 
+#include "backend/Ainvil_Lanes.hpp"
 #include "backend/Ainvil_Profiling.hpp"
 #include "graph/Ainvil_SortRows.hpp"
 
 namespace ainvil {
 namespace {
 
+using detail::forLanes;
 using detail::Range;
 
 /// Writes row i to the next free place, last(j), of every row j of the transposed graph.
@@ -21,7 +23,7 @@ struct TransposeRow {
   KOKKOS_FUNCTION void operator()(const Member& member, Ordinal row, void*) const {
     const Offset begin = graph.row_map(row);
     const Ordinal length = static_cast<Ordinal>(graph.row_map(row + 1) - begin);
-    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, length), [&](const Ordinal k) {
+    forLanes(member, length, [&](const Ordinal k) {
       const Offset at =
           Kokkos::atomic_fetch_add(&last(Offset(graph.entries(begin + k)) + 1), Offset(1));
       entries(at) = row;

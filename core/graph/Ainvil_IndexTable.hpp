@@ -4,6 +4,7 @@
 /// A hash table of indices in scratch memory.
 
 #include "Ainvil_Types.hpp"
+#include "backend/Ainvil_Flags.hpp"
 
 namespace ainvil {
 namespace detail {

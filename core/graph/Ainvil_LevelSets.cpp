@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "graph/Ainvil_LevelSets.hpp"
 
+#include "backend/Ainvil_Flags.hpp"
 #include "backend/Ainvil_Profiling.hpp"
 #include "graph/Ainvil_RowSearch.hpp"
 
@@ -18,8 +19,15 @@ struct WaitForLevels {
   Graph<Device> graph;
   Kokkos::View<int*, Device> level;
   bool lower;
+  detail::Ticket ticket;
 
-  KOKKOS_FUNCTION void operator()(const Offset index) const {
+  static constexpr int team_size = 128; ///< rows of a team
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(const Member& member) const {
+    const Offset index = Offset(ticket.take(member)) * team_size + member.team_rank();
+    if (index >= graph.num_rows)
+      return;
     const Ordinal row = static_cast<Ordinal>(lower ? index : graph.num_rows - 1 - index);
     Offset e = graph.row_map(row);
     const Offset end = graph.row_map(row + 1);
@@ -77,9 +85,14 @@ LevelSets<Device> levelSets(const typename Device::execution_space& exec,
   const bool lower = uplo == Uplo::Lower;
   const Ordinal n = graph.num_rows;
   const auto level = allocateZeros<int, Device>(exec, "Ainvil::level", n);
-  if constexpr (compat::TeamsStartInOrder<Exec>::value) {
-    Kokkos::parallel_for("Ainvil::levelSets[wait]", Range<Exec>(exec, 0, n),
-                         WaitForLevels<Device>{graph, level, lower});
+  if constexpr (compat::TeamsMayWait<Exec>::value) {
+    const auto counter = allocateZeros<unsigned, Device>(exec, "Ainvil::ticket", 1);
+    using Kernel = WaitForLevels<Device>;
+    const int teams = static_cast<int>((Offset(n) + Kernel::team_size - 1) / Kernel::team_size);
+    if (teams > 0)
+      Kokkos::parallel_for("Ainvil::levelSets[wait]",
+                           Kokkos::TeamPolicy<Exec>(exec, teams, Kernel::team_size),
+                           Kernel{graph, level, lower, {counter.data(), 0}});
   } else {
     Offset changes = n;
     while (changes > 0)

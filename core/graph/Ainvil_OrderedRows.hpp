@@ -3,6 +3,8 @@
 /// \file
 /// Running over rows that depend on each other: triangular solves and factorisations.
 
+#include "backend/Ainvil_Flags.hpp"
+#include "backend/Ainvil_Lanes.hpp"
 #include "backend/Ainvil_RowTeams.hpp"
 #include "graph/Ainvil_LevelSets.hpp"
 
@@ -40,8 +42,7 @@ struct RowGate {
   template <class Member>
   KOKKOS_INLINE_FUNCTION void announce(const Member& member, Ordinal row) const {
     if (Spin) {
-      // Joins the lanes: what they wrote happens before one of them raises the flag.
-      Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, 1), [](int) {});
+      joinLanes(member); // what they wrote happens before one of them raises the flag
       Kokkos::single(Kokkos::PerThread(member), [&]() { compat::storeRelease(&done(row), epoch); });
     }
   }
@@ -80,10 +81,11 @@ struct RowsInTurnBody {
 
 } // namespace detail
 
-/// The order in which the rows of a triangular pattern can be worked on. Where teams start in order
-/// the rows go into a single launch, a warp each, level by level, and wait for each other through
-/// one flag a row. Elsewhere every level is a launch of its own; but on a host one thread takes the
-/// rows as they stand in memory where levels promise no gain. One run at a time per object.
+/// The order in which the rows of a triangular pattern can be worked on. Where teams may wait for
+/// each other the rows go into a single launch, a warp each, level by level in the order in which
+/// teams start, and wait for each other through one flag a row. Elsewhere every level is a launch
+/// of its own; but on a host one thread takes the rows as they stand in memory where levels promise
+/// no gain. One run at a time per object.
 template <class Device>
 class OrderedRows {
 public:
@@ -100,8 +102,11 @@ public:
   OrderedRows(const execution_space& exec, const Graph<Device>& graph, Uplo uplo, double entry_time)
       : levels_(levelSets(exec, graph, uplo)), uplo_(uplo),
         in_turn_(on_host && !levelsPay(exec, entry_time * double(graph.numEntries()))) {
-    if constexpr (spin)
+    if constexpr (spin) {
       done_ = allocateZeros<unsigned, Device>(exec, "Ainvil::done", size_t(graph.num_rows));
+      tickets_ =
+          detail::Tickets<Device>(allocateZeros<unsigned, Device>(exec, "Ainvil::ticket", 1));
+    }
   }
 
   const LevelSets<Device>& levels() const { return levels_; } ///< whether a launch each or not
@@ -119,7 +124,7 @@ public:
       detail::forEachRow(exec, label, static_cast<Ordinal>(levels_.rows.extent(0)), shape,
                          OrderedRowBody<Device, true, Body>{body, levels_.rows, 0, 1,
                                                             RowGate<Device, true>{done_, epoch_}},
-                         scratch_bytes);
+                         scratch_bytes, tickets_);
     } else {
       runWithoutWaiting(exec, label, body, scratch_bytes, 1);
     }
@@ -134,7 +139,7 @@ public:
   }
 
 private:
-  static constexpr bool spin = compat::TeamsStartInOrder<execution_space>::value;
+  static constexpr bool spin = compat::TeamsMayWait<execution_space>::value;
   static constexpr bool on_host = !compat::IsGpu<execution_space>::value;
 
   /// A whole warp a row: lanes of one warp must not wait for each other.
@@ -181,6 +186,7 @@ private:
   bool in_turn_ = false;
   Kokkos::View<unsigned*, Device> done_;
   mutable unsigned epoch_ = 0;
+  mutable detail::Tickets<Device> tickets_;
 };
 
 } // namespace ainvil

@@ -3,6 +3,7 @@
 /// \file
 /// Sorting the rows of a graph, each by the lanes of a thread.
 
+#include "backend/Ainvil_Lanes.hpp"
 #include "backend/Ainvil_RowTeams.hpp"
 
 namespace ainvil {
@@ -51,12 +52,12 @@ struct SortRow {
     // The wider type first, for its alignment.
     Offset* old_sources = static_cast<Offset*>(scratch);
     Ordinal* old_keys = reinterpret_cast<Ordinal*>(old_sources + (hasSources() ? room : 0));
-    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, length), [&](const Ordinal k) {
+    forLanes(member, length, [&](const Ordinal k) {
       old_keys[k] = keys(begin + k);
       if (hasSources())
         old_sources[k] = sources(begin + k);
     });
-    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, length), [&](const Ordinal k) {
+    forLanes(member, length, [&](const Ordinal k) {
       const Ordinal key = old_keys[k];
       Ordinal rank = 0;
       for (Ordinal m = 0; m < length; ++m)
@@ -83,7 +84,7 @@ struct SortRow {
   KOKKOS_INLINE_FUNCTION void compareAll(const Member& member, Offset begin, Ordinal length,
                                          Offset half, bool mirrored) const {
     const Offset pairs = (length + 2 * half - 1) / (2 * half) * half;
-    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, pairs), [&](const Offset pair) {
+    forLanes(member, pairs, [&](const Offset pair) {
       const Offset within = pair & (half - 1);
       const Offset group = begin + 2 * (pair - within);
       const Offset low = group + within;

@@ -3,6 +3,8 @@
 /// \file
 /// The kernels of products that share a long row among warps.
 
+#include "backend/Ainvil_Flags.hpp"
+#include "backend/Ainvil_Lanes.hpp"
 #include "product/Ainvil_SpmvKernels.hpp"
 
 namespace ainvil {
@@ -137,8 +139,8 @@ struct TransposedSpmvKernel {
   template <class Member>
   KOKKOS_FUNCTION void operator()(const Member& member, Ordinal s, void*) const {
     const Segment segment = Segment::at<Device>(segments, row_map, s);
-    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, segment.length),
-                         [&](const int k) { addBlock(segment.row, segment.begin + k); });
+    forLanes(member, segment.length,
+             [&](const int k) { addBlock(segment.row, segment.begin + k); });
   }
 };
 

@@ -3,6 +3,7 @@
 /// \file
 /// The kernels of products with block matrices.
 
+#include "backend/Ainvil_Lanes.hpp"
 #include "product/Ainvil_LongRows.hpp"
 
 #include <cstdint>
@@ -96,16 +97,16 @@ struct SpmvKernel {
           continue;
         }
       for (int c = 0; c < bs; ++c) {
-        AINVIL_UNROLL
-        for (int j = 0; j < Columns; ++j)
+        unrolled<Columns>([&](int j) {
           if (j < columns)
             sum[j] += Scalar(block[c]) * x(x_row + c, first_column + j);
+        });
       }
     }
-    AINVIL_UNROLL
-    for (int j = 0; j < Columns; ++j)
+    unrolled<Columns>([&](int j) {
       if (j < columns)
         epilogue.store(point_row, first_column + j, sum[j]);
+    });
   }
 };
 
@@ -225,32 +226,26 @@ struct ColumnSpmvKernel {
       for (Offset k = begin; k < end; ++k) {
         const Offset x_row = Offset(entries(k)) * BS + c;
         const MatrixScalar* block = &values(k * BS * BS + c);
-        AINVIL_UNROLL
-        for (int j = 0; j < Columns; ++j)
+        unrolled<Columns>([&](int j) {
           if (j < columns) {
             const Scalar x_c = x(x_row, first_column + j);
-            AINVIL_UNROLL
-            for (int r = 0; r < BS; ++r)
-              sum[j][r] += Scalar(block[r * BS]) * x_c;
+            unrolled<BS>([&](int r) { sum[j][r] += Scalar(block[r * BS]) * x_c; });
           }
+        });
       }
-    AINVIL_UNROLL
-    for (int j = 0; j < Columns; ++j)
+    unrolled<Columns>([&](int j) {
       if (j < columns) { // the same for the whole team, so that all meet at the barriers
         if (j > 0)
           member.team_barrier();
-        AINVIL_UNROLL
-        for (int r = 0; r < BS; ++r)
-          sums[(local_row * BS + r) * BS + c] = sum[j][r];
+        unrolled<BS>([&](int r) { sums[(local_row * BS + r) * BS + c] = sum[j][r]; });
         member.team_barrier();
         if (mine) {
           Scalar total = 0;
-          AINVIL_UNROLL
-          for (int m = 0; m < BS; ++m)
-            total += sums[rank * BS + m];
+          unrolled<BS>([&](int m) { total += sums[rank * BS + m]; });
           epilogue.store(row * BS + c, first_column + j, total);
         }
       }
+    });
   }
 };
 
@@ -291,36 +286,34 @@ struct StreamedSpmvKernel {
       const int count = static_cast<int>(end - at < chunk ? end - at : chunk);
       MatrixScalar a[per_thread];
       Ordinal columns[per_thread];
-      AINVIL_UNROLL
-      for (int v = 0; v < per_thread; ++v) {
+      unrolled<per_thread>([&](int v) {
         const int k = rank + v * team_size;
         if (k < count) {
           a[v] = values(at + k);
           columns[v] = entries(at + k);
         }
-      }
+      });
       const int from = row_begin > at ? static_cast<int>(row_begin - at) : 0;
       const int to = row_end < at + count ? static_cast<int>(row_end - at) : count;
-      AINVIL_UNROLL
-      for (int j = 0; j < Columns; ++j)
+      unrolled<Columns>([&](int j) {
         if (j < right_hand_sides) { // the same for the whole team, so that all meet at the barriers
-          AINVIL_UNROLL
-          for (int v = 0; v < per_thread; ++v) {
+          unrolled<per_thread>([&](int v) {
             const int k = rank + v * team_size;
             if (k < count)
               products[k] = Scalar(a[v]) * x(columns[v], first_column + j);
-          }
+          });
           member.team_barrier();
           for (int k = from; k < to; ++k)
             sum[j] += products[k];
           member.team_barrier();
         }
+      });
     }
     if (row < last) {
-      AINVIL_UNROLL
-      for (int j = 0; j < Columns; ++j)
+      unrolled<Columns>([&](int j) {
         if (j < right_hand_sides)
           epilogue.store(row, first_column + j, sum[j]);
+      });
     }
   }
 };

@@ -4,6 +4,8 @@
 /// The pattern of sparse columns by rows, to which a kernel may add while others read.
 
 #include "ainv/Ainvil_SparseColumns.hpp"
+#include "backend/Ainvil_Flags.hpp"
+#include "backend/Ainvil_Lanes.hpp"
 
 #include <climits>
 
@@ -116,7 +118,7 @@ struct ColumnsByRow {
     if (place + count > Offset(link_next.extent(0))) // and so for all who come later in the round
       return false;
     const Ordinal first = static_cast<Ordinal>(place);
-    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, count), [&](const Ordinal e) {
+    forLanes(member, count, [&](const Ordinal e) {
       link_column(first + e) = j;
       Ordinal before = compat::volatileLoad(&head(rows[e])), expected;
       do {

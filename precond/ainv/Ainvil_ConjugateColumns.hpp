@@ -6,6 +6,8 @@
 #include "Ainvil_Preconditioner.hpp"
 #include "ainv/Ainvil_Diagonal.hpp"
 #include "ainv/Ainvil_StoreColumn.hpp"
+#include "backend/Ainvil_Flags.hpp"
+#include "backend/Ainvil_Lanes.hpp"
 
 namespace ainvil {
 namespace detail {
@@ -202,7 +204,7 @@ struct ConjugateColumns {
       const Ordinal k = work.rows.keys[work.slots[c]];
       const Offset begin = b.graph.row_map(k);
       const Ordinal entries = static_cast<Ordinal>(b.graph.row_map(k + 1) - begin);
-      Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, entries), [&](const Ordinal e) {
+      forLanes(member, entries, [&](const Ordinal e) {
         const Ordinal l = b.graph.entries(begin + e);
         bool added;
         const Ordinal slot = work.product.insert(l, added);

@@ -3,6 +3,7 @@
 /// \file
 /// A column of an inverse factor while it is computed, in scratch memory.
 
+#include "backend/Ainvil_Lanes.hpp"
 #include "graph/Ainvil_IndexTable.hpp"
 #include "graph/Ainvil_RowSearch.hpp"
 
@@ -60,7 +61,7 @@ struct ConjugationWorkspace {
   template <class Member>
   KOKKOS_INLINE_FUNCTION void clear(const Member& member) const {
     joinLanes(member); // one may still be reading
-    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, product.size), [&](const Ordinal t) {
+    forLanes(member, product.size, [&](const Ordinal t) {
       product.keys[t] = -1;
       if (t < rows.size) {
         rows.keys[t] = -1;
@@ -107,7 +108,7 @@ struct ConjugationWorkspace {
   template <class Member>
   KOKKOS_INLINE_FUNCTION Ordinal sortNonzeros(const Member& member) const {
     Kokkos::single(Kokkos::PerThread(member), [&]() { *num_slots = 0; });
-    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, *rows.count), [&](const Ordinal t) {
+    forLanes(member, *rows.count, [&](const Ordinal t) {
       const Ordinal slot = rows.list[t];
       if (values[slot] != Scalar(0))
         slots[Table::next(num_slots)] = slot;
@@ -124,14 +125,13 @@ struct ConjugationWorkspace {
       }
     } else { // an entry a lane: its place is the number of rows before its own
       Ordinal* sorted = candidates.list; // all have been visited
-      Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, kept), [&](const Ordinal e) {
+      forLanes(member, kept, [&](const Ordinal e) {
         Ordinal rank = 0;
         for (Ordinal f = 0; f < kept; ++f)
           rank += keys[slots[f]] < keys[slots[e]] ? 1 : 0;
         sorted[rank] = slots[e];
       });
-      Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, kept),
-                           [&](const Ordinal e) { slots[e] = sorted[e]; });
+      forLanes(member, kept, [&](const Ordinal e) { slots[e] = sorted[e]; });
     }
     return kept;
   }
@@ -143,7 +143,7 @@ struct ConjugationWorkspace {
   KOKKOS_INLINE_FUNCTION void keepLargest(const Member& member, Ordinal j, Ordinal kept,
                                           Ordinal most) const {
     // All lanes compare the values as they were.
-    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, kept), [&](const Ordinal e) {
+    forLanes(member, kept, [&](const Ordinal e) {
       const Scalar value = values[slots[e]], size = compat::math::fabs(value);
       Ordinal larger = 0;
       for (Ordinal f = 0; f < kept; ++f) {
@@ -154,7 +154,7 @@ struct ConjugationWorkspace {
       const bool dropped = rows.keys[slots[e]] != j && larger >= most;
       changes[e] = dropped ? -value : Scalar(0);
     });
-    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, kept), [&](const Ordinal e) {
+    forLanes(member, kept, [&](const Ordinal e) {
       if (changes[e] != Scalar(0))
         values[slots[e]] = 0;
     });

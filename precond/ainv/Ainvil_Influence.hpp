@@ -5,6 +5,8 @@
 
 #include "ainv/Ainvil_ColumnState.hpp"
 #include "ainv/Ainvil_ColumnsByRow.hpp"
+#include "backend/Ainvil_Flags.hpp"
+#include "backend/Ainvil_Lanes.hpp"
 
 namespace ainvil {
 namespace detail {
@@ -39,8 +41,7 @@ struct InfluencedRows {
   KOKKOS_FUNCTION void forEachInRow(const Member& member, Ordinal l, const F& f) const {
     const Offset begin = b.row_map(l);
     const Ordinal length = static_cast<Ordinal>(b.row_map(l + 1) - begin);
-    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, length),
-                         [&](const Ordinal e) { f(b.entries(begin + e)); });
+    forLanes(member, length, [&](const Ordinal e) { f(b.entries(begin + e)); });
   }
 };
 

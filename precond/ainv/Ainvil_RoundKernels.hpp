@@ -6,6 +6,7 @@
 
 #include "ainv/Ainvil_Influence.hpp"
 #include "ainv/Ainvil_Worklist.hpp"
+#include "backend/Ainvil_Flags.hpp"
 
 namespace ainvil {
 namespace detail {

@@ -6,6 +6,7 @@
 #include "ainv/Ainvil_ColumnState.hpp"
 #include "ainv/Ainvil_ColumnsByRow.hpp"
 #include "ainv/Ainvil_ConjugationWorkspace.hpp"
+#include "backend/Ainvil_Lanes.hpp"
 
 namespace ainvil {
 namespace detail {
@@ -86,17 +87,16 @@ private:
     if (side.supports_by_row.exists()) {
       // changes(slot) = whether the row is new
       const Offset begin = supports.begin(j);
-      Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, length),
-                           [&](const Ordinal t) { work.changes[work.rows.list[t]] = Scalar(1); });
-      Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, supports.count(j)),
-                           [&](const Ordinal t) {
-                             const Ordinal slot = work.rows.find(supports.rows(begin + t));
-                             if (slot >= 0)
-                               work.changes[slot] = Scalar(0);
-                           });
+      forLanes(member, length,
+               [&](const Ordinal t) { work.changes[work.rows.list[t]] = Scalar(1); });
+      forLanes(member, supports.count(j), [&](const Ordinal t) {
+        const Ordinal slot = work.rows.find(supports.rows(begin + t));
+        if (slot >= 0)
+          work.changes[slot] = Scalar(0);
+      });
       Kokkos::single(Kokkos::PerThread(member), [&]() { *work.num_slots = 0; });
       Ordinal* added = work.candidates.list; // all have been visited
-      Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, length), [&](const Ordinal t) {
+      forLanes(member, length, [&](const Ordinal t) {
         const Ordinal slot = work.rows.list[t];
         if (work.changes[slot] != Scalar(0))
           added[Workspace::Table::next(work.num_slots)] = work.rows.keys[slot];
@@ -107,9 +107,8 @@ private:
     if (!reserve(member, supports.pool, supports.list(j), length))
       return false;
     const Offset to = supports.begin(j);
-    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, length), [&](const Ordinal t) {
-      supports.rows(to + t) = work.rows.keys[work.rows.list[t]];
-    });
+    forLanes(member, length,
+             [&](const Ordinal t) { supports.rows(to + t) = work.rows.keys[work.rows.list[t]]; });
     Kokkos::single(Kokkos::PerThread(member), [&]() { supports.count(j) = length; });
     return true;
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fsai/Ainvil_FsaiAdaptive.hpp"
 
-#include "backend/Ainvil_LaneGroups.hpp"
+#include "backend/Ainvil_Lanes.hpp"
 #include "dense/Ainvil_SmallBlock.hpp"
 #include "fsai/Ainvil_FsaiRows.hpp"
 #include "graph/Ainvil_RowSearch.hpp"

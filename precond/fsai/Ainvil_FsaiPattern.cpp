@@ -2,6 +2,7 @@
 #include "fsai/Ainvil_FsaiPattern.hpp"
 
 #include "Ainvil_GraphAlgebra.hpp"
+#include "backend/Ainvil_Lanes.hpp"
 #include "graph/Ainvil_SelectEntries.hpp"
 #include "graph/Ainvil_Symmetry.hpp"
 
@@ -13,6 +14,8 @@ namespace {
 using detail::blockNorm;
 using detail::diagonalNorm;
 using detail::findEntry;
+using detail::forLanes;
+using detail::joinLanes;
 using detail::Range;
 
 template <class Scalar, class Device>
@@ -98,7 +101,7 @@ struct LowerProductRow {
                               all[at + m] = lists.element(row, k, m);
                             at += length;
                           });
-    Kokkos::parallel_for(ThreadVectorRange(member, 1), [](int) {}); // joins the lanes
+    joinLanes(member); // joins the lanes
     Ordinal found = 0;
     Kokkos::parallel_reduce(
         ThreadVectorRange(member, size),
@@ -114,8 +117,8 @@ struct LowerProductRow {
       Kokkos::single(Kokkos::PerThread(member), [&]() { by_element.row_map(row) = found; });
       return;
     }
-    Kokkos::parallel_for(ThreadVectorRange(member, 1), [](int) {});
-    Kokkos::parallel_for(ThreadVectorRange(member, size), [&](const Ordinal k) {
+    joinLanes(member);
+    forLanes(member, size, [&](const Ordinal k) {
       if (distinct[k] == detail::list_end)
         return;
       Ordinal rank = 0;
@@ -191,7 +194,7 @@ struct ProductWeights {
   KOKKOS_FUNCTION void operator()(const Member& member, Ordinal row, void*) const {
     const Offset begin = product.row_map(row);
     const Ordinal length = static_cast<Ordinal>(product.row_map(row + 1) - begin);
-    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, length), [&](const Ordinal k) {
+    forLanes(member, length, [&](const Ordinal k) {
       const Ordinal column = product.entries(begin + k);
       double sum = 0;
       for (Offset e = b.graph.row_map(row); e < b.graph.row_map(row + 1); ++e) {
@@ -211,8 +214,7 @@ struct ProductWeights {
         },
         Kokkos::Max<float>(largest));
     if (largest > 0x1p+64f)
-      Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, length),
-                           [&](const Ordinal k) { weights(begin + k) *= 0x1p-64f; });
+      forLanes(member, length, [&](const Ordinal k) { weights(begin + k) *= 0x1p-64f; });
   }
 };
 

@@ -3,6 +3,8 @@
 /// \file
 /// Internal to Fsai: the kernels that work on its rows.
 
+#include "backend/Ainvil_Flags.hpp"
+#include "backend/Ainvil_Lanes.hpp"
 #include "dense/Ainvil_SmallBlock.hpp"
 #include "graph/Ainvil_RowSearch.hpp"
 
@@ -203,8 +205,8 @@ struct FsaiFilterRow {
       }
     Kokkos::single(Kokkos::PerThread(member), [&]() { invertCholeskyFactor(c, bs); });
     // Joins the lanes after the one that inverted; then a lane a block.
-    Kokkos::parallel_for(ThreadVectorRange(member, 1), [](int) {});
-    Kokkos::parallel_for(ThreadVectorRange(member, length), [&](const int p) {
+    joinLanes(member);
+    forLanes(member, length, [&](const int p) {
       Scalar* block = values.data() + (g.begin + p) * bs2;
       const bool drop = isDropped(g, g.begin + p);
       // Last row first: those above it are still needed.
@@ -269,7 +271,7 @@ struct TransposedValues {
     const int bs = g.block_size;
     const Offset begin = transposed.row_map(j);
     const Ordinal length = static_cast<Ordinal>(transposed.row_map(j + 1) - begin);
-    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, length), [&](const Ordinal k) {
+    forLanes(member, length, [&](const Ordinal k) {
       const Ordinal i = transposed.entries(begin + k);
       const Offset at = lowerBound(g.graph.entries, g.graph.row_map(i), g.graph.row_map(i + 1), j);
       for (int r = 0; r < bs; ++r)

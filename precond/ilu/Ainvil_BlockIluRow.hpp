@@ -3,6 +3,7 @@
 /// \file
 /// The kernel of block ILU, a row of both factors.
 
+#include "backend/Ainvil_Lanes.hpp"
 #include "breakdown/Ainvil_PivotInverter.hpp"
 #include "graph/Ainvil_OrderedRows.hpp"
 #include "graph/Ainvil_RowSearch.hpp"
@@ -112,16 +113,14 @@ struct BlockIluRow {
         return;
       }
     }
-    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, count), [&](const int t) {
-      positions[t] = locate(i, u_graph.entries(first + t));
-    });
+    forLanes(member, count,
+             [&](const int t) { positions[t] = locate(i, u_graph.entries(first + t)); });
   }
 
   /// w_ij -= L_ik U_kj for all k < i.
   template <class Member, class Gate>
   KOKKOS_INLINE_FUNCTION void eliminate(const Member& member, Ordinal i, const WorkRow& w,
                                         Step* steps, int* targets, const Gate& gate) const {
-    using Kokkos::ThreadVectorRange;
     const int bs = BS > 0 ? BS : block_size;
     const int bs2 = bs * bs;
     const Offset l_begin = l_graph.row_map(i);
@@ -148,19 +147,18 @@ struct BlockIluRow {
         const Step& step = steps[s];
         gate.wait(step.k);
         const Scalar* l_ik = w.block(step.l);
-        Kokkos::parallel_for(ThreadVectorRange(member, step.begin * bs2, step.end * bs2),
-                             [&](const int item) {
-                               const int t = item / bs2;
-                               if (targets[t] < 0)
-                                 return;
-                               const int e = item - t * bs2;
-                               const int r = e / bs, c = e - r * bs;
-                               const Scalar* u_kj = u_read.data() + (step.u_shift + t) * bs2;
-                               Scalar sum = 0;
-                               for (int m = 0; m < bs; ++m)
-                                 sum += l_ik[r * bs + m] * u_kj[m * bs + c];
-                               w.block(targets[t])[e] -= sum;
-                             });
+        forLanes(member, step.begin * bs2, step.end * bs2, [&](const int item) {
+          const int t = item / bs2;
+          if (targets[t] < 0)
+            return;
+          const int e = item - t * bs2;
+          const int r = e / bs, c = e - r * bs;
+          const Scalar* u_kj = u_read.data() + (step.u_shift + t) * bs2;
+          Scalar sum = 0;
+          for (int m = 0; m < bs; ++m)
+            sum += l_ik[r * bs + m] * u_kj[m * bs + c];
+          w.block(targets[t])[e] -= sum;
+        });
       }
     }
   }
@@ -168,7 +166,6 @@ struct BlockIluRow {
   template <class Member, class Gate>
   KOKKOS_FUNCTION void operator()(const Member& member, Ordinal i, void* scratch,
                                   const Gate& gate) const {
-    using Kokkos::ThreadVectorRange;
     const int bs = BS > 0 ? BS : block_size;
     const int bs2 = bs * bs;
     Step* steps = static_cast<Step*>(scratch);
@@ -187,22 +184,17 @@ struct BlockIluRow {
     Scalar* const u_row = u_values.data() + u_begin * bs2;
     const WorkRow w{fits ? w_row : l_row, fits ? w_row + l_length * bs2 : u_row, l_length, bs2};
 
-    Kokkos::parallel_for(ThreadVectorRange(member, bs), [&](const int r) {
-      sizes[r] = pivot_inverter.row_sizes(Offset(i) * bs + r);
-    });
+    forLanes(member, bs,
+             [&](const int r) { sizes[r] = pivot_inverter.row_sizes(Offset(i) * bs + r); });
     // Row i of A into the pattern, zeros elsewhere.
-    Kokkos::parallel_for(ThreadVectorRange(member, l_length * Offset(bs2)),
-                         [&](const Offset e) { w.l[e] = 0; });
-    Kokkos::parallel_for(ThreadVectorRange(member, u_length * Offset(bs2)),
-                         [&](const Offset e) { w.u[e] = 0; });
+    forLanes(member, l_length * Offset(bs2), [&](const Offset e) { w.l[e] = 0; });
+    forLanes(member, u_length * Offset(bs2), [&](const Offset e) { w.u[e] = 0; });
     const Offset a_begin = a_graph.row_map(i);
-    Kokkos::parallel_for(
-        ThreadVectorRange(member, static_cast<int>(a_graph.row_map(i + 1) - a_begin)),
-        [&](const int t) {
-          Scalar* to = w.block(locate(i, a_graph.entries(a_begin + t)));
-          for (int e = 0; e < bs2; ++e)
-            to[e] = a_values((a_begin + t) * bs2 + e);
-        });
+    forLanes(member, static_cast<int>(a_graph.row_map(i + 1) - a_begin), [&](const int t) {
+      Scalar* to = w.block(locate(i, a_graph.entries(a_begin + t)));
+      for (int e = 0; e < bs2; ++e)
+        to[e] = a_values((a_begin + t) * bs2 + e);
+    });
     if (u_read.data() != nullptr)
       eliminate(member, i, w, steps, targets, gate);
 
@@ -222,7 +214,7 @@ struct BlockIluRow {
     }
     if constexpr (BS > 0) {
       // A lane a column of a block, which it reads before it writes.
-      Kokkos::parallel_for(ThreadVectorRange(member, u_length * BS), [&](const int item) {
+      forLanes(member, u_length * BS, [&](const int item) {
         const int t = item / BS, c = item - t * BS;
         const Offset first = Offset(t) * bs2 + c;
         Scalar column[BS];
@@ -235,13 +227,11 @@ struct BlockIluRow {
           u_row[first + r * BS] = sum;
         }
       });
-      Kokkos::parallel_for(ThreadVectorRange(member, bs2),
-                           [&](const int e) { stored_inverse[e] = d_inverse[e]; });
+      forLanes(member, bs2, [&](const int e) { stored_inverse[e] = d_inverse[e]; });
     } else {
       for (int t = 0; t < u_length; ++t) {
-        Kokkos::parallel_for(ThreadVectorRange(member, bs2),
-                             [&](const int e) { block[e] = w.u[Offset(t) * bs2 + e]; });
-        Kokkos::parallel_for(ThreadVectorRange(member, bs2), [&](const int e) {
+        forLanes(member, bs2, [&](const int e) { block[e] = w.u[Offset(t) * bs2 + e]; });
+        forLanes(member, bs2, [&](const int e) {
           const int r = e / bs, c = e - r * bs;
           Scalar sum = 0;
           for (int m = 0; m < bs; ++m)
@@ -251,8 +241,7 @@ struct BlockIluRow {
       }
     }
     if (fits)
-      Kokkos::parallel_for(ThreadVectorRange(member, l_length * bs2),
-                           [&](const int e) { l_row[e] = w.l[e]; });
+      forLanes(member, l_length * bs2, [&](const int e) { l_row[e] = w.l[e]; });
   }
 };
 

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "triangular/Ainvil_ExactTriangularSolver.hpp"
 
+#include "backend/Ainvil_Lanes.hpp"
 #include "dense/Ainvil_SmallBlock.hpp"
 #include "product/Ainvil_LongRows.hpp"
 
 namespace ainvil {
 namespace {
+
+using detail::forLanes;
+using detail::joinLanes;
 
 using Kokkos::ThreadVectorRange;
 
@@ -56,8 +60,8 @@ struct SolveRow {
     const Offset begin = factor.offDiagonal(row).first, end = factor.offDiagonal(row).second;
     Scalar* sums = static_cast<Scalar*>(scratch);
     if constexpr (!compat::IsGpu<typename Device::execution_space>::value) {
-      Kokkos::parallel_for(ThreadVectorRange(member, static_cast<int>(end - begin)),
-                           [&](const int k) { gate.wait(graph.entries(begin + k)); });
+      forLanes(member, static_cast<int>(end - begin),
+               [&](const int k) { gate.wait(graph.entries(begin + k)); });
       Scalar registers[BS > 0 ? BS : 1];
       for (int j = 0; j < columns; ++j)
         solveColumn(row, first_column + j, bs, BS > 0 ? registers : sums);
@@ -67,8 +71,8 @@ struct SolveRow {
       solveFromScratch(member, row, sums, gate);
       return;
     }
-    Kokkos::parallel_for(ThreadVectorRange(member, static_cast<int>(end - begin)),
-                         [&](const int k) { gate.wait(graph.entries(begin + k)); });
+    forLanes(member, static_cast<int>(end - begin),
+             [&](const int k) { gate.wait(graph.entries(begin + k)); });
     const auto product = [&](Offset k, int r, int j) {
       const Storage* block = factor.matrix.values.data() + (k * bs + r) * bs;
       const Offset y_row = Offset(graph.entries(k)) * bs;
@@ -95,7 +99,7 @@ struct SolveRow {
         Kokkos::single(Kokkos::PerThread(member), [&]() { store(item, sum); });
       }
     else
-      Kokkos::parallel_for(ThreadVectorRange(member, bs * columns), [&](const int item) {
+      forLanes(member, bs * columns, [&](const int item) {
         const int j = item / bs, r = item - j * bs;
         Scalar sum = 0;
         for (Offset k = begin; k < end; ++k)
@@ -103,10 +107,10 @@ struct SolveRow {
         store(item, sum);
       });
     // Joins the lanes: one of them may have stored all sums.
-    Kokkos::parallel_for(ThreadVectorRange(member, 1), [](int) {});
+    joinLanes(member);
     if (factor.unit)
       return;
-    Kokkos::parallel_for(ThreadVectorRange(member, bs * columns), [&](const int item) {
+    forLanes(member, bs * columns, [&](const int item) {
       const int j = item / bs, r = item - j * bs;
       const Storage* inverse = factor.diagonal_inverse.data() + (Offset(row) * bs + r) * bs;
       Scalar sum = 0;
@@ -128,23 +132,21 @@ struct SolveRow {
     Storage* blocks = reinterpret_cast<Storage*>(block_columns + (capacity + 1) / 2 * 2);
     Storage* inverse = blocks + capacity * bs2;
     const auto& matrix = factor.matrix;
-    Kokkos::parallel_for(ThreadVectorRange(member, length),
-                         [&](const int k) { block_columns[k] = matrix.graph.entries(begin + k); });
-    Kokkos::parallel_for(ThreadVectorRange(member, length * bs2),
-                         [&](const int e) { blocks[e] = matrix.values(begin * bs2 + e); });
+    forLanes(member, length,
+             [&](const int k) { block_columns[k] = matrix.graph.entries(begin + k); });
+    forLanes(member, length * bs2,
+             [&](const int e) { blocks[e] = matrix.values(begin * bs2 + e); });
     if (!factor.unit)
-      Kokkos::parallel_for(ThreadVectorRange(member, bs2), [&](const int e) {
-        inverse[e] = factor.diagonal_inverse(Offset(row) * bs2 + e);
-      });
-    Kokkos::parallel_for(ThreadVectorRange(member, bs * columns), [&](const int item) {
+      forLanes(member, bs2,
+               [&](const int e) { inverse[e] = factor.diagonal_inverse(Offset(row) * bs2 + e); });
+    forLanes(member, bs * columns, [&](const int item) {
       const int j = item / bs, r = item - j * bs;
       sums[item] = x(Offset(row) * bs + r, first_column + j);
     });
 
-    Kokkos::parallel_for(ThreadVectorRange(member, length),
-                         [&](const int k) { gate.wait(block_columns[k]); });
+    forLanes(member, length, [&](const int k) { gate.wait(block_columns[k]); });
     for (int j = 0; j < columns; ++j)
-      Kokkos::parallel_for(ThreadVectorRange(member, length * bs), [&](const int item) {
+      forLanes(member, length * bs, [&](const int item) {
         const int k = item / bs;
         const Offset y_row = Offset(block_columns[k]) * bs;
         Scalar sum = 0;
@@ -152,7 +154,7 @@ struct SolveRow {
           sum += Scalar(blocks[item * bs + c]) * y(y_row + c, first_column + j);
         products[j * length * bs + item] = sum;
       });
-    Kokkos::parallel_for(ThreadVectorRange(member, bs * columns), [&](const int item) {
+    forLanes(member, bs * columns, [&](const int item) {
       const int j = item / bs, r = item - j * bs;
       Scalar sum = sums[item];
       for (int k = 0; k < length; ++k)
@@ -163,7 +165,7 @@ struct SolveRow {
         sums[item] = sum;
     });
     if (!factor.unit)
-      Kokkos::parallel_for(ThreadVectorRange(member, bs * columns), [&](const int item) {
+      forLanes(member, bs * columns, [&](const int item) {
         const int j = item / bs, r = item - j * bs;
         Scalar sum = 0;
         for (int c = 0; c < bs; ++c)
@@ -225,7 +227,7 @@ struct SolveRowTransposed {
     const auto& graph = factor.matrix.graph;
     const Offset begin = factor.offDiagonal(row).first, end = factor.offDiagonal(row).second;
     Scalar* solved = static_cast<Scalar*>(scratch);
-    Kokkos::parallel_for(ThreadVectorRange(member, bs * columns), [&](const int item) {
+    forLanes(member, bs * columns, [&](const int item) {
       const int j = item / bs, r = item - j * bs;
       Scalar sum = 0;
       if (factor.unit)
@@ -236,7 +238,7 @@ struct SolveRowTransposed {
                  y(Offset(row) * bs + c, first_column + j);
       solved[item] = sum;
     });
-    Kokkos::parallel_for(ThreadVectorRange(member, bs * columns), [&](const int item) {
+    forLanes(member, bs * columns, [&](const int item) {
       const int j = item / bs, c = item - j * bs;
       y(Offset(row) * bs + c, first_column + j) = solved[item];
       for (Offset k = begin; k < end; ++k) {

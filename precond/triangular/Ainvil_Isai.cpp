@@ -2,6 +2,7 @@
 #include "triangular/Ainvil_Isai.hpp"
 
 #include "Ainvil_GraphAlgebra.hpp"
+#include "backend/Ainvil_Lanes.hpp"
 #include "dense/Ainvil_BlockArrays.hpp"
 #include "graph/Ainvil_RowSearch.hpp"
 #include "parameters/Ainvil_ParameterTable.hpp"
@@ -13,8 +14,8 @@ namespace ainvil {
 namespace {
 
 using detail::findEntry;
+using detail::forLanes;
 using detail::num_probes;
-using Kokkos::ThreadVectorRange;
 
 /// Row i of M on the pattern J (without the diagonal if T is unit), T lower say:
 ///   acc_k = delta_ik;  for l in J from i downwards:  x_l = acc_l T_ll^-1,
@@ -47,11 +48,11 @@ struct IsaiRow {
     const Offset l_end = factor.offDiagonal(l).second;
     for (Offset lk = factor.offDiagonal(l).first; lk < l_end; lk += chunk) {
       const int count = static_cast<int>(l_end - lk < chunk ? l_end - lk : chunk);
-      Kokkos::parallel_for(ThreadVectorRange(member, count), [&](const int t) {
+      forLanes(member, count, [&](const int t) {
         const Offset at = findEntry(pattern.entries, begin, end, graph.entries(lk + t));
         positions[t] = at < 0 ? -1 : static_cast<int>(at - begin);
       });
-      Kokkos::parallel_for(ThreadVectorRange(member, count * bs2), [&](const int item) {
+      forLanes(member, count * bs2, [&](const int item) {
         const int t = item / bs2;
         if (positions[t] < 0)
           return;
@@ -83,7 +84,7 @@ struct IsaiRow {
 
     // The diagonal entry, stored only where T is general, is the one the walk begins with.
     const int diagonal = lower ? length - 1 : 0;
-    Kokkos::parallel_for(ThreadVectorRange(member, length * bs2), [&](const int item) {
+    forLanes(member, length * bs2, [&](const int item) {
       const int position = item / bs2;
       const int e = item - position * bs2;
       const bool one = !factor.unit && position == diagonal && e % (bs + 1) == 0;
@@ -96,7 +97,7 @@ struct IsaiRow {
       const Ordinal l = pattern.entries(begin + position);
       const Scalar* acc_l = acc + position * bs2;
       Storage* out = values.data() + (begin + position) * bs2;
-      Kokkos::parallel_for(ThreadVectorRange(member, bs2), [&](const int e) {
+      forLanes(member, bs2, [&](const int e) {
         Scalar sum = 0;
         if (factor.unit) {
           sum = acc_l[e];

@@ -2,6 +2,8 @@
 #include "triangular/Ainvil_Sweeps.hpp"
 
 #include "Ainvil_GraphAlgebra.hpp"
+#include "backend/Ainvil_Flags.hpp"
+#include "backend/Ainvil_Lanes.hpp"
 #include "backend/Ainvil_RowTeams.hpp"
 #include "parameters/Ainvil_ParameterTable.hpp"
 #include "product/Ainvil_Probes.hpp"
@@ -9,7 +11,7 @@
 namespace ainvil {
 namespace {
 
-using Kokkos::ThreadVectorRange;
+using detail::forLanes;
 
 /// M_ij = D_i^-1 T_ij for the off-diagonal blocks of row i, a lane an entry of a block.
 template <class Storage, class Scalar, class Device>
@@ -25,7 +27,7 @@ struct ScaleRow {
     const Offset to = m.graph.row_map(row);
     const Scalar* inverse = factor.diagonal_inverse.data() + Offset(row) * bs2;
     const Ordinal length = static_cast<Ordinal>(m.graph.row_map(row + 1) - to);
-    Kokkos::parallel_for(ThreadVectorRange(member, length), [&](const Ordinal k) {
+    forLanes(member, length, [&](const Ordinal k) {
       const Scalar* block = factor.matrix.values.data() + (from + k) * bs2;
       Storage* scaled = m.values.data() + (to + k) * bs2;
       for (int r = 0; r < bs; ++r)

@@ -5,6 +5,8 @@
 /// built on them. Sums are taken in double whatever the vectors hold, always in the same order: a
 /// result does not depend on the schedule.
 
+#include "backend/Ainvil_Flags.hpp"
+#include "backend/Ainvil_Lanes.hpp"
 #include "backend/Ainvil_RowTeams.hpp"
 #include "krylov/Ainvil_SumTeams.hpp"
 
@@ -64,10 +66,10 @@ KOKKOS_FUNCTION Sums<Count> totalOf(const PartialSums<Device>& sums, const Membe
       Kokkos::ThreadVectorRange(member, lanes),
       [&](const int lane, Sums<Count>& reduced) {
         Sums<Count> mine;
-        AINVIL_UNROLL_LOADS(4)
-        for (int team = lane; team < member.league_size(); team += lanes)
+        unrolledBy<4, int>(lane, member.league_size(), lanes, [&](int team) {
           for (int k = 0; k < Count; ++k)
             mine.value[k] += compat::volatileLoad(&sums.partials(first + k, team));
+        });
         reduced += mine;
       },
       result);
@@ -105,9 +107,7 @@ KOKKOS_INLINE_FUNCTION Sums<Count> sumRange(const Member& member, [[maybe_unused
         Kokkos::ThreadVectorRange(member, lanes),
         [&](const int lane, Sums<Count>& sums) {
           Sums<Count> mine;
-          AINVIL_UNROLL_LOADS(2)
-          for (Offset i = begin + lane; i < end; i += lanes)
-            mine += body.row(i);
+          unrolledBy<2, Offset>(begin + lane, end, lanes, [&](Offset i) { mine += body.row(i); });
           sums += mine;
         },
         total);

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// Memory that threads share while a kernel runs: plain reads and writes of it, flags with acquire
+/// and release, and tickets, by which a team knows that those it waits for have started.
+
+#include "backend/Ainvil_KokkosCompat.hpp"
+
+#include <type_traits>
+
+namespace ainvil {
+namespace compat {
+
+/// Reads a value that another thread may be writing, straight from memory. On a host what the other
+/// thread wrote before volatileStore() or an atomic operation is then visible too.
+template <class T>
+KOKKOS_INLINE_FUNCTION T volatileLoad(const T* pointer) {
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+  return *static_cast<const volatile T*>(pointer);
+#else
+  T value;
+  __atomic_load(pointer, &value, __ATOMIC_ACQUIRE);
+  return value;
+#endif
+}
+
+/// Writes a value that another thread may be reading, or writing too, straight to memory.
+template <class T>
+KOKKOS_INLINE_FUNCTION void volatileStore(T* pointer, T value) {
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+  *static_cast<volatile T*>(pointer) = value;
+#else
+  __atomic_store(pointer, &value, __ATOMIC_RELEASE);
+#endif
+}
+
+/// Reads a flag; what its writer wrote before storeRelease() is then visible to the caller, and,
+/// once lanes or threads have been joined, to these. PTX on CUDA, because the load that Kokkos has
+/// with this order (desul's, up to 4.6 at least) compares and exchanges in a loop.
+KOKKOS_INLINE_FUNCTION unsigned loadAcquire(const unsigned* flag) {
+#if defined(__CUDA_ARCH__)
+  unsigned value;
+  asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(value) : "l"(flag) : "memory");
+  return value;
+#elif defined(__HIP_DEVICE_COMPILE__)
+  const unsigned value = volatileLoad(flag);
+  Kokkos::memory_fence();
+  return value;
+#else
+  return volatileLoad(flag);
+#endif
+}
+
+/// Raises a flag after everything that the caller has written, and that has been joined before.
+KOKKOS_INLINE_FUNCTION void storeRelease(unsigned* flag, unsigned value) {
+#if defined(__CUDA_ARCH__)
+  asm volatile("st.release.gpu.u32 [%0], %1;" ::"l"(flag), "r"(value) : "memory");
+#elif defined(__HIP_DEVICE_COMPILE__)
+  Kokkos::memory_fence();
+  volatileStore(flag, value);
+#else
+  volatileStore(flag, value);
+#endif
+}
+
+/// True where a team that runs keeps running while others wait for it, so that a kernel may spin on
+/// what teams write that have started before. In which order a device starts teams is nobody's
+/// promise: take a detail::Ticket.
+template <class Exec>
+struct TeamsMayWait {
+  static constexpr bool value = false; ///< the answer
+};
+#if defined(KOKKOS_ENABLE_CUDA)
+template <>
+struct TeamsMayWait<Kokkos::Cuda> {
+  static constexpr bool value = true;
+};
+#endif
+
+} // namespace compat
+
+namespace detail {
+
+/// The place of a team in a launch by its rank, for teams that wait for nobody.
+struct ByRank {
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION int take(const Member& member) const {
+    return member.league_rank();
+  }
+};
+
+/// Hands out nothing.
+struct PlacesByRank {
+  ByRank ofNextLaunch() const { return {}; } ///< for every team
+  void launched(int) {}                      ///< nothing to count
+};
+
+/// The place of a team in a launch by the order in which teams start: a team with ticket t may wait
+/// for those with tickets below t, which are running or have ended.
+struct Ticket {
+  unsigned* next; ///< of the teams of all launches so far
+  unsigned first; ///< of this launch
+
+  /// To be called by all lanes of a team, once. The same in all of them. Costs one atomic operation
+  /// and the barriers of a broadcast over the team.
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION int take(const Member& member) const {
+    unsigned mine = 0;
+    Kokkos::single(
+        Kokkos::PerTeam(member),
+        [&](unsigned& ticket) { ticket = Kokkos::atomic_fetch_add(next, 1U) - first; }, mine);
+    return static_cast<int>(mine);
+  }
+};
+
+/// Hands out the tickets of one launch after the other, each of which takes all of its own: what
+/// counts them is never reset, wraps around, and is memory of the device. One launch at a time.
+template <class Device>
+class Tickets {
+public:
+  Tickets() = default;
+  /// `counter` holds one zero.
+  explicit Tickets(const Kokkos::View<unsigned*, Device>& counter) : counter_(counter) {}
+
+  Ticket ofNextLaunch() const { return {counter_.data(), taken_}; } ///< the first of them on
+  void launched(int teams) { taken_ += static_cast<unsigned>(teams); } ///< after the launch
+
+private:
+  Kokkos::View<unsigned*, Device> counter_;
+  unsigned taken_ = 0;
+};
+
+} // namespace detail
+} // namespace ainvil
