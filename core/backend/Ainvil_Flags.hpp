@@ -122,8 +122,10 @@ public:
   /// `counter` holds one zero.
   explicit Tickets(const Kokkos::View<unsigned*, Device>& counter) : counter_(counter) {}
 
-  Ticket ofNextLaunch() const { return {counter_.data(), taken_}; } ///< the first of them on
-  void launched(int teams) { taken_ += static_cast<unsigned>(teams); } ///< after the launch
+  /// For all teams of it.
+  Ticket ofNextLaunch() const { return {counter_.data(), taken_}; }
+  /// To be called after the launch.
+  void launched(int teams) { taken_ += static_cast<unsigned>(teams); }
 
 private:
   Kokkos::View<unsigned*, Device> counter_;
