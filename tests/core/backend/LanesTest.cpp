@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "TestSupport.hpp"
+#include "backend/Ainvil_Allocation.hpp"
+#include "backend/Ainvil_RowTeams.hpp"
+
+namespace {
+
+using namespace ainvil;
+using namespace ainvil::test;
+using Device = DefaultDevice;
+using Exec = Device::execution_space;
+
+constexpr int items = 200; // more than three times what a warp or wavefront takes at once
+
+/// out(row, k) = n - 1 - k for k in [begin, n), through scratch memory that other lanes wrote.
+struct Reversed {
+  Kokkos::View<int**, Kokkos::LayoutRight, Device> out;
+  int begin;
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal row, void* scratch) const {
+    int* written = static_cast<int*>(scratch);
+    detail::forLanes(member, items, [&](const int k) { written[k] = k; });
+    detail::forLanes(member, begin, items,
+                     [&](const int k) { out(row, k) = written[items - 1 - k]; });
+    // What one lane does is seen by all after a join, too.
+    Kokkos::single(Kokkos::PerThread(member), [&]() { written[0] = row; });
+    detail::joinLanes(member);
+    detail::forLanes(member, begin, [&](const int k) { out(row, k) = written[0]; });
+  }
+};
+
+TEST(Lanes, SeeWhatTheOthersWroteBeforeALoopEnded) {
+  const Ordinal n = 300;
+  const int begin = 70;
+  Kokkos::View<int**, Kokkos::LayoutRight, Device> out("out", n, items);
+  detail::forEachRow(Exec(), "reversed", n, detail::RowTeams::forWork<Exec>(items),
+                     Reversed{out, begin}, items * sizeof(int));
+  const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), out);
+  for (Ordinal row = 0; row < n; ++row)
+    for (int k = 0; k < items; ++k)
+      ASSERT_EQ(host(row, k), k < begin ? row : items - 1 - k) << row << " " << k;
+}
+
+TEST(Lanes, UnrolledLoopsCallInOrder) {
+  std::vector<int> calls;
+  unrolled<4>([&](int i) { calls.push_back(i); });
+  EXPECT_EQ(calls, (std::vector<int>{0, 1, 2, 3}));
+  calls.clear();
+  unrolledWhile<8>([&](int i) {
+    calls.push_back(i);
+    return i < 2;
+  });
+  EXPECT_EQ(calls, (std::vector<int>{0, 1, 2}));
+  calls.clear();
+  unrolledBy<4, int>(3, 20, 5, [&](int i) { calls.push_back(i); });
+  EXPECT_EQ(calls, (std::vector<int>{3, 8, 13, 18}));
+  unrolledBy<4, int>(3, 3, 5, [&](int) { FAIL() << "an empty range has no call"; });
+}
+
+struct CountVisits {
+  Kokkos::View<int*, Device> visits;
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal row, void*) const {
+    Kokkos::single(Kokkos::PerThread(member), [&]() { Kokkos::atomic_add(&visits(row), 1); });
+  }
+};
+
+TEST(Tickets, HandOutEveryRowOnceALaunch) {
+  Kokkos::View<int*, Device> visits("visits", 1000);
+  detail::Tickets<Device> tickets(allocateZeros<unsigned, Device>(Exec(), "next", 1));
+  const auto shape = detail::RowTeams::forWork<Exec>(items);
+  // Launches of different numbers of teams share the counter.
+  for (const Ordinal rows : {1000, 37, 1000})
+    detail::forEachRow(Exec(), "visits", rows, shape, CountVisits{visits}, 0, tickets);
+  const auto counted = toHost(visits);
+  for (size_t row = 0; row < counted.size(); ++row)
+    ASSERT_EQ(counted[row], row < 37 ? 3 : 2) << row;
+}
+
+} // namespace
