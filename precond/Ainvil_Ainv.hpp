@@ -35,6 +35,9 @@ struct AinvParameters {
   Storage storage = Storage::Native;                 ///< of the factors
   BreakdownPolicy breakdown = BreakdownPolicy::Fail; ///< for pivots that are not positive
   double shift = 1e-3; ///< pivot that BreakdownPolicy::Shift takes, relative to |a_jj|
+
+  /// The keys that name them; the words of `storage` depend on the precision of the vectors.
+  static const ParameterTable<AinvParameters>& table(bool float_vectors);
 };
 
 /// The rule that is meant: what DropRule::Auto stands for.
@@ -87,7 +90,10 @@ public:
 
   using Parameters = AinvParameters; ///< what it is made with
 
-  static const ParameterTable<Parameters>& parameterTable(); ///< the keys that name them
+  /// The keys that name them.
+  static const ParameterTable<Parameters>& parameterTable() {
+    return Parameters::table(std::is_same<Scalar, float>::value);
+  }
 
   /// \throws InvalidArgument for parameters out of range.
   explicit Ainv(const AinvParameters& parameters);

@@ -21,6 +21,8 @@ struct ChebyshevParameters {
   /// A block counts as singular where a row or column of it has no entry above so many eps of
   /// double times the largest entry of its row of A; >= 0.
   double pivot_tolerance = 10;
+
+  static const ParameterTable<ChebyshevParameters>& table(); ///< the keys that name them
 };
 
 /// M^-1 x = y_m, m the degree, of the Chebyshev iteration for D^-1 A y = D^-1 x from y_0 = 0, with
@@ -52,7 +54,8 @@ public:
   using typename Base::Matrix;
   using Parameters = ChebyshevParameters; ///< what it is made with
 
-  static const ParameterTable<Parameters>& parameterTable(); ///< the keys that name them
+  /// The keys that name them.
+  static const ParameterTable<Parameters>& parameterTable() { return Parameters::table(); }
 
   /// \throws InvalidArgument for parameters out of range.
   explicit Chebyshev(const ChebyshevParameters& parameters);

@@ -30,7 +30,7 @@ PreconditionerPtr<Scalar, Device> detail::makePreconditioner(const std::string& 
   if (method == nullptr)
     specification.fail(
         message("unknown method '", specification.method(), "', known are ", knownMethods()));
-  const MethodMaker<Scalar, Device> make = method->read(specification);
+  const auto make = std::any_cast<MethodMaker<Scalar, Device>>(method->read(specification));
   specification.finish(method->parameters());
   return specification.orFail(make);
 }
@@ -41,7 +41,7 @@ FsaiParameters<Device> fsaiParameters(const std::string& text) {
   if (specification.method() != "fsai")
     specification.fail("the method must be fsai");
   const auto& table = Fsai<Scalar, Device>::parameterTable();
-  const FsaiParameters<Device> parameters = table.read(specification);
+  const FsaiOptions parameters = table.read(specification);
   specification.finish(table.help());
   return parameters;
 }

@@ -17,12 +17,11 @@ struct FsaiAdaptive {
   /// A row stops after a step that left more than (1 - tolerance) of its psi_i, see Fsai; 0: none
   /// stops for that.
   double tolerance = 0.01;
-  int power = 0; ///< rows start from this power of A~ in place of FsaiParameters::power
+  int power = 0; ///< rows start from this power of A~ in place of FsaiOptions::power
 };
 
-/// Pattern, filter and storage of G.
-template <class Device>
-struct FsaiParameters {
+/// Pattern, filter and storage of G, but for arrays in memory.
+struct FsaiOptions {
   /// Pattern: sparsified A~ of the blocks with ||A_ij|| > tau sqrt(||A_ii|| ||A_jj||); then `power`
   /// steps of B <- Low(B A~) from the identity. With max_row > 0 each step keeps that many blocks a
   /// row, those where the product of the scaled norms ||A_ij|| / sqrt(||A_ii|| ||A_jj||) is
@@ -30,12 +29,6 @@ struct FsaiParameters {
   double tau = 0.01;
   int power = 2;   ///< steps
   int max_row = 0; ///< blocks a row, its diagonal one included; 0: any number
-  /// Pattern given by the user instead, in block rows. Must be lower triangular; the diagonal may
-  /// be present or not.
-  Graph<Device> pattern;
-  /// Rows of G that are wanted: where there is a 0, row i of G becomes the diagonal block alone.
-  /// Empty: all are. For a matrix that is part of a larger one, rows at its edge cannot be right.
-  Kokkos::View<const char*, Device> wanted;
   /// With steps > 0 rows start from the power of A~ that it names, or from the user's pattern, and
   /// grow up to max_row blocks.
   FsaiAdaptive adaptive;
@@ -48,6 +41,24 @@ struct FsaiParameters {
   /// Memory for those local systems that do not fit fast memory; rows are worked on in chunks of
   /// this size. One system is always allowed for.
   Offset chunk_bytes = Offset(256) << 20;
+
+  /// The keys that name them; the words of `storage` depend on the precision of the vectors.
+  static const ParameterTable<FsaiOptions>& table(bool float_vectors);
+};
+
+/// All of Fsai.
+template <class Device>
+struct FsaiParameters : FsaiOptions {
+  FsaiParameters() = default;
+  /// With the pattern that tau and power make, and all rows wanted.
+  FsaiParameters(const FsaiOptions& options) : FsaiOptions(options) {}
+
+  /// Pattern given by the user instead, in block rows. Must be lower triangular; the diagonal may
+  /// be present or not.
+  Graph<Device> pattern;
+  /// Rows of G that are wanted: where there is a 0, row i of G becomes the diagonal block alone.
+  /// Empty: all are. For a matrix that is part of a larger one, rows at its edge cannot be right.
+  Kokkos::View<const char*, Device> wanted;
 };
 
 /// M^-1 = G^T G with G lower triangular on a given pattern, minimising || I - G L ||_F over it,
@@ -94,7 +105,10 @@ public:
 
   using Parameters = FsaiParameters<Device>; ///< what it is made with
 
-  static const ParameterTable<Parameters>& parameterTable(); ///< the keys that name them
+  /// The keys that name them.
+  static const ParameterTable<FsaiOptions>& parameterTable() {
+    return FsaiOptions::table(std::is_same<Scalar, float>::value);
+  }
 
   /// \throws InvalidArgument for parameters out of range.
   explicit Fsai(const FsaiParameters<Device>& parameters);

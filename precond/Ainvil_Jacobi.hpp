@@ -40,6 +40,8 @@ struct JacobiParameters {
   /// A block counts as singular where a row or column of it has no entry above so many eps of
   /// double times the largest entry of its row of A; >= 0.
   double pivot_tolerance = 10;
+
+  static const ParameterTable<JacobiParameters>& table(); ///< the keys that name them
 };
 
 /// M = the diagonal blocks of A, or its scalar diagonal; the inverses are stored.
@@ -52,9 +54,10 @@ public:
 
   using Parameters = JacobiParameters; ///< what it is made with
 
-  static const ParameterTable<Parameters>& parameterTable(); ///< the keys that name them
+  /// The keys that name them.
+  static const ParameterTable<Parameters>& parameterTable() { return Parameters::table(); }
 
-  /// \throws InvalidArgument unless the shift is positive.
+  /// \throws InvalidArgument for parameters out of range.
   explicit Jacobi(JacobiParameters parameters);
 
   std::string description() const override;

@@ -19,10 +19,10 @@ namespace {
 /// when a static library is linked.
 void addAll() {
   const OwnTable own;
-  const GivenTable<IdentityParameters> none{ParameterTable<IdentityParameters>()};
-  const GivenTable<ExactParameters> exact{ParameterTable<ExactParameters>()};
-  const GivenTable<SweepParameters> jacobi{SweepParameters::table(SweepMode::Jacobi)};
-  const GivenTable<SweepParameters> async{SweepParameters::table(SweepMode::Async)};
+  const GivenTable<IdentityParameters> none{shared(ParameterTable<IdentityParameters>())};
+  const GivenTable<ExactParameters> exact{shared(ParameterTable<ExactParameters>())};
+  const GivenTable<SweepParameters> jacobi{shared(SweepParameters::table(SweepMode::Jacobi))};
+  const GivenTable<SweepParameters> async{shared(SweepParameters::table(SweepMode::Async))};
 
   addFactorization<BlockIlu>("iluk", "block ILU(k), by level of fill", own);
   addTriangularSolver<ExactTriangularSolver>("exact", "substitution", exact);

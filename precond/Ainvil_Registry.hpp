@@ -25,6 +25,7 @@
 
 #include "ilu/Ainvil_Factorization.hpp"
 #include "parameters/Ainvil_NamedMakers.hpp"
+#include "parameters/Ainvil_ParameterTable.hpp"
 #include "triangular/Ainvil_TriangularSolver.hpp"
 
 namespace ainvil {
@@ -41,12 +42,12 @@ using TriangularSolverMaker = std::function<TriangularSolverPtr<Scalar, Device>(
 
 namespace detail {
 
-/// All names, for one type of vectors and one device.
+/// All names, for one type of vectors and one device. Their entries give makers of that type.
 template <class Scalar, class Device>
 struct Registry {
-  NamedMakers<MethodMaker<Scalar, Device>> methods{"method"};
-  NamedMakers<FactorizationMaker<Scalar, Device>> factorizations{"factorisation"};
-  NamedMakers<TriangularSolverMaker<Scalar, Device>> triangular_solvers{"triangular strategy"};
+  NamedMakers methods{"method"};                         ///< give a MethodMaker
+  NamedMakers factorizations{"factorisation"};           ///< give a FactorizationMaker
+  NamedMakers triangular_solvers{"triangular strategy"}; ///< give a TriangularSolverMaker
 };
 
 /// That of the process, without what the library brings along until addBuiltIns() has run.
@@ -81,18 +82,27 @@ void forEachCompiled(const F& f) {
   }
 }
 
+/// A table that the entries of all scalars and devices share.
+template <class Struct>
+using TablePtr = std::shared_ptr<const ParameterTable<Struct>>;
+
+template <class Struct>
+TablePtr<Struct> shared(const ParameterTable<Struct>& table) {
+  return std::make_shared<const ParameterTable<Struct>>(table);
+}
+
 /// The table that a class itself has.
 struct OwnTable {
   template <class Class>
-  static const auto& of() {
-    return Class::parameterTable();
+  static auto of() {
+    return shared(Class::parameterTable());
   }
 };
 
 /// A table that was given, for all scalars and devices.
 template <class Struct>
 struct GivenTable {
-  ParameterTable<Struct> table;
+  TablePtr<Struct> table;
 
   template <class>
   const auto& of() const {
@@ -102,13 +112,12 @@ struct GivenTable {
 
 /// The entry of a name: keys of the table, and with what these say maker(parameters).
 template <class Maker, class Struct, class MakerOf>
-auto entryOf(const std::string& name, const std::string& meaning,
-             const ParameterTable<Struct>& table, MakerOf maker) {
-  using Entry = typename NamedMakers<Maker>::Entry;
-  return Entry{name, meaning, [table] { return table.help(); },
-               [table, maker](Specification& specification) -> Maker {
-                 return maker(table.read(specification));
-               }};
+NamedMakers::Entry entryOf(const std::string& name, const std::string& meaning,
+                           const TablePtr<Struct>& table, MakerOf maker) {
+  return {name, meaning, [table] { return table->help(); },
+          [table, maker](Specification& specification) -> std::any {
+            return Maker(maker(table->read(specification)));
+          }};
 }
 
 template <template <class, class> class Method, class Tables>
@@ -126,8 +135,9 @@ void addMethod(const std::string& name, const std::string& meaning, const Tables
 }
 
 /// Adds a component of ilu to those of its kind.
-template <class Scalar, class Device, class Kind, class Entry>
-void addComponent(Registry<Scalar, Device>& registry, Kind& kind, const Entry& entry) {
+template <class Scalar, class Device>
+void addComponent(Registry<Scalar, Device>& registry, NamedMakers& kind,
+                  const NamedMakers::Entry& entry) {
   if (const auto ilu = registry.methods.find("ilu"))
     requireFree({entry.name, entry.meaning, entry.parameters()}, kind.help(), ilu->parameters());
   kind.add(entry, true);
@@ -184,7 +194,7 @@ template <template <class, class> class Method, class Struct>
 void registerMethod(const std::string& name, const std::string& meaning,
                     const ParameterTable<Struct>& table) {
   detail::addBuiltIns();
-  detail::addMethod<Method>(name, meaning, detail::GivenTable<Struct>{table});
+  detail::addMethod<Method>(name, meaning, detail::GivenTable<Struct>{detail::shared(table)});
 }
 
 /// The same for a class with a static function parameterTable(), as those of the library have: its
@@ -203,7 +213,7 @@ template <template <class, class> class Class, class Struct>
 void registerFactorization(const std::string& name, const std::string& meaning,
                            const ParameterTable<Struct>& table) {
   detail::addBuiltIns();
-  detail::addFactorization<Class>(name, meaning, detail::GivenTable<Struct>{table});
+  detail::addFactorization<Class>(name, meaning, detail::GivenTable<Struct>{detail::shared(table)});
 }
 
 /// The same for a class with a static function parameterTable().
@@ -220,7 +230,8 @@ template <template <class, class, class> class Class, class Struct>
 void registerTriangularSolver(const std::string& name, const std::string& meaning,
                               const ParameterTable<Struct>& table) {
   detail::addBuiltIns();
-  detail::addTriangularSolver<Class>(name, meaning, detail::GivenTable<Struct>{table});
+  detail::addTriangularSolver<Class>(name, meaning,
+                                     detail::GivenTable<Struct>{detail::shared(table)});
 }
 
 /// The same for a class with a static function parameterTable().

@@ -8,6 +8,7 @@
 #include "dense/Ainvil_BlockArrays.hpp"
 #include "graph/Ainvil_SortRows.hpp"
 #include "graph/Ainvil_Symmetry.hpp"
+#include "parameters/Ainvil_ParameterTable.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -112,26 +113,16 @@ void store(const typename Device::execution_space& exec, const BsrMatrix<Scalar,
 
 template <class Scalar, class Device>
 Ainv<Scalar, Device>::Ainv(const AinvParameters& parameters)
-    : parameters_(parameters), factors_(new detail::InverseFactors<Scalar, Device>()) {
-  const auto require = [](bool good, const auto&... text) {
-    if (!good)
-      throw InvalidArgument(message(text...));
-  };
-  require(parameters_.drop >= 0 && std::isfinite(parameters_.drop),
-          "the drop tolerance must be a number of at least 0, but it is ", parameters_.drop);
-  require(parameters_.max_column >= 0,
-          "the limit of entries a column must not be negative (0: no limit), but it is ",
-          parameters_.max_column);
-  require(parameters_.max_fill >= 0 && std::isfinite(parameters_.max_fill),
-          "the limit of the fill must be a number of at least 0 (0: no limit), but it is ",
-          parameters_.max_fill);
-  require(parameters_.parts >= 1, "there must be at least 1 part, but there are ",
-          parameters_.parts);
-  require(parameters_.shift > 0, "the shift must be positive, but it is ", parameters_.shift);
-}
+    : parameters_(parameterTable().checked(parameters)),
+      factors_(new detail::InverseFactors<Scalar, Device>()) {}
 
 template <class Scalar, class Device>
 Ainv<Scalar, Device>::~Ainv() = default;
+
+template <class Scalar, class Device>
+std::string Ainv<Scalar, Device>::description() const {
+  return message("ainv: {", parameterTable().describe(parameters_), "}");
+}
 
 template <class Scalar, class Device>
 void Ainv<Scalar, Device>::doInitialize(const execution_space& exec, const Matrix& a) {

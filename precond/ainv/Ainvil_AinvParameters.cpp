@@ -10,15 +10,13 @@ DropRule dropRule(const AinvParameters& parameters) {
   return parameters.symmetric ? DropRule::Relative : DropRule::Absolute;
 }
 
-template <class Scalar, class Device>
-const ParameterTable<AinvParameters>& Ainv<Scalar, Device>::parameterTable() {
+const ParameterTable<AinvParameters>& AinvParameters::table(bool float_vectors) {
   using P = AinvParameters;
-  const auto make = [] {
+  const auto make = [](bool in_float) {
     ParameterTable<P> table;
     table
         .choice("variant", "ainv: variant", &P::stabilized,
-                std::vector<std::pair<std::string, bool>>{
-                    {"ainv", false}, {"sainv", true}, {"bainv", true}},
+                {{"ainv", false}, {"sainv", true}, {"bainv", true}},
                 "stabilised; plain; stabilised, without the entries between parts")
         .details("`sainv` does not break down on SPD matrices.")
         .needs("variant", "bainv", "parts", "the number of parts")
@@ -27,9 +25,9 @@ const ParameterTable<AinvParameters>& Ainv<Scalar, Device>::parameterTable() {
         .details("Smaller: fewer iterations, more entries, a set-up that grows faster than they "
                  "do. 0: the exact inverse factors.")
         .choice("drop-rule", "ainv: drop rule", &P::drop_rule,
-                std::vector<std::pair<std::string, DropRule>>{{"auto", DropRule::Auto},
-                                                              {"absolute", DropRule::Absolute},
-                                                              {"relative", DropRule::Relative}},
+                {{"auto", DropRule::Auto},
+                 {"absolute", DropRule::Absolute},
+                 {"relative", DropRule::Relative}},
                 "of Z; of Z for A scaled to a unit diagonal; auto: this if symmetric=yes")
         .details("`auto`: `relative` with `symmetric=yes`, `absolute` with `no`.")
         .integer("max-col", "ainv: max entries per column", &P::max_column, 0,
@@ -42,16 +40,16 @@ const ParameterTable<AinvParameters>& Ainv<Scalar, Device>::parameterTable() {
                  "leave out the entries of A between n parts; bainv needs it")
         .details("METIS makes the parts; it is serial.")
         .choice("order", "ainv: order", &P::order,
-                std::vector<std::pair<std::string, Ordering>>{{"natural", Ordering::Natural},
-                                                              {"rcm", Ordering::Rcm},
-                                                              {"nd", Ordering::NestedDissection}},
+                {{"natural", Ordering::Natural},
+                 {"rcm", Ordering::Rcm},
+                 {"nd", Ordering::NestedDissection}},
                 "elimination order")
         .details("`nd` (METIS, serial) makes short chains and less fill, and takes longer than the "
                  "factors.")
         .flag("symmetric", "ainv: symmetric", &P::symmetric,
               "one factor Z, or Z and W for any matrix")
         .details("Both take twice the work and memory.");
-    detail::addStorage<Scalar>(table, "precision in which the factors are stored");
+    detail::addStorage(table, in_float, "precision in which the factors are stored");
     detail::addBreakdown(table,
                          "For a pivot that is not positive (zero, if not symmetric): throw, take "
                          "shift |a_jj|, take |a_jj|.",
@@ -64,20 +62,8 @@ const ParameterTable<AinvParameters>& Ainv<Scalar, Device>::parameterTable() {
                      })
         .describedBy({"max-col?", "max-fill?", "parts?", "symmetric?", "order", "storage"});
   };
-  static const ParameterTable<P> table = make();
-  return table;
+  static const ParameterTable<P> of_double = make(false), of_float = make(true);
+  return float_vectors ? of_float : of_double;
 }
-
-template <class Scalar, class Device>
-std::string Ainv<Scalar, Device>::description() const {
-  return message("ainv: {", parameterTable().describe(parameters_), "}");
-}
-
-#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  template const ParameterTable<AinvParameters>& Ainv<double, DEVICE>::parameterTable();           \
-  template const ParameterTable<AinvParameters>& Ainv<float, DEVICE>::parameterTable();            \
-  template std::string Ainv<double, DEVICE>::description() const;                                  \
-  template std::string Ainv<float, DEVICE>::description() const;
-AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
 
 } // namespace ainvil

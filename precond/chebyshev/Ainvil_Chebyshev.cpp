@@ -10,32 +10,13 @@ namespace ainvil {
 
 template <class Scalar, class Device>
 Chebyshev<Scalar, Device>::Chebyshev(const ChebyshevParameters& parameters)
-    : parameters_(parameters) {
-  const auto require = [](bool good, const auto&... text) {
-    if (!good)
-      throw InvalidArgument(message(text...));
-  };
-  const ChebyshevParameters& p = parameters_;
-  require(p.degree >= 1, "the degree must be at least 1, but it is ", p.degree);
-  require(p.largest >= 0 && std::isfinite(p.largest),
-          "the largest eigenvalue must be a number of at least 0, but it is ", p.largest);
-  require(p.smallest >= 0 && std::isfinite(p.smallest),
-          "the smallest eigenvalue must be a number of at least 0, but it is ", p.smallest);
-  require(p.largest == 0 || p.smallest < p.largest, "the smallest eigenvalue, ", p.smallest,
-          ", must lie below the largest one, ", p.largest);
-  require(p.ratio > 1 && std::isfinite(p.ratio),
-          "the ratio of the eigenvalues must be above 1, but it is ", p.ratio);
-  require(p.power_steps >= 1, "the number of power steps must be at least 1, but it is ",
-          p.power_steps);
-  require(p.boost > 0 && std::isfinite(p.boost),
-          "the boost of the estimate must be positive, but it is ", p.boost);
-  require(p.shift > 0, "the shift must be positive, but it is ", p.shift);
-  require(p.pivot_tolerance >= 0, "the pivot tolerance must not be negative, but it is ",
-          p.pivot_tolerance);
+    : parameters_(parameterTable().checked(parameters)) {
+  if (parameters_.largest > 0 && parameters_.smallest >= parameters_.largest)
+    throw InvalidArgument(message("the smallest eigenvalue, ", parameters_.smallest,
+                                  ", must lie below the largest one, ", parameters_.largest));
 }
 
-template <class Scalar, class Device>
-const ParameterTable<ChebyshevParameters>& Chebyshev<Scalar, Device>::parameterTable() {
+const ParameterTable<ChebyshevParameters>& ChebyshevParameters::table() {
   using P = ChebyshevParameters;
   const auto make = [] {
     const auto isEstimated = [](const P& p) { return p.largest == 0; };

@@ -10,6 +10,7 @@
 #include "graph/Ainvil_CountRows.hpp"
 #include "graph/Ainvil_SelectEntries.hpp"
 #include "graph/Ainvil_Symmetry.hpp"
+#include "parameters/Ainvil_ParameterTable.hpp"
 
 namespace ainvil {
 namespace {
@@ -54,32 +55,19 @@ void compareRowMaps(const typename Device::execution_space& exec,
 
 template <class Scalar, class Device>
 Fsai<Scalar, Device>::Fsai(const FsaiParameters<Device>& parameters) : parameters_(parameters) {
-  const auto require = [](bool good, const auto&... text) {
-    if (!good)
-      throw InvalidArgument(message(text...));
-  };
-  require(parameters_.tau >= 0 && parameters_.tau < 1,
-          "the threshold tau must lie in [0, 1), but it is ", parameters_.tau);
-  require(parameters_.power >= 0, "the pattern power must not be negative, but it is ",
-          parameters_.power);
-  require(parameters_.max_row >= 0,
-          "the limit of blocks a row must not be negative (0: no limit), but it is ",
-          parameters_.max_row);
-  const FsaiAdaptive& adaptive = parameters_.adaptive;
-  require(adaptive.steps >= 0,
-          "the adaptive steps must not be negative (0: static pattern), but there are ",
-          adaptive.steps);
-  require(adaptive.per_step >= 1, "an adaptive step must add at least 1 block, but it adds ",
-          adaptive.per_step);
-  require(adaptive.tolerance >= 0 && adaptive.tolerance < 1,
-          "the adaptive tolerance must lie in [0, 1), but it is ", adaptive.tolerance);
-  require(adaptive.power >= 0, "the power of the starting pattern must not be negative, but it is ",
-          adaptive.power);
-  require(parameters_.filter >= 0 && parameters_.filter < 1,
-          "the post-filter must lie in [0, 1), but it is ", parameters_.filter);
-  require(parameters_.shift > 0, "the shift must be positive, but it is ", parameters_.shift);
-  require(parameters_.chunk_bytes > 0, "the size of a chunk must be positive, but it is ",
-          parameters_.chunk_bytes);
+  parameterTable().checked(parameters);
+}
+
+template <class Scalar, class Device>
+std::string Fsai<Scalar, Device>::description() const {
+  const bool is_given = parameters_.pattern.row_map.extent(0) > 0;
+  std::vector<std::string> unused;
+  if (is_given)
+    unused = {"power"};
+  if (is_given && parameters_.adaptive.steps == 0)
+    unused.insert(unused.end(), {"tau", "max-row"});
+  return message("fsai: {", is_given ? "pattern: user, " : "",
+                 parameterTable().describe(parameters_, unused), "}");
 }
 
 template <class Scalar, class Device>

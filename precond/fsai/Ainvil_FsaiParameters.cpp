@@ -4,12 +4,10 @@
 
 namespace ainvil {
 
-template <class Scalar, class Device>
-const ParameterTable<FsaiParameters<Device>>& Fsai<Scalar, Device>::parameterTable() {
-  using P = FsaiParameters<Device>;
+const ParameterTable<FsaiOptions>& FsaiOptions::table(bool float_vectors) {
+  using P = FsaiOptions;
   const auto grows = [](const P& p) { return p.adaptive.steps > 0; };
-  const auto isGiven = [](const P& p) { return p.pattern.row_map.extent(0) > 0; };
-  const auto make = [&] {
+  const auto make = [&](bool in_float) {
     ParameterTable<P> table;
     table
         .number("tau", "fsai: threshold", &P::tau, NumberRange::NonNegative,
@@ -42,7 +40,7 @@ const ParameterTable<FsaiParameters<Device>>& Fsai<Scalar, Device>::parameterTab
                 "drop blocks of G below this part of their row's norm")
         .below(1)
         .details("0: none, and no pass for it. Cheaper applications, more iterations.");
-    detail::addStorage<Scalar>(table, "precision in which G is stored")
+    detail::addStorage(table, in_float, "precision in which G is stored")
         .details("`fsai` over ranks takes `double` only.")
         .integer("chunk-mib", "fsai: chunk size", &P::chunk_bytes, 1,
                  "memory for local systems that do not fit fast memory, MiB")
@@ -52,34 +50,11 @@ const ParameterTable<FsaiParameters<Device>>& Fsai<Scalar, Device>::parameterTab
                          "For local systems that are not SPD: throw, try (1 + shift) times its "
                          "diagonal, keep the diagonal block alone.",
                          "See there.");
-    const auto text = [](const auto& value) { return message(value); };
-    return table.describedBy("pattern", [=](const P& p) { return isGiven(p) ? "user" : ""; })
-        .describedBy("tau", [=](const P& p) { return isGiven(p) && !grows(p) ? "" : text(p.tau); })
-        .describedBy("power",
-                     [=](const P& p) {
-                       return isGiven(p) ? "" : text(grows(p) ? p.adaptive.power : p.power);
-                     })
-        .describedBy({"adaptive?", "per-step", "tolerance"})
-        .describedBy("max-row",
-                     [=](const P& p) {
-                       return p.max_row > 0 && (grows(p) || !isGiven(p)) ? text(p.max_row) : "";
-                     })
-        .describedBy({"filter", "storage"});
+    return table.describedBy(
+        {"tau", "power", "adaptive?", "per-step", "tolerance", "max-row?", "filter", "storage"});
   };
-  static const ParameterTable<P> table = make();
-  return table;
+  static const ParameterTable<P> of_double = make(false), of_float = make(true);
+  return float_vectors ? of_float : of_double;
 }
-
-template <class Scalar, class Device>
-std::string Fsai<Scalar, Device>::description() const {
-  return message("fsai: {", parameterTable().describe(parameters_), "}");
-}
-
-#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  template const ParameterTable<FsaiParameters<DEVICE>>& Fsai<double, DEVICE>::parameterTable();   \
-  template const ParameterTable<FsaiParameters<DEVICE>>& Fsai<float, DEVICE>::parameterTable();    \
-  template std::string Fsai<double, DEVICE>::description() const;                                  \
-  template std::string Fsai<float, DEVICE>::description() const;
-AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
 
 } // namespace ainvil

@@ -82,22 +82,10 @@ struct ResidualRow {
 } // namespace
 
 template <class Scalar, class Device>
-BlockIlu<Scalar, Device>::BlockIlu(BlockIluParameters parameters) : parameters_(parameters) {
-  if (parameters_.level < 0)
-    throw InvalidArgument(
-        message("the fill level must not be negative, but it is ", parameters_.level));
-  if (parameters_.sweeps < 0)
-    throw InvalidArgument(message("the number of factorisation sweeps must not be negative, but ",
-                                  "it is ", parameters_.sweeps));
-  if (!(parameters_.shift > 0))
-    throw InvalidArgument(message("the shift must be positive, but it is ", parameters_.shift));
-  if (!(parameters_.pivot_tolerance >= 0))
-    throw InvalidArgument(message("the pivot tolerance must not be negative, but it is ",
-                                  parameters_.pivot_tolerance));
-}
+BlockIlu<Scalar, Device>::BlockIlu(BlockIluParameters parameters)
+    : parameters_(parameterTable().checked(parameters)) {}
 
-template <class Scalar, class Device>
-const ParameterTable<BlockIluParameters>& BlockIlu<Scalar, Device>::parameterTable() {
+const ParameterTable<BlockIluParameters>& BlockIluParameters::table() {
   using P = BlockIluParameters;
   const auto make = [] {
     ParameterTable<P> table;

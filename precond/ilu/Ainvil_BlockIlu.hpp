@@ -20,6 +20,8 @@ struct BlockIluParameters {
   /// A pivot block counts as singular where a row or column of it has no entry above so many eps
   /// times the largest entry of its row of A; >= 0.
   double pivot_tolerance = 10;
+
+  static const ParameterTable<BlockIluParameters>& table(); ///< the keys that name them
 };
 
 /// A ~ L U in Crout's normalisation: L = D + S_L is lower triangular with the pivot blocks on its
@@ -41,7 +43,8 @@ public:
   using typename Base::Matrix;
   using Parameters = BlockIluParameters; ///< what it is made with
 
-  static const ParameterTable<Parameters>& parameterTable(); ///< the keys that name them
+  /// The keys that name them.
+  static const ParameterTable<Parameters>& parameterTable() { return Parameters::table(); }
 
   /// \throws InvalidArgument for parameters out of range.
   explicit BlockIlu(BlockIluParameters parameters);

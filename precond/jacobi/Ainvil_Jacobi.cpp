@@ -5,23 +5,12 @@
 
 namespace ainvil {
 
-template <class Scalar, class Device>
-Jacobi<Scalar, Device>::Jacobi(JacobiParameters parameters) : parameters_(parameters) {
-  if (!(parameters_.shift > 0))
-    throw InvalidArgument(message("the shift must be positive, but it is ", parameters_.shift));
-  if (!(parameters_.pivot_tolerance >= 0))
-    throw InvalidArgument(message("the pivot tolerance must not be negative, but it is ",
-                                  parameters_.pivot_tolerance));
-}
-
-template <class Scalar, class Device>
-const ParameterTable<JacobiParameters>& Jacobi<Scalar, Device>::parameterTable() {
+const ParameterTable<JacobiParameters>& JacobiParameters::table() {
   using P = JacobiParameters;
   const auto make = [] {
     ParameterTable<P> table;
     table
-        .choice("variant", "jacobi: variant", &P::point,
-                std::vector<std::pair<std::string, bool>>{{"block", false}, {"point", true}},
+        .choice("variant", "jacobi: variant", &P::point, {{"block", false}, {"point", true}},
                 "blocks of the matrix, or its scalar diagonal")
         .details("b^2 values a block row against b.")
         .describedBy({"variant"});
@@ -31,6 +20,10 @@ const ParameterTable<JacobiParameters>& Jacobi<Scalar, Device>::parameterTable()
   static const ParameterTable<P> table = make();
   return table;
 }
+
+template <class Scalar, class Device>
+Jacobi<Scalar, Device>::Jacobi(JacobiParameters parameters)
+    : parameters_(parameterTable().checked(parameters)) {}
 
 template <class Scalar, class Device>
 std::string Jacobi<Scalar, Device>::description() const {

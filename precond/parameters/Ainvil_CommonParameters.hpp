@@ -15,10 +15,9 @@ void addBreakdown(ParameterTable<Struct>& table, const std::string& details,
                   const std::string& shift_details) {
   table
       .choice("breakdown", "breakdown: policy", &Struct::breakdown,
-              std::vector<std::pair<std::string, BreakdownPolicy>>{
-                  {"fail", BreakdownPolicy::Fail},
-                  {"shift", BreakdownPolicy::Shift},
-                  {"replace", BreakdownPolicy::Replace}},
+              {{"fail", BreakdownPolicy::Fail},
+               {"shift", BreakdownPolicy::Shift},
+               {"replace", BreakdownPolicy::Replace}},
               "what to do with a singular pivot block")
       .details(details)
       .number("shift", "breakdown: shift", &Struct::shift, NumberRange::Positive,
@@ -48,17 +47,18 @@ void addPivots(ParameterTable<Struct>& table, const std::string& block, const st
                "is singular in itself only.");
 }
 
-/// `storage`, a member of this name. float is the precision of the vectors where Scalar is.
-template <class Scalar, class Struct>
-ParameterTable<Struct>& addStorage(ParameterTable<Struct>& table, const std::string& help) {
-  using Choices = std::vector<std::pair<std::string, Storage>>;
-  return table.choice("storage", "storage: precision", &Struct::storage,
-                      std::is_same<Scalar, float>::value
-                          ? Choices{{"float", Storage::Native}, {"bfloat16", Storage::BFloat16}}
-                          : Choices{{"double", Storage::Native},
-                                    {"float", Storage::Float},
-                                    {"bfloat16", Storage::BFloat16}},
-                      help);
+/// `storage`, a member of this name. float is the precision of the vectors with `float_vectors`.
+template <class Struct>
+ParameterTable<Struct>& addStorage(ParameterTable<Struct>& table, bool float_vectors,
+                                   std::string_view help) {
+  const char *key = "storage", *name = "storage: precision";
+  if (float_vectors)
+    return table.choice(key, name, &Struct::storage,
+                        {{"float", Storage::Native}, {"bfloat16", Storage::BFloat16}}, help);
+  return table.choice(
+      key, name, &Struct::storage,
+      {{"double", Storage::Native}, {"float", Storage::Float}, {"bfloat16", Storage::BFloat16}},
+      help);
 }
 
 } // namespace detail

@@ -126,23 +126,15 @@ template <class Storage, class Scalar, class Device>
 IsaiTriangularSolver<Storage, Scalar, Device>::IsaiTriangularSolver(
     const IsaiParameters<Device>& parameters)
     : parameters_(parameters) {
-  if (parameters_.power < 1)
-    throw InvalidArgument(
-        message("the pattern power must be at least 1, but it is ", parameters_.power));
-  if (parameters_.relax < 0 && parameters_.relax != IsaiParameters<Device>::relax_auto)
-    throw InvalidArgument(message("the number of relaxation steps must not be negative, but it is ",
-                                  parameters_.relax));
-  if (parameters_.relax_limit < 0)
-    throw InvalidArgument(message("the limit of relaxation steps must not be negative, but it is ",
-                                  parameters_.relax_limit));
-  if (!(parameters_.relax_threshold > 0))
-    throw InvalidArgument(message("the relaxation threshold must be positive, but it is ",
-                                  parameters_.relax_threshold));
+  parameterTable().checked(parameters);
 }
 
 template <class Storage, class Scalar, class Device>
 std::string IsaiTriangularSolver<Storage, Scalar, Device>::description() const {
-  return "isai, " + parameterTable().describe(parameters_);
+  const bool is_given = parameters_.lower_pattern.row_map.extent(0) > 0 ||
+                        parameters_.upper_pattern.row_map.extent(0) > 0;
+  return is_given ? "isai, pattern: user, " + parameterTable().describe(parameters_, {"power"})
+                  : "isai, " + parameterTable().describe(parameters_);
 }
 
 template <class Storage, class Scalar, class Device>

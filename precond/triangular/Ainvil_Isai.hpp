@@ -11,9 +11,8 @@ namespace ainvil {
 /// pattern S: Rows, (M T)_ij = I_ij, or Columns, (T M)_ij = I_ij, for (i, j) in S.
 enum class IsaiSide { Rows, Columns };
 
-/// Pattern and relaxation of IsaiTriangularSolver.
-template <class Device>
-struct IsaiParameters {
+/// Pattern and relaxation of IsaiTriangularSolver, but for patterns in memory.
+struct IsaiOptions {
   static constexpr int relax_auto = -1; ///< value of `relax`
 
   int power = 1;                  ///< pattern S(|T|^power)
@@ -24,12 +23,21 @@ struct IsaiParameters {
   int relax = 0;
   double relax_threshold = 0.05; ///< residual that relax_auto accepts
   int relax_limit = 12;          ///< relax_auto tries no more steps than this
+
+  static const ParameterTable<IsaiOptions>& table(); ///< the keys that name them
+};
+
+/// All of IsaiTriangularSolver.
+template <class Device>
+struct IsaiParameters : IsaiOptions {
+  IsaiParameters() = default;
+  /// With the pattern of a power.
+  IsaiParameters(const IsaiOptions& options) : IsaiOptions(options) {}
+
   /// Pattern given by the user instead of a power, for L and for U, in block rows. Each must lie in
   /// its triangle; the diagonal may be present or not.
   Graph<Device> lower_pattern;
   Graph<Device> upper_pattern; ///< likewise
-
-  static const ParameterTable<IsaiParameters>& table(); ///< the keys that name them
 };
 
 /// The incomplete sparse approximate inverse M of a triangular block matrix T, applied by a sparse
@@ -57,7 +65,7 @@ public:
   using Parameters = IsaiParameters<Device>; ///< what it is made with
 
   /// The keys that name the parameters.
-  static const ParameterTable<Parameters>& parameterTable() { return Parameters::table(); }
+  static const ParameterTable<IsaiOptions>& parameterTable() { return IsaiOptions::table(); }
 
   /// \throws InvalidArgument for parameters out of range.
   explicit IsaiTriangularSolver(const IsaiParameters<Device>& parameters);

@@ -82,18 +82,7 @@ struct AsyncSweep {
 template <class Storage, class Scalar, class Device>
 SweepTriangularSolver<Storage, Scalar, Device>::SweepTriangularSolver(
     const SweepParameters& parameters)
-    : parameters_(parameters) {
-  const int fewest = parameters_.start == SweepStart::Zero ? 1 : 0;
-  if (parameters_.sweeps < fewest)
-    throw InvalidArgument(message("the number of sweeps must be at least ", fewest, ", but it is ",
-                                  parameters_.sweeps));
-  if (!(parameters_.damping > 0 && parameters_.damping < 2))
-    throw InvalidArgument(
-        message("the damping factor must lie between 0 and 2, but it is ", parameters_.damping));
-  if (!(parameters_.divergence_limit > 0))
-    throw InvalidArgument(
-        message("the divergence limit must be positive, but it is ", parameters_.divergence_limit));
-}
+    : parameters_(SweepParameters::table(parameters.mode).checked(parameters)) {}
 
 template <class Storage, class Scalar, class Device>
 std::string SweepTriangularSolver<Storage, Scalar, Device>::description() const {

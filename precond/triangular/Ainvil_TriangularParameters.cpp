@@ -8,21 +8,16 @@
 
 namespace ainvil {
 
-template <class Device>
-const ParameterTable<IsaiParameters<Device>>& IsaiParameters<Device>::table() {
-  using P = IsaiParameters;
+const ParameterTable<IsaiOptions>& IsaiOptions::table() {
+  using P = IsaiOptions;
   const auto isAuto = [](const P& p) { return p.relax == relax_auto; };
   const auto make = [&] {
-    const auto user = [](const P& p) {
-      return p.lower_pattern.row_map.extent(0) > 0 || p.upper_pattern.row_map.extent(0) > 0;
-    };
     ParameterTable<P> table;
     return table
         .integer("power", "isai: pattern power", &P::power, 1, "pattern power p of |L|^p, |U|^p")
         .details("Fewer iterations; set-up, memory and applications grow as that pattern.")
         .choice("side", "isai: side", &P::side,
-                std::vector<std::pair<std::string, IsaiSide>>{{"rows", IsaiSide::Rows},
-                                                              {"columns", IsaiSide::Columns}},
+                {{"rows", IsaiSide::Rows}, {"columns", IsaiSide::Columns}},
                 "(M T) = I or (T M) = I on the pattern")
         .details("Columns transpose pattern and values besides.")
         .integer("relax", "isai: relaxation steps", &P::relax, 0,
@@ -38,9 +33,7 @@ const ParameterTable<IsaiParameters<Device>>& IsaiParameters<Device>::table() {
         .onlyIf(isAuto, "relax=auto")
         .details("Where the best of them leaves 1 or more and no more steps would help, solvers "
                  "stop with status `diverged`.")
-        .describedBy("pattern", [=](const P& p) { return user(p) ? "user" : ""; })
-        .describedBy("power", [=](const P& p) { return user(p) ? "" : std::to_string(p.power); })
-        .describedBy({"side", "relax"});
+        .describedBy({"power", "side", "relax"});
   };
   static const ParameterTable<P> table = make();
   return table;
@@ -61,13 +54,11 @@ const ParameterTable<SweepParameters>& SweepParameters::table(SweepMode mode) {
         .details("Other values than 1 lose the exactness after as many sweeps as there are level "
                  "sets.")
         .choice("start", "sweep: start", &P::start,
-                std::vector<std::pair<std::string, SweepStart>>{{"diagonal", SweepStart::Diagonal},
-                                                                {"zero", SweepStart::Zero}},
+                {{"diagonal", SweepStart::Diagonal}, {"zero", SweepStart::Zero}},
                 "from D^-1 b or from 0")
         .details("From 0 the first sweep makes D^-1 b.")
         .choice("order", "sweep: order", &P::order,
-                std::vector<std::pair<std::string, SweepOrder>>{{"along", SweepOrder::Along},
-                                                                {"against", SweepOrder::Against}},
+                {{"along", SweepOrder::Along}, {"against", SweepOrder::Against}},
                 "rows started along the dependencies or against")
         .onlyIf([](const P& p) { return p.mode == SweepMode::Async; }, "async")
         .details("Against them is for comparison.")
@@ -79,9 +70,5 @@ const ParameterTable<SweepParameters>& SweepParameters::table(SweepMode mode) {
   static const ParameterTable<P> jacobi = make(SweepMode::Jacobi), async = make(SweepMode::Async);
   return mode == SweepMode::Jacobi ? jacobi : async;
 }
-
-#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  template const ParameterTable<IsaiParameters<DEVICE>>& IsaiParameters<DEVICE>::table();
-AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
 
 } // namespace ainvil

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "Ainvil_Ainv.hpp"
+#include "Ainvil_Chebyshev.hpp"
 #include "Ainvil_Factory.hpp"
 #include "Ainvil_Fsai.hpp"
+#include "Ainvil_Jacobi.hpp"
+#include "ilu/Ainvil_IluParameters.hpp"
 
 #include <gtest/gtest.h>
+
+#include <limits>
 
 namespace ainvil {
 namespace {
@@ -81,7 +87,7 @@ TEST(Factory, RefusesWithTheExpectedSentence) {
       {"ilu:solve=jacobi,order=along", "key 'order' has no effect with the other parameters given"},
       {"ilu:solve=jacobi,sweeps=0,start=zero",
        "'sweeps' must be an integer from 1 to 1000000, but it is '0'"},
-      {"ilu:solve=async,damping=2", "the damping factor must lie between 0 and 2, but it is 2"},
+      {"ilu:solve=async,damping=2", "'damping' must be a positive number below 2, but it is '2'"},
       {"ilu:iterative=-1", "'iterative' must be an integer from 0 to 1000000, but it is '-1'"},
       {"ilu:shift=0.1", "key 'shift' has no effect with the other parameters given"},
       {"ilu:solve=isai,relax=maybe",
@@ -96,7 +102,8 @@ TEST(Factory, RefusesWithTheExpectedSentence) {
       {"fsai:adaptive=-1", "'adaptive' must be an integer from 0 to 1000000, but it is '-1'"},
       {"fsai:adaptive=2,per-step=0",
        "'per-step' must be an integer from 1 to 1000000, but it is '0'"},
-      {"fsai:adaptive=2,tolerance=1", "the adaptive tolerance must lie in [0, 1), but it is 1"},
+      {"fsai:adaptive=2,tolerance=1",
+       "'tolerance' must be a number of at least 0 and below 1, but it is '1'"},
       {"fsai:per-step=2", "key 'per-step' has no effect with the other parameters given"},
       {"fsai:adaptive=0,tolerance=0.1",
        "key 'tolerance' has no effect with the other parameters given"},
@@ -118,12 +125,12 @@ TEST(Factory, RefusesWithTheExpectedSentence) {
       {"ilu:level=1000001", "'level' must be an integer from 0 to 1000000, but it is '1000001'"},
       {"ilu:level=2147483648",
        "'level' must be an integer from 0 to 1000000, but it is '2147483648'"},
-      {"fsai:tau=-0.0001", "'tau' must be a number of at least 0, but it is '-0.0001'"},
-      {"fsai:tau=0.1e", "'tau' must be a number of at least 0, but it is '0.1e'"},
+      {"fsai:tau=-0.0001", "'tau' must be a number of at least 0 and below 1, but it is '-0.0001'"},
+      {"fsai:tau=0.1e", "'tau' must be a number of at least 0 and below 1, but it is '0.1e'"},
       {"fsai:tau=0,1", "'1' is not of the form key=value"},
-      {"fsai:tau=inf", "'tau' must be a number of at least 0, but it is 'inf'"},
-      {"fsai:tau=1e999", "'tau' must be a number of at least 0, but it is '1e999'"},
-      {"fsai:filter=nan", "'filter' must be a number of at least 0, but it is 'nan'"},
+      {"fsai:tau=inf", "'tau' must be a number of at least 0 and below 1, but it is 'inf'"},
+      {"fsai:tau=1e999", "'tau' must be a number of at least 0 and below 1, but it is '1e999'"},
+      {"fsai:filter=nan", "'filter' must be a number of at least 0 and below 1, but it is 'nan'"},
       {"fsai:chunk-mib=0", "'chunk-mib' must be an integer from 1 to 1000000, but it is '0'"},
       {"fsai:power=-1", "'power' must be an integer from 0 to 1000000, but it is '-1'"},
       {"fsai:max-row=-1", "'max-row' must be an integer from 0 to 1000000, but it is '-1'"},
@@ -138,8 +145,9 @@ TEST(Factory, RefusesWithTheExpectedSentence) {
       {"ainv:variant=plain", "'variant' must be one of ainv, sainv, bainv, but it is 'plain'"},
       {"ilu:solve=isai,side=both", "'side' must be one of rows, columns, but it is 'both'"},
       {"ilu:solve=jacobi,start=one", "'start' must be one of diagonal, zero, but it is 'one'"},
-      {"ilu:solve=jacobi,damping=0", "'damping' must be a positive number, but it is '0'"},
-      {"ilu:solve=jacobi,damping=-1", "'damping' must be a positive number, but it is '-1'"},
+      {"ilu:solve=jacobi,damping=0", "'damping' must be a positive number below 2, but it is '0'"},
+      {"ilu:solve=jacobi,damping=-1",
+       "'damping' must be a positive number below 2, but it is '-1'"},
       {"ilu:solve=async,order=random", "'order' must be one of along, against, but it is 'random'"},
       {"ilu:solve=jacobi,divergence-limit=0",
        "'divergence-limit' must be a positive number, but it is '0'"},
@@ -196,6 +204,62 @@ TEST(Factory, HelpNamesWhatIsAccepted) {
     EXPECT_NO_THROW(describe(method.name));
     EXPECT_FALSE(method.meaning.empty());
   }
+}
+
+template <class Make>
+std::string refusalOf(const Make& make) {
+  try {
+    make();
+  } catch (const InvalidArgument& error) {
+    return error.what();
+  }
+  return "";
+}
+
+/// What is set in C++ is refused in the words of the tables.
+TEST(Factory, ConstructorsRefuseWhatTheTablesDo) {
+  using Device = DefaultDevice;
+  JacobiParameters jacobi;
+  jacobi.shift = 0; // under another policy, which does not take it
+  EXPECT_EQ(refusalOf([&] { Jacobi<double, Device>{jacobi}; }),
+            "'shift' must be a positive number, but it is '0'");
+  ChebyshevParameters chebyshev;
+  chebyshev.ratio = 1;
+  EXPECT_EQ(refusalOf([&] { Chebyshev<float, Device>{chebyshev}; }),
+            "'ratio' must be a number above 1, but it is '1'");
+  AinvParameters ainv;
+  ainv.max_fill = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(refusalOf([&] { Ainv<double, Device>{ainv}; }),
+            "'max-fill' must be a number of at least 0, but it is 'nan'");
+  ainv = {};
+  ainv.storage = Storage::Float;
+  EXPECT_EQ(refusalOf([&] { Ainv<double, Device>{ainv}; }), "");
+  FsaiParameters<Device> fsai;
+  fsai.adaptive.power = -1; // of adaptive patterns, which these are not
+  EXPECT_EQ(refusalOf([&] { Fsai<double, Device>{fsai}; }),
+            "'power' must be an integer from 0 to 1000000, but it is '-1'");
+  fsai = {};
+  fsai.chunk_bytes = 1; // a part of a MiB
+  EXPECT_EQ(refusalOf([&] { Fsai<double, Device>{fsai}; }), "");
+  fsai.chunk_bytes = 0;
+  EXPECT_EQ(refusalOf([&] { Fsai<double, Device>{fsai}; }),
+            "'chunk-mib' must be an integer from 1 to 1000000, but it is '0'");
+  IluParameters<Device> ilu;
+  ilu.factorization.level = -1;
+  EXPECT_EQ(refusalOf([&] { Ilu<double, Device>{ilu}; }),
+            "'level' must be an integer from 0 to 1000000, but it is '-1'");
+  ilu.factorization.level = 0;
+  IsaiParameters<Device> isai;
+  isai.relax = -2; // -1 is relax=auto
+  ilu.solve = isai;
+  EXPECT_EQ(refusalOf([&] { Ilu<double, Device>{ilu}; }),
+            "'relax' must be an integer from 0 to 1000000, but it is '-2'");
+  SweepParameters sweeps;
+  sweeps.sweeps = 0;
+  sweeps.start = SweepStart::Zero;
+  ilu.solve = sweeps;
+  EXPECT_EQ(refusalOf([&] { Ilu<double, Device>{ilu}; }),
+            "'sweeps' must be an integer from 1 to 1000000, but it is '0'");
 }
 
 } // namespace

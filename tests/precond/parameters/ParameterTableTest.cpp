@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace ainvil {
 namespace {
 
@@ -39,9 +41,7 @@ ParameterTable<Paint> paintTable() {
       .above(2)
       .onlyIf([](const P& p) { return p.dry; }, "dry=yes")
       .choice("colour", "paint: colour", &P::colour,
-              std::vector<std::pair<std::string, Colour>>{{"red", Colour::Red},
-                                                          {"green", Colour::Green}},
-              "what it looks like")
+              {{"red", Colour::Red}, {"green", Colour::Green}}, "what it looks like")
       .flag("dry", "paint: dry", &P::dry, "not wet")
       .integer("kib", "paint: size", &P::bytes, 1, "KiB")
       .inUnitsOf(1 << 10)
@@ -102,7 +102,7 @@ TEST(ParameterTable, NamesTheParameterAsTheUserKnowsIt) {
   EXPECT_EQ(refusal("paint:layers=0", trilinos),
             "\"paint: layers\" must be an integer from 1 to 1000000, but it is '0'");
   EXPECT_EQ(refusal("paint:thickness=-1", trilinos),
-            "\"paint: thickness\" must be a number of at least 0, but it is '-1'");
+            "\"paint: thickness\" must be a number of at least 0 and below 1, but it is '-1'");
   EXPECT_EQ(refusal("paint:gloss=2"), "'gloss' must be a number above 2, but it is '2'");
   EXPECT_EQ(refusal("paint:gloss=4,dry=no", trilinos),
             "key \"paint: gloss\" has no effect with the other parameters given");
@@ -113,6 +113,40 @@ TEST(ParameterTable, NamesTheParameterAsTheUserKnowsIt) {
                                      "colour, dry, kib, brushes");
 }
 
+TEST(ParameterTable, ChecksWhatWasSetOtherwise) {
+  const ParameterTable<Paint> table = paintTable();
+  const auto refusalOf = [&](auto change) {
+    Paint paint;
+    change(paint);
+    try {
+      EXPECT_EQ(&table.checked(paint), &paint);
+    } catch (const InvalidArgument& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(refusalOf([](Paint&) {}), "");
+  EXPECT_EQ(refusalOf([](Paint& p) { p.layers = 999; }), "");
+  EXPECT_EQ(refusalOf([](Paint& p) { p.layers = 0; }),
+            "'layers' must be an integer from 1 to 1000000, but it is '0'");
+  EXPECT_EQ(refusalOf([](Paint& p) { p.coarse_layers = 1000001; }), // whichever is meant
+            "'layers' must be an integer from 1 to 1000000, but it is '1000001'");
+  EXPECT_EQ(refusalOf([](Paint& p) { p.thickness = 1; }),
+            "'thickness' must be a number of at least 0 and below 1, but it is '1'");
+  EXPECT_EQ(refusalOf([](Paint& p) { p.thickness = 0; }), "");
+  EXPECT_EQ(refusalOf([](Paint& p) { p.gloss = std::nan(""); }),
+            "'gloss' must be a number above 2, but it is 'nan'");
+  EXPECT_EQ(refusalOf([](Paint& p) { p.dry = false, p.gloss = 2; }), // without effect, too
+            "'gloss' must be a number above 2, but it is '2'");
+  EXPECT_EQ(refusalOf([](Paint& p) { p.colour = static_cast<Colour>(2); }),
+            "'colour' must be one of red, green, but it is '2'");
+  EXPECT_EQ(refusalOf([](Paint& p) { p.dry = false, p.tools.brushes = 1; }),
+            "'brushes' must be an integer from 2 to 1000000, but it is '1'");
+  EXPECT_EQ(refusalOf([](Paint& p) { p.bytes = 1; }), ""); // a part of a KiB
+  EXPECT_EQ(refusalOf([](Paint& p) { p.bytes = 0; }),
+            "'kib' must be an integer from 1 to 1000000, but it is '0'");
+}
+
 TEST(ParameterTable, Describes) {
   const ParameterTable<Paint> table = paintTable();
   EXPECT_EQ(table.describe(Paint()), "layers: 2, gloss: 3, kib: 3");
@@ -121,6 +155,7 @@ TEST(ParameterTable, Describes) {
   paint.colour = Colour::Red;
   paint.coarse_layers = 999;
   EXPECT_EQ(table.describe(paint), "layers: many, colour: red, wet: very, kib: 3");
+  EXPECT_EQ(table.describe(paint, {"layers", "wet"}), "colour: red, kib: 3");
 }
 
 TEST(ParameterTable, TellsAllOfAParameter) {
