@@ -40,7 +40,7 @@ struct LongRowKernel {
   const Offset* row_map;
   const Ordinal* entries;
   const MatrixScalar* values;
-  MultiVectorArg<const Scalar, Device> x;
+  KernelColumns<const Scalar> x;
   Epilogue<Scalar, Device> epilogue;
   int bs;
   Offset first_column;
@@ -113,15 +113,15 @@ struct TransposedSpmvKernel {
   const Ordinal* entries;
   const MatrixScalar* values;
   Scalar alpha;
-  MultiVectorArg<const Scalar, Device> x;
-  MultiVectorArg<Scalar, Device> y;
+  KernelColumns<const Scalar> x;
+  KernelColumns<Scalar> y;
   int bs;
   Offset longest; ///< rows with more blocks are worked on by segments
   typename LongRows<Device>::Segments segments;
 
   KOKKOS_INLINE_FUNCTION void addBlock(Offset row, Offset k) const {
     for (int c = 0; c < bs; ++c)
-      for (Offset j = 0; j < Offset(x.extent(1)); ++j) {
+      for (Offset j = 0; j < x.numColumns(); ++j) {
         Scalar sum = 0;
         for (int r = 0; r < bs; ++r)
           sum += Scalar(values[(k * bs + r) * bs + c]) * x(row * bs + r, j);

@@ -162,10 +162,10 @@ void launchLongRows(const typename Device::execution_space& exec, const LongRows
 template <class MatrixScalar, class Scalar, class Device>
 void product(const typename Device::execution_space& exec, const detail::ProductPlan<Device>& plan,
              const BsrMatrix<MatrixScalar, Device>& a,
-             const MultiVectorArg<const Scalar, Device>& x,
+             const MultiVectorArg<const Scalar, Device>& x, const MultiVectorArg<Scalar, Device>& y,
              const Epilogue<Scalar, Device>& epilogue) {
-  checkShapes("a product", a.numPointRows(), a.numPointCols(), x.extent(0), epilogue.y.extent(0),
-              x.extent(1), epilogue.y.extent(1));
+  checkShapes("a product", a.numPointRows(), a.numPointCols(), x.extent(0), y.extent(0),
+              x.extent(1), y.extent(1));
   const Offset columns = x.extent(1);
   for (Offset j = 0; j < columns; j += most_columns)
     if (columns - j == 1)
@@ -202,7 +202,7 @@ void detail::multiply(const typename Device::execution_space& exec, const Produc
                       MultiVectorArg<Scalar, Device> y) {
   using Exec = typename Device::execution_space;
   if (trans == Trans::No) {
-    product(exec, plan, a, x, Epilogue<Scalar, Device>{alpha, beta, Scalar(0), y, y, y});
+    product(exec, plan, a, x, y, Epilogue<Scalar, Device>{alpha, beta, Scalar(0), y, y, y});
     return;
   }
   checkShapes("a transposed product", a.numPointCols(), a.numPointRows(), x.extent(0), y.extent(0),
@@ -229,7 +229,7 @@ void detail::multiplyAdd(const typename Device::execution_space& exec,
     checkSameShape("u", u.extent(0), u.extent(1), y.extent(0), y.extent(1));
   if (gamma != Scalar(0))
     checkSameShape("v", v.extent(0), v.extent(1), y.extent(0), y.extent(1));
-  product(exec, plan, a, x, Epilogue<Scalar, Device>{alpha, beta, gamma, u, v, y});
+  product(exec, plan, a, x, y, Epilogue<Scalar, Device>{alpha, beta, gamma, u, v, y});
 }
 
 template <class MatrixScalar, class Scalar, class Device>
@@ -277,7 +277,7 @@ void blockDiagonalProduct(const typename Device::execution_space& exec, Trans tr
     using Kernel = detail::BlockDiagonalKernel<decltype(bs)::value, MatrixScalar, Scalar, Device>;
     const Offset items = (n + Kernel::run - 1) / Kernel::run;
     Kokkos::parallel_for("Ainvil::blockDiagonalProduct", Range<Exec>(exec, 0, items),
-                         Kernel{trans, alpha, beta, blocks, x, y, block_size});
+                         Kernel{trans, alpha, beta, blocks, x, y, n, block_size});
   });
 }
 

@@ -3,6 +3,7 @@
 /// \file
 /// The kernels of products with block matrices.
 
+#include "backend/Ainvil_KernelArrays.hpp"
 #include "backend/Ainvil_Lanes.hpp"
 #include "product/Ainvil_LongRows.hpp"
 
@@ -16,8 +17,8 @@ namespace detail {
 template <class Scalar, class Device>
 struct Epilogue {
   Scalar alpha, beta, gamma;
-  MultiVectorArg<const Scalar, Device> u, v;
-  MultiVectorArg<Scalar, Device> y;
+  KernelColumns<const Scalar> u, v;
+  KernelColumns<Scalar> y;
 
   KOKKOS_INLINE_FUNCTION Scalar value(Offset row, Offset column, Scalar sum) const {
     Scalar result = alpha * sum;
@@ -34,11 +35,11 @@ struct Epilogue {
 
 /// How many right-hand sides from `first` on a kernel for up to Columns of them takes. Known when
 /// compiled for one.
-template <int Columns, class MultiVector>
-KOKKOS_INLINE_FUNCTION int columnsFrom(const MultiVector& x, Offset first) {
+template <int Columns, class Scalar>
+KOKKOS_INLINE_FUNCTION int columnsFrom(const KernelColumns<Scalar>& x, Offset first) {
   if (Columns == 1)
     return 1;
-  const Offset rest = Offset(x.extent(1)) - first;
+  const Offset rest = x.numColumns() - first;
   return rest < Columns ? static_cast<int>(rest) : Columns;
 }
 
@@ -61,10 +62,10 @@ struct alignas(N * sizeof(T) < 16 ? N * sizeof(T) : 16) Packet {
 /// rows. BS = 0: block size known at run time.
 template <int BS, int Columns, class MatrixScalar, class Scalar, class Device>
 struct SpmvKernel {
-  Kokkos::View<const Offset*, Device> row_map;
-  Kokkos::View<const Ordinal*, Device> entries;
-  Kokkos::View<const MatrixScalar*, Device> values;
-  MultiVectorArg<const Scalar, Device> x;
+  KernelArray<const Offset> row_map;
+  KernelArray<const Ordinal> entries;
+  KernelArray<const MatrixScalar> values;
+  KernelColumns<const Scalar> x;
   Epilogue<Scalar, Device> epilogue;
   int block_size;
   Offset first_column;
@@ -114,10 +115,10 @@ struct SpmvKernel {
 /// registers, and a row in the cache for all right-hand sides.
 template <int BS, int Columns, class MatrixScalar, class Scalar, class Device>
 struct RowRunSpmvKernel {
-  Kokkos::View<const Offset*, Device> row_map;
-  Kokkos::View<const Ordinal*, Device> entries;
-  Kokkos::View<const MatrixScalar*, Device> values;
-  MultiVectorArg<const Scalar, Device> x;
+  KernelArray<const Offset> row_map;
+  KernelArray<const Ordinal> entries;
+  KernelArray<const MatrixScalar> values;
+  KernelColumns<const Scalar> x;
   Epilogue<Scalar, Device> epilogue;
   Ordinal num_rows;
   Offset first_column;
@@ -131,7 +132,7 @@ struct RowRunSpmvKernel {
   KOKKOS_FUNCTION void operator()(const Offset item) const {
     if (epilogue.beta == Scalar(0) && epilogue.gamma == Scalar(0)) {
       const Scalar alpha = epilogue.alpha;
-      const Offset stride = epilogue.y.stride(1);
+      const Offset stride = epilogue.y.stride();
       Scalar* y = epilogue.y.data() + first_column * stride;
       rows(item * run,
            [=](Offset point_row, int j, Scalar sum) { y[point_row + j * stride] = alpha * sum; });
@@ -142,13 +143,15 @@ struct RowRunSpmvKernel {
     }
   }
 
+  /// A call for a run costs little; inlined, every launch would have it once for each way in which
+  /// threads may share the runs.
   template <class Store>
   KOKKOS_FUNCTION void rows(Offset first, const Store& store) const {
     const Offset last = first + run < num_rows ? first + run : num_rows;
     const Offset* ends = row_map.data() + 1;
     const Ordinal* columns = entries.data();
     const MatrixScalar* blocks = values.data();
-    const Offset stride = x.stride(1);
+    const Offset stride = x.stride();
     const Scalar* x_first = x.data() + first_column * stride;
     const int right_hand_sides = columnsFrom<Columns>(x, first_column);
     const Offset most = longest;
@@ -197,10 +200,10 @@ struct RowRunSpmvKernel {
 /// is added in scratch memory, by a thread a point row, one right-hand side after the other.
 template <int BS, int Columns, class MatrixScalar, class Scalar, class Device>
 struct ColumnSpmvKernel {
-  Kokkos::View<const Offset*, Device> row_map;
-  Kokkos::View<const Ordinal*, Device> entries;
-  Kokkos::View<const MatrixScalar*, Device> values;
-  MultiVectorArg<const Scalar, Device> x;
+  KernelArray<const Offset> row_map;
+  KernelArray<const Ordinal> entries;
+  KernelArray<const MatrixScalar> values;
+  KernelColumns<const Scalar> x;
   Epilogue<Scalar, Device> epilogue;
   Ordinal num_rows;
   Offset first_column;
@@ -256,10 +259,10 @@ struct ColumnSpmvKernel {
 /// right-hand sides one after the other is multiplied with the entries that are in registers.
 template <int Columns, class MatrixScalar, class Scalar, class Device>
 struct StreamedSpmvKernel {
-  Kokkos::View<const Offset*, Device> row_map;
-  Kokkos::View<const Ordinal*, Device> entries;
-  Kokkos::View<const MatrixScalar*, Device> values;
-  MultiVectorArg<const Scalar, Device> x;
+  KernelArray<const Offset> row_map;
+  KernelArray<const Ordinal> entries;
+  KernelArray<const MatrixScalar> values;
+  KernelColumns<const Scalar> x;
   Epilogue<Scalar, Device> epilogue;
   Ordinal num_rows;
   Offset first_column;
@@ -324,18 +327,19 @@ template <int BS, class MatrixScalar, class Scalar, class Device>
 struct BlockDiagonalKernel {
   Trans trans;
   Scalar alpha, beta;
-  Kokkos::View<const MatrixScalar*, Device> blocks;
-  MultiVectorArg<const Scalar, Device> x;
-  MultiVectorArg<Scalar, Device> y;
+  KernelArray<const MatrixScalar> blocks;
+  KernelColumns<const Scalar> x;
+  KernelColumns<Scalar> y;
+  Offset num_rows;
   int block_size;
 
   static constexpr Offset run = compat::IsGpu<typename Device::execution_space>::value ? 1 : 256;
 
   KOKKOS_FUNCTION void operator()(const Offset item) const {
-    const Offset n = x.extent(0), first = item * run, last = first + run < n ? first + run : n;
-    for (Offset j = 0; j < Offset(x.extent(1)); ++j) {
-      const Scalar* x_j = x.data() + j * Offset(x.stride(1));
-      Scalar* y_j = y.data() + j * Offset(y.stride(1));
+    const Offset first = item * run, last = first + run < num_rows ? first + run : num_rows;
+    for (Offset j = 0; j < x.numColumns(); ++j) {
+      const Scalar* x_j = x.data() + j * x.stride();
+      Scalar* y_j = y.data() + j * y.stride();
       if (beta == Scalar(0))
         rows(first, last, x_j, [=](Offset i, Scalar product) { y_j[i] = product; });
       else
