@@ -3,7 +3,8 @@
 /// \file
 /// Exceptions. Every message is one sentence that names the culprit and says what to do.
 
-#include <sstream>
+#include <initializer_list>
+#include <ostream>
 #include <stdexcept>
 #include <string>
 
@@ -37,12 +38,33 @@ class OutOfMemory : public Error {
   using Error::Error;
 };
 
+namespace detail {
+
+/// An argument of message(): what it is printed from, and how.
+struct MessagePart {
+  const void* value;
+  void (*print)(std::ostream& out, const void* value);
+
+  /// Text in quotes, of any length.
+  MessagePart(const char* text)
+      : value(text),
+        print([](std::ostream& out, const void* t) { out << static_cast<const char*>(t); }) {}
+  /// Whatever a stream takes.
+  template <class T>
+  MessagePart(const T& object)
+      : value(&object),
+        print([](std::ostream& out, const void* o) { out << *static_cast<const T*>(o); }) {}
+};
+
+/// The parts printed one after the other.
+std::string concatenate(std::initializer_list<MessagePart> parts);
+
+} // namespace detail
+
 /// Concatenates its arguments into a message: `throw Error(message("row ", i, " is empty"))`.
 template <class... Args>
 std::string message(const Args&... args) {
-  std::ostringstream out;
-  (out << ... << args);
-  return out.str();
+  return detail::concatenate({detail::MessagePart(args)...});
 }
 
 } // namespace ainvil

@@ -40,12 +40,38 @@ public:
     return data_[row + column * stride_];
   }
   KOKKOS_FORCEINLINE_FUNCTION T* data() const { return data_; }
-  KOKKOS_FORCEINLINE_FUNCTION Offset stride() const { return stride_; }     ///< between columns
+  KOKKOS_FORCEINLINE_FUNCTION Offset stride() const { return stride_; } ///< between columns
   KOKKOS_FORCEINLINE_FUNCTION Offset numColumns() const { return columns_; }
 
 private:
   T* data_ = nullptr;
   Offset stride_ = 0, columns_ = 0;
+};
+
+/// A graph in a kernel, likewise.
+struct KernelGraph {
+  KernelArray<const Offset> row_map;
+  KernelArray<const Ordinal> entries;
+  Ordinal num_rows = 0;
+
+  KernelGraph() = default;
+  /// Of a Graph.
+  template <class Graph>
+  KernelGraph(const Graph& graph)
+      : row_map(graph.row_map), entries(graph.entries), num_rows(graph.num_rows) {}
+};
+
+/// A block matrix in a kernel, likewise.
+template <class Scalar>
+struct KernelMatrix {
+  KernelGraph graph;
+  KernelArray<Scalar> values;
+  int block_size = 1;
+
+  KernelMatrix() = default;
+  /// Of a BsrMatrix.
+  template <class Matrix>
+  KernelMatrix(const Matrix& a) : graph(a.graph), values(a.values), block_size(a.block_size) {}
 };
 
 } // namespace detail

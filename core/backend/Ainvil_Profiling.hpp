@@ -30,8 +30,8 @@ public:
   /// Runs `work` inside a profiling region and records its wall time, the device work it enqueued
   /// on `exec` included: fences the instance once at the end.
   template <class Exec, class Work>
-  void time(const Exec& exec, const std::string& owner, const std::string& phase, Work&& work) {
-    ScopedRegion region("Ainvil::" + owner + "[" + phase + "]");
+  void time(const Exec& exec, const char* owner, const std::string& phase, Work&& work) {
+    const ScopedRegion region(regionOf(owner, phase));
     Kokkos::Timer timer;
     work();
     compat::fence(exec, "Ainvil::PhaseTimes");
@@ -39,25 +39,16 @@ public:
   }
 
   /// Records a time that was taken otherwise.
-  void set(const std::string& phase, double seconds) {
-    for (Phase& p : phases_)
-      if (p.first == phase) {
-        p.second = seconds;
-        return;
-      }
-    phases_.emplace_back(phase, seconds);
-  }
+  void set(const std::string& phase, double seconds);
 
   const std::vector<Phase>& phases() const { return phases_; } ///< in order of first run
   /// Seconds of all phases.
-  double total() const {
-    double sum = 0;
-    for (const Phase& p : phases_)
-      sum += p.second;
-    return sum;
-  }
+  double total() const;
 
 private:
+  /// "Ainvil::owner[phase]"
+  static std::string regionOf(const char* owner, const std::string& phase);
+
   std::vector<Phase> phases_;
 };
 

@@ -4,7 +4,7 @@
 /// Small dense row-major blocks, one of them a lane or a thread. Raw pointers: shapes are checked
 /// above.
 
-#include "backend/Ainvil_KokkosCompat.hpp"
+#include "backend/Ainvil_Lanes.hpp"
 
 #include <cstdint>
 #include <cstring>
@@ -147,14 +147,13 @@ template <int N, class Member, class Scalar, class Least>
 KOKKOS_INLINE_FUNCTION bool invertBlockByLanes(const Member& member, const Scalar* d,
                                                const Least& least, Scalar* inverse, Scalar* other,
                                                Scalar* scalars, int* ints, const int size) {
-  using Kokkos::ThreadVectorRange;
   const int n = N > 0 ? N : size;
   Scalar* row_scale = scalars; // about 1 / largest entry, 0 for a row to be refused
   Scalar* next_row_scale = scalars + n;
   Scalar* column_size = scalars + 2 * n; // infinite for a column to be refused
   int* pivots = ints;
   int* overflows = ints + n;
-  Kokkos::parallel_for(ThreadVectorRange(member, n), [&](const int i) {
+  forLanes(member, n, [&](const int i) {
     Scalar largest = 0;
     bool any = false;
     for (int j = 0; j < n; ++j) {
@@ -166,7 +165,7 @@ KOKKOS_INLINE_FUNCTION bool invertBlockByLanes(const Member& member, const Scala
     if (i == 0)
       *overflows = 0;
   });
-  Kokkos::parallel_for(ThreadVectorRange(member, n), [&](const int j) {
+  forLanes(member, n, [&](const int j) {
     Scalar largest = 0;
     bool any = false;
     for (int i = 0; i < n; ++i) {
@@ -194,7 +193,7 @@ KOKKOS_INLINE_FUNCTION bool invertBlockByLanes(const Member& member, const Scala
     if (!(largest > Scalar(10 * n) * epsilon * column_size[k]) ||
         !(largest * Scalar(0) == Scalar(0)))
       return false;
-    Kokkos::parallel_for(ThreadVectorRange(member, n * n), [&](const int e) {
+    forLanes(member, n * n, [&](const int e) {
       const int i = e / n, j = e - i * n;
       const int row = i == k ? pivot : i == pivot ? k : i;
       const Scalar of_pivot = (j == k ? Scalar(1) : from[pivot * n + j]) *
@@ -214,7 +213,7 @@ KOKKOS_INLINE_FUNCTION bool invertBlockByLanes(const Member& member, const Scala
   }
   // Row exchanges of A are column exchanges of A^-1, undone in reverse; from the last
   // one undone to the first this leads from a column to where it comes from.
-  Kokkos::parallel_for(ThreadVectorRange(member, n * n), [&](const int e) {
+  forLanes(member, n * n, [&](const int e) {
     const int i = e / n;
     int j = e - i * n;
     for (int k = 0; k < n; ++k)

@@ -4,6 +4,7 @@
 /// Running over rows that depend on each other: triangular solves and factorisations.
 
 #include "backend/Ainvil_Flags.hpp"
+#include "backend/Ainvil_KernelArrays.hpp"
 #include "backend/Ainvil_Lanes.hpp"
 #include "backend/Ainvil_RowTeams.hpp"
 #include "graph/Ainvil_LevelSets.hpp"
@@ -17,7 +18,7 @@ namespace detail {
 /// already ordered the rows, and nothing is waited for.
 template <class Device, bool Spin>
 struct RowGate {
-  Kokkos::View<unsigned*, Device> done; ///< epoch in which a row was last finished
+  KernelArray<unsigned> done; ///< epoch in which a row was last finished
   unsigned epoch = 0;
 
   /// Epochs wrap around, hence the difference; the half of them that lies ahead counts as finished.
@@ -51,7 +52,7 @@ struct RowGate {
 template <class Device, bool Spin, class Body>
 struct OrderedRowBody {
   Body body;
-  Kokkos::View<const Ordinal*, Device> rows;
+  KernelArray<const Ordinal> rows;
   Ordinal first;
   int step; ///< 1 or -1
   RowGate<Device, Spin> gate;

@@ -13,12 +13,12 @@ namespace {
 /// thread.
 template <int BS, class Scalar, class Device>
 struct InvertDiagonal {
-  BsrMatrix<Scalar, Device> a;
+  KernelMatrix<const Scalar> a;
   int size; ///< of the inverted blocks: the matrix's block size or 1
-  Kokkos::View<Scalar*, Device> diagonal, inverse;
-  Kokkos::View<int*, Device> pivots;
-  Kokkos::View<Scalar*, Device> scales;
-  PivotInverter<Scalar, Device> inverter;
+  KernelArray<Scalar> diagonal, inverse;
+  KernelArray<int> pivots;
+  KernelArray<Scalar> scales;
+  PivotInversion<Scalar> inverter;
 
   KOKKOS_FUNCTION void operator()(const Offset item) const {
     const int bs = a.block_size;

@@ -13,8 +13,8 @@ namespace {
 /// run time only. The lanes share the blocks.
 template <int BS, class Scalar, class Device>
 struct RowSizes {
-  BsrMatrix<Scalar, Device> a;
-  Kokkos::View<Scalar*, Device> sizes;
+  KernelMatrix<const Scalar> a;
+  KernelArray<Scalar> sizes;
 
   template <class Member>
   KOKKOS_FUNCTION void operator()(const Member& member, Ordinal row, void*) const {
@@ -42,27 +42,36 @@ struct RowSizes {
 } // namespace
 
 template <class Scalar, class Device>
+PivotInverter<Scalar, Device>::PivotInverter(const execution_space& exec, BreakdownPolicy policy,
+                                             double shift, double tolerance, Offset point_rows)
+    : row_sizes_(allocate<Scalar, Device>(exec, "Ainvil::row_sizes", point_rows)),
+      breakdowns_(allocate<Ordinal, Device>(exec, "Ainvil::breakdowns", 2)) {
+  static_cast<PivotInversion<Scalar>&>(*this) = {
+      policy, static_cast<Scalar>(shift), static_cast<Scalar>(tolerance), row_sizes_, breakdowns_};
+}
+
+template <class Scalar, class Device>
 void PivotInverter<Scalar, Device>::start(const execution_space& exec,
                                           const BsrMatrix<Scalar, Device>& a) const {
   dispatchBlockSize(a.block_size, [&](auto bs) {
     forEachRow(exec, "Ainvil::PivotInverter[rows]", a.numRows(), teamsForRowsOf(a.graph),
-               RowSizes<decltype(bs)::value, Scalar, Device>{a, row_sizes});
+               RowSizes<decltype(bs)::value, Scalar, Device>{a, row_sizes_});
   });
   forget(exec);
 }
 
 template <class Scalar, class Device>
 void PivotInverter<Scalar, Device>::forget(const execution_space& exec) const {
-  Kokkos::deep_copy(exec, breakdowns, 0);
+  Kokkos::deep_copy(exec, breakdowns_, 0);
 }
 
 template <class Scalar, class Device>
 void PivotInverter<Scalar, Device>::check(const execution_space& exec, Report& report) const {
-  const Ordinal count = readBack(exec, breakdowns, 0);
+  const Ordinal count = readBack(exec, breakdowns_, 0);
   if (count == 0)
     return;
-  const Ordinal first = INT_MAX - readBack(exec, breakdowns, 1);
-  if (policy == BreakdownPolicy::Fail)
+  const Ordinal first = INT_MAX - readBack(exec, breakdowns_, 1);
+  if (this->policy == BreakdownPolicy::Fail)
     throw BreakdownError(
         message(count, " pivot blocks are singular to rounding or not finite, the first in ",
                 counted("block row", first),
@@ -86,8 +95,8 @@ Ordinal checkDiagonal(const typename Device::execution_space& exec, const Graph<
 }
 
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  template struct PivotInverter<double, DEVICE>;                                                   \
-  template struct PivotInverter<float, DEVICE>;                                                    \
+  template class PivotInverter<double, DEVICE>;                                                    \
+  template class PivotInverter<float, DEVICE>;                                                     \
   template Ordinal checkDiagonal<DEVICE>(const typename DEVICE::execution_space&,                  \
                                          const Graph<DEVICE>&, BreakdownPolicy);
 AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)

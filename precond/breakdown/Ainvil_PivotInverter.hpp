@@ -4,6 +4,7 @@
 /// Inverting pivot blocks and dealing with those that have no inverse.
 
 #include "Ainvil_Preconditioner.hpp"
+#include "backend/Ainvil_KernelArrays.hpp"
 #include "backend/Ainvil_RowTeams.hpp"
 #include "dense/Ainvil_SmallBlock.hpp"
 
@@ -13,24 +14,13 @@ namespace ainvil {
 namespace detail {
 
 /// Inverts pivot blocks in kernels and counts the ones that cannot be.
-template <class Scalar, class Device>
-struct PivotInverter {
-  using execution_space = typename Device::execution_space;
-
+template <class Scalar>
+struct PivotInversion {
   BreakdownPolicy policy = BreakdownPolicy::Fail;
   Scalar shift = 0;
-  Scalar tolerance = 0;                      ///< relative to row_sizes
-  Kokkos::View<Scalar*, Device> row_sizes;   ///< largest entry of every point row of A
-  Kokkos::View<Ordinal*, Device> breakdowns; ///< how many, INT_MAX - first block row
-
-  PivotInverter() = default;
-  /// For matrices of so many point rows.
-  PivotInverter(const execution_space& exec, BreakdownPolicy policy_in, double shift_in,
-                double tolerance_in, Offset point_rows)
-      : policy(policy_in), shift(static_cast<Scalar>(shift_in)),
-        tolerance(static_cast<Scalar>(tolerance_in)),
-        row_sizes(allocate<Scalar, Device>(exec, "Ainvil::row_sizes", point_rows)),
-        breakdowns(allocate<Ordinal, Device>(exec, "Ainvil::breakdowns", 2)) {}
+  Scalar tolerance = 0;            ///< relative to row_sizes
+  KernelArray<Scalar> row_sizes;   ///< largest entry of every point row of A
+  KernelArray<Ordinal> breakdowns; ///< how many, INT_MAX - first block row
 
   /// d_inverse = d^-1 for one row-major block, by one lane; `sizes` are the row_sizes of its rows.
   /// BS = 0 takes the size `bs` at run time, works in place and needs room for `bs` integers and 2
@@ -99,15 +89,6 @@ struct PivotInverter {
     joinLanes(member);
   }
 
-  /// Before the kernels of a compute on `a`. Asynchronous; one pass over the matrix.
-  void start(const execution_space& exec, const BsrMatrix<Scalar, Device>& a) const;
-
-  /// Counts from 0 again. Asynchronous.
-  void forget(const execution_space& exec) const;
-
-  /// After them: waits, reports, and throws BreakdownError under the policy `fail`.
-  void check(const execution_space& exec, Report& report) const;
-
 private:
   /// Whether every row and every column of d has an entry above the rounding errors of its row of
   /// A. An elimination subtracts from entries of that row: what it leaves below tolerance times the
@@ -140,6 +121,31 @@ private:
                         largest * Scalar(0) == Scalar(0);               // NaN is NaN
     return usable ? largest : Scalar(1);
   }
+};
+
+/// What a PivotInversion needs around the kernels of a compute.
+template <class Scalar, class Device>
+class PivotInverter : public PivotInversion<Scalar> {
+public:
+  using execution_space = typename Device::execution_space;
+
+  PivotInverter() = default;
+  /// For matrices of so many point rows.
+  PivotInverter(const execution_space& exec, BreakdownPolicy policy, double shift, double tolerance,
+                Offset point_rows);
+
+  /// Before the kernels of a compute on `a`. Asynchronous; one pass over the matrix.
+  void start(const execution_space& exec, const BsrMatrix<Scalar, Device>& a) const;
+
+  /// Counts from 0 again. Asynchronous.
+  void forget(const execution_space& exec) const;
+
+  /// After them: waits, reports, and throws BreakdownError under the policy `fail`.
+  void check(const execution_space& exec, Report& report) const;
+
+private:
+  Kokkos::View<Scalar*, Device> row_sizes_;
+  Kokkos::View<Ordinal*, Device> breakdowns_;
 };
 
 /// Throws InvalidArgument if diagonal blocks are missing and the policy is `fail`; returns how

@@ -35,9 +35,9 @@ struct IndependentRow {
 /// a lane an entry of a block.
 template <class Scalar, class Device>
 struct ResidualRow {
-  BsrMatrix<Scalar, Device> a, l, u;
+  detail::KernelMatrix<const Scalar> a, l, u;
   double size; ///< so that no square leaves the range of numbers
-  Kokkos::View<double*, Device> norms;
+  detail::KernelArray<double> norms;
 
   KOKKOS_INLINE_FUNCTION Scalar residual(Ordinal i, Ordinal j, int e) const {
     const int bs = a.block_size, bs2 = bs * bs;

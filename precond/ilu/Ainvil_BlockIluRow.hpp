@@ -20,11 +20,11 @@ namespace detail {
 /// fits. The U_kj are taken from `u_read`, which is `u_values` where rows wait for each other.
 template <int BS, class Scalar, class Device>
 struct BlockIluRow {
-  Graph<Device> a_graph, l_graph, u_graph;
-  Kokkos::View<const Scalar*, Device> a_values;
-  Kokkos::View<Scalar*, Device> l_values, u_values, inverse;
-  Kokkos::View<const Scalar*, Device> u_read; ///< empty: all zero
-  PivotInverter<Scalar, Device> pivot_inverter;
+  KernelGraph a_graph, l_graph, u_graph;
+  KernelArray<const Scalar> a_values;
+  KernelArray<Scalar> l_values, u_values, inverse;
+  KernelArray<const Scalar> u_read; ///< null: all zero
+  PivotInversion<Scalar> pivot_inverter;
   int block_size;
   int capacity; ///< blocks of w in scratch memory; longer rows are worked on in place
 
@@ -50,7 +50,7 @@ struct BlockIluRow {
     const std::size_t most = most_for_w / (std::size_t(bs) * bs * sizeof(Scalar));
     return static_cast<int>(std::min<std::size_t>(most, longest_row));
   }
-  using Room = typename PivotInverter<Scalar, Device>::Room;
+  using Room = typename PivotInversion<Scalar>::Room;
   /// Blocks of scratch memory beside w: one for a product; and where blocks of known size are
   /// inverted by all lanes their inverse.
   static constexpr int spare_blocks = BS > 0 && by_lanes ? 2 : 1;

@@ -26,9 +26,9 @@ constexpr int column_tile = 8;
 /// lane, takes one column after the other and keeps the sums of a block row in registers.
 template <int BS, class Storage, class Scalar, class Device>
 struct SolveRow {
-  TriangularFactor<Storage, Device> factor;
-  MultiVectorArg<const Scalar, Device> x;
-  MultiVectorArg<Scalar, Device> y;
+  detail::KernelTriangle<Storage> factor;
+  detail::KernelColumns<const Scalar> x;
+  detail::KernelColumns<Scalar> y;
   Offset first_column;
   int columns;
   int capacity; ///< blocks of a row in scratch memory
@@ -215,8 +215,8 @@ struct SolveRow {
 /// on in T depend on it in T^T.
 template <class Storage, class Scalar, class Device>
 struct SolveRowTransposed {
-  TriangularFactor<Storage, Device> factor;
-  MultiVectorArg<Scalar, Device> y;
+  detail::KernelTriangle<Storage> factor;
+  detail::KernelColumns<Scalar> y;
   Offset first_column;
   int columns;
 

@@ -24,10 +24,10 @@ using detail::num_probes;
 /// share the block products entry by entry of the targets.
 template <int BS, class Storage, class Scalar, class Device>
 struct IsaiRow {
-  TriangularFactor<Scalar, Device> factor;
-  Graph<Device> pattern;
-  Kokkos::View<Storage*, Device> values;
-  Kokkos::View<const Ordinal*, Device> rows; ///< empty: all rows
+  detail::KernelTriangle<Scalar> factor;
+  detail::KernelGraph pattern;
+  detail::KernelArray<Storage> values;
+  detail::KernelArray<const Ordinal> rows; ///< null: all rows
 
   /// Entries of a row of T whose targets are looked up at a time.
   static constexpr int chunk = 64;
@@ -74,7 +74,7 @@ struct IsaiRow {
   KOKKOS_FUNCTION void operator()(const Member& member, Ordinal index, void* scratch) const {
     const int bs = BS > 0 ? BS : factor.matrix.block_size;
     const int bs2 = bs * bs;
-    const Ordinal i = rows.extent(0) > 0 ? rows(index) : index;
+    const Ordinal i = rows.data() != nullptr ? rows(index) : index;
     const Offset begin = pattern.row_map(i), end = pattern.row_map(i + 1);
     const int length = static_cast<int>(end - begin);
     const bool lower = factor.uplo == Uplo::Lower;

@@ -16,7 +16,7 @@ using detail::forLanes;
 /// M_ij = D_i^-1 T_ij for the off-diagonal blocks of row i, a lane an entry of a block.
 template <class Storage, class Scalar, class Device>
 struct ScaleRow {
-  TriangularFactor<Scalar, Device> factor;
+  detail::KernelTriangle<Scalar> factor;
   BsrMatrix<Storage, Device> m;
 
   template <class Member>

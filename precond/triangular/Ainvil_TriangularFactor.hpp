@@ -4,6 +4,7 @@
 /// A triangular factor: what factorisations produce and triangular strategies apply the inverse of.
 
 #include "Ainvil_BsrMatrix.hpp"
+#include "backend/Ainvil_KernelArrays.hpp"
 
 namespace ainvil {
 
@@ -17,6 +18,23 @@ struct TriangularFactor {
   Kokkos::View<Scalar*, Device> diagonal_inverse; ///< n * block_size^2
   Uplo uplo = Uplo::Lower;                        ///< the triangle that T is
   bool unit = false;                              ///< D = I
+};
+
+namespace detail {
+
+/// A triangular factor in a kernel.
+template <class Scalar>
+struct KernelTriangle {
+  KernelMatrix<Scalar> matrix;
+  KernelArray<Scalar> diagonal_inverse;
+  Uplo uplo = Uplo::Lower;
+  bool unit = false;
+
+  /// Of a TriangularFactor.
+  template <class Device>
+  KernelTriangle(const TriangularFactor<Scalar, Device>& factor)
+      : matrix(factor.matrix), diagonal_inverse(factor.diagonal_inverse), uplo(factor.uplo),
+        unit(factor.unit) {}
 
   /// First and one past the last block of a row that is not its diagonal block.
   KOKKOS_INLINE_FUNCTION Kokkos::pair<Offset, Offset> offDiagonal(Ordinal row) const {
@@ -26,4 +44,5 @@ struct TriangularFactor {
   }
 };
 
+} // namespace detail
 } // namespace ainvil
