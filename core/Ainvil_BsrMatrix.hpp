@@ -43,6 +43,14 @@ struct Graph {
 
 namespace detail {
 
+/// Throws InvalidArgument unless there are as many rows as columns. `what` needs that, as "a
+/// triangle".
+inline void requireSquare(const char* what, Offset rows, Offset columns) {
+  if (rows != columns)
+    throw InvalidArgument(message(what, " needs a square matrix, but this one has ", rows,
+                                  " rows and ", columns, " columns"));
+}
+
 /// Throws InvalidArgument unless an int can count the scalars of 64 blocks, as many as a kernel
 /// takes at a time: 64 x 4096^2 = 2^30.
 inline void requireBlockSize(int block_size) {

@@ -3,6 +3,7 @@
 
 #include "Ainvil_GraphAlgebra.hpp"
 #include "backend/Ainvil_Counted.hpp"
+#include "backend/Ainvil_FiniteNumbers.hpp"
 #include "backend/Ainvil_Profiling.hpp"
 #include "backend/Ainvil_RowTeams.hpp"
 
@@ -31,10 +32,9 @@ struct DiagonalKernel {
   }
 };
 
-/// d_j = m (sum over i of (a_ij / m)^2)^1/2 with m = max over i of |a_ij|, which neither overflows
-/// nor loses small columns. Where m is 0 or Inf so is d_j, and where an entry is NaN so is d_j,
-/// whichever entries come before and behind it. Row j of the transposed graph lists the blocks of
-/// block column j, so that one thread adds up a point column, always in the same order.
+/// d_j = (sum over i of a_ij^2)^1/2, which neither overflows nor loses small columns: safeNorm().
+/// Row j of the transposed graph lists the blocks of block column j, so that one thread adds up a
+/// point column, always in the same order.
 template <class Scalar, class Device>
 struct ColumnNormKernel {
   Graph<Device> columns;
@@ -47,24 +47,11 @@ struct ColumnNormKernel {
     const Offset column = point_column / bs;
     const Offset c = point_column - column * bs;
     const Offset begin = columns.row_map(column), end = columns.row_map(column + 1);
-    Scalar largest = 0;
-    for (Offset e = begin; e < end; ++e)
-      for (int r = 0; r < bs; ++r) {
-        const Scalar value = compat::math::fabs(values((source(e) * bs + r) * bs + c));
-        if (value > largest || value != value) // no number is larger than a NaN, so it stays
-          largest = value;
-      }
-    if (!(largest > Scalar(0)) || largest * Scalar(0) != Scalar(0)) {
-      d(point_column) = largest;
-      return;
-    }
-    Scalar sum = 0;
-    for (Offset e = begin; e < end; ++e)
-      for (int r = 0; r < bs; ++r) {
-        const Scalar ratio = values((source(e) * bs + r) * bs + c) / largest;
-        sum += ratio * ratio;
-      }
-    d(point_column) = largest * compat::math::sqrt(sum);
+    d(point_column) = static_cast<Scalar>(detail::safeNorm([&](const auto& f) {
+      for (Offset e = begin; e < end; ++e)
+        for (int r = 0; r < bs; ++r)
+          f(values((source(e) * bs + r) * bs + c));
+    }));
   }
 };
 
@@ -96,8 +83,7 @@ Offset invertRoots(const typename Device::execution_space& exec, const Vector<Sc
       "Ainvil::scalingFactors[roots]",
       Range<typename Device::execution_space>(exec, 0, d.extent(0)),
       KOKKOS_LAMBDA(const Offset i, Offset& first) {
-        // Zero times infinity or NaN is NaN, which equals nothing.
-        if (d(i) > Scalar(0) && d(i) * Scalar(0) == Scalar(0))
+        if (d(i) > Scalar(0) && detail::isFinite(d(i)))
           d(i) = Scalar(1) / compat::math::sqrt(d(i));
         else if (i < first)
           first = i;
@@ -113,9 +99,7 @@ Vector<Scalar, Device> scalingFactors(const typename Device::execution_space& ex
                                       const BsrMatrix<Scalar, Device>& a, ScalingRule rule) {
   using Exec = typename Device::execution_space;
   ScopedRegion region("Ainvil::scalingFactors");
-  if (a.numRows() != a.numCols())
-    throw InvalidArgument(message("symmetric scaling needs a square matrix, but this one has ",
-                                  a.numPointRows(), " rows and ", a.numPointCols(), " columns"));
+  detail::requireSquare("symmetric scaling", a.numPointRows(), a.numPointCols());
   validate(exec, a.graph);
   const Offset n = a.numPointRows();
   const auto d = allocateView<Vector<Scalar, Device>>(exec, "Ainvil::scaling", n);

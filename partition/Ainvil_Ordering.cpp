@@ -93,10 +93,7 @@ private:
 };
 
 void requireGraph(const HostGraph& graph) {
-  if (graph.num_rows != graph.num_cols)
-    throw InvalidArgument(
-        message("an ordering or a partition needs a square matrix, but this one has ",
-                graph.num_rows, " rows and ", graph.num_cols, " columns"));
+  detail::requireSquare("an ordering or a partition", graph.num_rows, graph.num_cols);
   validate(Exec(), graph);
 }
 

@@ -12,9 +12,7 @@ void Preconditioner<Scalar, Device>::initialize(const execution_space& exec, con
   ScopedRegion region("Ainvil::Preconditioner::initialize");
   initialized_ = computed_ = false;
   report_ = Report();
-  if (a.numRows() != a.numCols())
-    throw InvalidArgument(message("a preconditioner needs a square matrix, but this one has ",
-                                  a.numRows(), " block rows and ", a.numCols(), " block columns"));
+  detail::requireSquare("a preconditioner", a.numPointRows(), a.numPointCols());
   validate(exec, a.graph);
   sorted_graph_ = {};
   sorted_source_ = {};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "dense/Ainvil_BlockArrays.hpp"
 
+#include "backend/Ainvil_FiniteNumbers.hpp"
 #include "backend/Ainvil_RowTeams.hpp"
 
 namespace ainvil {
@@ -61,7 +62,7 @@ Offset countNonFinite(const typename Device::execution_space& exec,
       "Ainvil::countNonFinite", Range<Exec>(exec, 0, values.extent(0)),
       KOKKOS_LAMBDA(const Offset i, Offset& sum) {
         // Zero times infinity or NaN is NaN, which equals nothing.
-        if (!(values(i) * Scalar(0) == Scalar(0)))
+        if (!detail::isFinite(values(i)))
           ++sum;
       },
       bad);

@@ -4,6 +4,7 @@
 /// Small dense row-major blocks, one of them a lane or a thread. Raw pointers: shapes are checked
 /// above.
 
+#include "backend/Ainvil_FiniteNumbers.hpp"
 #include "backend/Ainvil_Lanes.hpp"
 
 #include <cstdint>
@@ -96,9 +97,8 @@ KOKKOS_INLINE_FUNCTION bool invertBlock(Scalar* a, int* pivots, Scalar* scales, 
         pivot = i;
       }
     }
-    // Zero times infinity or NaN is NaN: the negated comparisons catch it, and a row of zeros.
-    if (!(largest > Scalar(10 * n) * epsilon * column_size[k]) ||
-        !(largest * Scalar(0) == Scalar(0)))
+    // The negated comparison catches a row of zeros and NaN.
+    if (!(largest > Scalar(10 * n) * epsilon * column_size[k]) || !isFinite(largest))
       return false;
     pivots[k] = pivot;
     for (int i = k + 1; i < n; ++i)
@@ -126,7 +126,7 @@ KOKKOS_INLINE_FUNCTION bool invertBlock(Scalar* a, int* pivots, Scalar* scales, 
         exchange(a + k, a + j, n, n);
   bool finite = true;
   for (int e = 0; e < n * n; ++e)
-    finite = finite && a[e] * Scalar(0) == Scalar(0);
+    finite = finite && isFinite(a[e]);
   return finite;
 }
 
@@ -189,9 +189,7 @@ KOKKOS_INLINE_FUNCTION bool invertBlockByLanes(const Member& member, const Scala
         pivot = i;
       }
     }
-    // Negated comparisons, as above, catch NaN.
-    if (!(largest > Scalar(10 * n) * epsilon * column_size[k]) ||
-        !(largest * Scalar(0) == Scalar(0)))
+    if (!(largest > Scalar(10 * n) * epsilon * column_size[k]) || !isFinite(largest))
       return false;
     forLanes(member, n * n, [&](const int e) {
       const int i = e / n, j = e - i * n;
@@ -220,7 +218,7 @@ KOKKOS_INLINE_FUNCTION bool invertBlockByLanes(const Member& member, const Scala
       j = j == k ? pivots[k] : j == pivots[k] ? k : j;
     const Scalar entry = from[i * n + j];
     inverse[e] = entry;
-    if (!(entry * Scalar(0) == Scalar(0)))
+    if (!isFinite(entry))
       *overflows = 1;
   });
   return *overflows == 0;
@@ -239,7 +237,7 @@ KOKKOS_INLINE_FUNCTION void invertCholeskyFactor(Scalar* a, int n) {
     }
     for (int l = 0; l < k; ++l)
       a[k * n + k] -= a[k * n + l] * a[k * n + l];
-    good = a[k * n + k] > Scalar(0) && a[k * n + k] * Scalar(0) == Scalar(0);
+    good = a[k * n + k] > Scalar(0) && isFinite(a[k * n + k]);
     if (good)
       a[k * n + k] = compat::math::sqrt(a[k * n + k]);
   }

@@ -17,13 +17,6 @@ using detail::lowerBound;
 using detail::nextInRow;
 using detail::Range;
 
-template <class Device>
-void requireSquare(const Graph<Device>& graph, const char* what) {
-  if (graph.num_rows != graph.num_cols)
-    throw InvalidArgument(message(what, " needs a square matrix, but this one has ", graph.num_rows,
-                                  " rows and ", graph.num_cols, " columns"));
-}
-
 /// Lists for the pattern power: row i of the power so far, and the rows of T it points to.
 template <class Device>
 struct PowerLists {
@@ -168,7 +161,7 @@ template <class Device>
 Graph<Device> triangle(const typename Device::execution_space& exec, const Graph<Device>& graph,
                        Uplo uplo, Diagonal diagonal) {
   using Exec = typename Device::execution_space;
-  requireSquare(graph, "a triangle");
+  detail::requireSquare("a triangle", graph.num_rows, graph.num_cols);
   const auto row_map = graph.row_map;
   const auto entries = graph.entries;
   const bool lower = uplo == Uplo::Lower;
@@ -236,7 +229,7 @@ Kokkos::View<const Offset*, Device> composed(const typename Device::execution_sp
 template <class Device>
 Ordinal countMissingDiagonals(const typename Device::execution_space& exec,
                               const Graph<Device>& graph, Ordinal& first_row) {
-  requireSquare(graph, "a diagonal");
+  detail::requireSquare("a diagonal", graph.num_rows, graph.num_cols);
   return countRows(exec, "Ainvil::missingDiagonals", graph.num_rows, LacksDiagonal<Device>{graph},
                    first_row);
 }
@@ -244,7 +237,7 @@ Ordinal countMissingDiagonals(const typename Device::execution_space& exec,
 template <class Device>
 Graph<Device> patternPower(const typename Device::execution_space& exec, const Graph<Device>& graph,
                            int power) {
-  requireSquare(graph, "a pattern power");
+  detail::requireSquare("a pattern power", graph.num_rows, graph.num_cols);
   if (power < 1)
     throw InvalidArgument(message("the pattern power must be at least 1, but it is ", power));
   ScopedRegion region("Ainvil::patternPower");
@@ -263,7 +256,7 @@ template <class Device>
 Graph<Device> fillPattern(const typename Device::execution_space& exec, const Graph<Device>& graph,
                           int level) {
   using Exec = typename Device::execution_space;
-  requireSquare(graph, "an incomplete factorisation");
+  detail::requireSquare("an incomplete factorisation", graph.num_rows, graph.num_cols);
   if (level < 0)
     throw InvalidArgument(message("the fill level must not be negative, but it is ", level));
   ScopedRegion region("Ainvil::fillPattern");

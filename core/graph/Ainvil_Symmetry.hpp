@@ -3,40 +3,20 @@
 /// \file
 /// Norms of blocks, and whether a matrix is symmetric by their measure.
 
+#include "backend/Ainvil_FiniteNumbers.hpp"
 #include "graph/Ainvil_RowSearch.hpp"
 
 namespace ainvil {
 namespace detail {
 
-/// Sums of squares between these are exact to rounding: below 2.2e-308 squares underflow, but those
-/// are less than 1e-27 of a sum of 1e-280; and no sum below 1e300 has overflowed.
-constexpr double smallest_safe_square = 1e-280, largest_safe_square = 1e300;
-
-/// ||block e of A||_F; also where the squares overflow or underflow. NaN and Inf stay what they
-/// are.
+/// ||block e of A||_F, see safeNorm().
 template <class Scalar, class Device>
 KOKKOS_INLINE_FUNCTION double blockNorm(const BsrMatrix<Scalar, Device>& a, Offset e) {
   const int bs2 = a.block_size * a.block_size;
-  double sum = 0;
-  for (int k = 0; k < bs2; ++k) {
-    const double value = a.values(e * bs2 + k);
-    sum += value * value;
-  }
-  if (sum >= smallest_safe_square && sum <= largest_safe_square)
-    return compat::math::sqrt(sum);
-  double largest = 0;
-  for (int k = 0; k < bs2; ++k) {
-    const double size = compat::math::fabs(double(a.values(e * bs2 + k)));
-    largest = size > largest ? size : largest;
-  }
-  if (largest == 0 || largest * 0 != 0) // zeros, NaN or Inf: the sum tells
-    return compat::math::sqrt(sum);
-  sum = 0;
-  for (int k = 0; k < bs2; ++k) {
-    const double ratio = a.values(e * bs2 + k) / largest;
-    sum += ratio * ratio;
-  }
-  return largest * compat::math::sqrt(sum);
+  return safeNorm([&](const auto& f) {
+    for (int k = 0; k < bs2; ++k)
+      f(a.values(e * bs2 + k));
+  });
 }
 
 /// ||A_ii||_F, 0 where it is missing.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "product/Ainvil_Probes.hpp"
 
+#include "backend/Ainvil_FiniteNumbers.hpp"
 #include "backend/Ainvil_Hash.hpp"
 #include "backend/Ainvil_RowTeams.hpp"
-#include "graph/Ainvil_Symmetry.hpp"
 
 #include <cmath>
 
@@ -54,7 +54,7 @@ double detail::norm(const typename Device::execution_space& exec,
                     MultiVectorArg<const Scalar, Device> z) {
   using Exec = typename Device::execution_space;
   const double sum = sumOfSquares<Scalar, Device>(exec, z, 1.0);
-  if (std::isnan(sum) || (sum >= smallest_safe_square && sum <= largest_safe_square))
+  if (std::isnan(sum) || isSafeSum(sum))
     return std::sqrt(sum);
   const Offset columns = z.extent(1);
   double largest = 0;

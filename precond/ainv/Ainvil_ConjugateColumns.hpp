@@ -6,6 +6,7 @@
 #include "Ainvil_Preconditioner.hpp"
 #include "ainv/Ainvil_Diagonal.hpp"
 #include "ainv/Ainvil_StoreColumn.hpp"
+#include "backend/Ainvil_FiniteNumbers.hpp"
 #include "backend/Ainvil_Flags.hpp"
 #include "backend/Ainvil_Lanes.hpp"
 
@@ -126,7 +127,7 @@ struct ConjugateColumns {
         d = coefficient(member, side, work, j, next);
     }
     Kokkos::single(Kokkos::PerThread(member), [&]() {
-      const bool finite = d * Scalar(0) == Scalar(0);
+      const bool finite = isFinite(d);
       const bool good = finite && (symmetric ? d > Scalar(0) : d != Scalar(0));
       const Scalar used = good ? d : substitute(j);
       state.pivot(j, next) = used;

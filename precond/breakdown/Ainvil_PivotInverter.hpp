@@ -117,8 +117,7 @@ private:
       row_size = sizes[r] > row_size ? sizes[r] : row_size;
     if (largest <= tolerance * row_size)
       largest = row_size;
-    const bool usable = Scalar(1) / largest * Scalar(0) == Scalar(0) && // zero times infinity or
-                        largest * Scalar(0) == Scalar(0);               // NaN is NaN
+    const bool usable = isFinite(Scalar(1) / largest) && isFinite(largest);
     return usable ? largest : Scalar(1);
   }
 };

@@ -70,7 +70,7 @@ struct BiCgStabAlphaBody {
   KOKKOS_INLINE_FUNCTION void finish(const Sums<2>& sums) const {
     const double shadow_v = sums.value[0];
     const double vv = sums.value[1];
-    if (!RecurrenceState::isFinite(shadow_v + vv))
+    if (!detail::isFinite(shadow_v + vv))
       state.stop() = NotFinite;
     else if (areOrthogonal<Scalar>(shadow_v, state.shadow(), vv))
       state.stop() = NoAlpha;
@@ -122,7 +122,7 @@ struct BiCgStabOmegaBody {
     const double tt = sums.value[1];
     const double ss = sums.value[2];
     const bool tolerance_met = ss <= limit;
-    if (!tolerance_met && !RecurrenceState::isFinite(ts + tt + ss))
+    if (!tolerance_met && !detail::isFinite(ts + tt + ss))
       state.stop() = NotFinite;
     const bool half = tolerance_met || areOrthogonal<Scalar>(ts, tt, ss);
     const double omega = half ? 0.0 : ts / tt;

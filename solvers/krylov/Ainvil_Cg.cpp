@@ -62,7 +62,7 @@ struct CgDotsBody {
     const double delta = sums.value[1];
     const double beta = state.gamma() > 0 ? gamma / state.gamma() : 0.0;
     const double p_a_p = beta > 0 ? delta - beta * gamma / state.alpha() : delta;
-    if (!RecurrenceState::isFinite(gamma) || !RecurrenceState::isFinite(delta))
+    if (!detail::isFinite(gamma) || !detail::isFinite(delta))
       state.stop() = NotFinite;
     else if (gamma < 0 && delta < 0)
       state.stop() = IndefiniteBoth;

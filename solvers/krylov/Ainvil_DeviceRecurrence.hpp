@@ -5,6 +5,7 @@
 /// share.
 
 #include "Ainvil_Solver.hpp"
+#include "backend/Ainvil_FiniteNumbers.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -27,7 +28,6 @@ struct RecurrenceState {
   KOKKOS_INLINE_FUNCTION double& residual(int slot) const { return data[num_scalars + slot]; }
 
   KOKKOS_INLINE_FUNCTION bool running() const { return stop() == double(Running); }
-  KOKKOS_INLINE_FUNCTION static bool isFinite(double value) { return value - value == 0; }
 
   /// Ends an iteration whose residual has this squared norm; `limit` is the one to reach.
   KOKKOS_INLINE_FUNCTION void endIteration(int slot, double squared_norm, double limit) const {

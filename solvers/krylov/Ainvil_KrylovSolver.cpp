@@ -13,9 +13,7 @@ template <class Operator>
 void checkSystem(const char* solver, const Operator& a, const Operator* m, size_t b_size,
                  size_t x_size) {
   const Offset n = a.numRows();
-  if (a.numCols() != n)
-    throw InvalidArgument(
-        message(solver, " needs a square matrix, but A is ", n, " x ", a.numCols()));
+  detail::requireSquare(solver, n, a.numCols());
   if (m != nullptr && (m->numRows() != n || m->numCols() != n))
     throw InvalidArgument(message(solver, " needs a preconditioner of the size ", n,
                                   " of A, but it is ", m->numRows(), " x ", m->numCols()));
