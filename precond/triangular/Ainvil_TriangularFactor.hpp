@@ -8,6 +8,18 @@
 
 namespace ainvil {
 
+namespace detail {
+
+/// First and one past the last block of a row of a triangular factor, its diagonal block left out.
+template <class Factor>
+KOKKOS_INLINE_FUNCTION Kokkos::pair<Offset, Offset> offDiagonal(const Factor& t, Ordinal row) {
+  const auto& row_map = t.matrix.graph.row_map;
+  return {row_map(row) + (!t.unit && t.uplo == Uplo::Upper ? 1 : 0),
+          row_map(row + 1) - (!t.unit && t.uplo == Uplo::Lower ? 1 : 0)};
+}
+
+} // namespace detail
+
 /// A triangular matrix T = D + S in the two shapes this library knows:
 /// unit, D = I: `matrix` holds S only and `diagonal_inverse` is empty;
 /// general: `matrix` holds S and the diagonal blocks, `diagonal_inverse` the n inverses D_i^-1.
@@ -18,6 +30,11 @@ struct TriangularFactor {
   Kokkos::View<Scalar*, Device> diagonal_inverse; ///< n * block_size^2
   Uplo uplo = Uplo::Lower;                        ///< the triangle that T is
   bool unit = false;                              ///< D = I
+
+  /// First and one past the last block of a row that is not its diagonal block.
+  KOKKOS_INLINE_FUNCTION Kokkos::pair<Offset, Offset> offDiagonal(Ordinal row) const {
+    return detail::offDiagonal(*this, row);
+  }
 };
 
 namespace detail {
@@ -36,11 +53,9 @@ struct KernelTriangle {
       : matrix(factor.matrix), diagonal_inverse(factor.diagonal_inverse), uplo(factor.uplo),
         unit(factor.unit) {}
 
-  /// First and one past the last block of a row that is not its diagonal block.
+  /// As in TriangularFactor.
   KOKKOS_INLINE_FUNCTION Kokkos::pair<Offset, Offset> offDiagonal(Ordinal row) const {
-    const Offset begin = matrix.graph.row_map(row), end = matrix.graph.row_map(row + 1);
-    return {begin + (!unit && uplo == Uplo::Upper ? 1 : 0),
-            end - (!unit && uplo == Uplo::Lower ? 1 : 0)};
+    return detail::offDiagonal(*this, row);
   }
 };
 

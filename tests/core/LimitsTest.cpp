@@ -9,6 +9,7 @@
 #include "Ainvil_Convert.hpp"
 #include "Ainvil_Fsai.hpp"
 #include "Ainvil_Gmres.hpp"
+#include "Refusal.hpp"
 #include "TestSupport.hpp"
 #include "gallery/Ainvil_Gallery.hpp"
 #include "graph/Ainvil_RowSearch.hpp"
@@ -44,16 +45,6 @@ Graph<Device> mockedGraph(const std::vector<Offset>& row_map) {
           mocked<const Ordinal>(row_map.back())};
 }
 
-template <class Run>
-std::string sentenceOf(const Run& run) {
-  try {
-    run();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
 void expectContains(const std::string& text, const std::string& part) {
   EXPECT_NE(text.find(part), std::string::npos) << text;
 }
@@ -69,7 +60,7 @@ TEST(Limits, SizesOfAMatrixHave64Bits) {
   EXPECT_EQ(a.bytes(), 8 * 192'000'000'000 + 4 * blocks + 8 * (int_max + 1));
   EXPECT_DOUBLE_EQ(a.graph.meanRowLength(), double(blocks) / double(rows));
   // Fewer scalars by 2^32, which 32 bits would not tell.
-  expectContains(sentenceOf([&] {
+  expectContains(refusal([&] {
                    BsrMatrix<double, Device>(mockedGraph(rows, blocks),
                                              mocked<double>(64 * blocks - (Offset(1) << 32)), 8);
                  }),
@@ -78,7 +69,7 @@ TEST(Limits, SizesOfAMatrixHave64Bits) {
 
 TEST(Limits, RowsOfPointsAreCounted) {
   const Graph<Device> blocks = mockedGraph(300'000'000, 5);
-  expectContains(sentenceOf([&] { toPoints(Exec(), blocks, 8); }),
+  expectContains(refusal([&] { toPoints(Exec(), blocks, 8); }),
                  "2400000000 x 2400000000 points is too large for scalar storage");
   EXPECT_THROW(toPoints(Exec(), mockedGraph(static_cast<Ordinal>(int_max), 5), 2), InvalidArgument);
 }
@@ -92,16 +83,16 @@ TEST(Limits, ColumnsOfPointsAreCounted) {
   };
   constexpr Ordinal half = Ordinal(1) << 30;
   EXPECT_EQ(columnsOfPoints(half - 1, 2), 2 * (half - 1));
-  expectContains(sentenceOf([&] { columnsOfPoints(half, 2); }),
+  expectContains(refusal([&] { columnsOfPoints(half, 2); }),
                  "2 x 2147483648 points is too large for scalar storage");
-  expectContains(sentenceOf([&] { columnsOfPoints(static_cast<Ordinal>(int_max), 3); }),
+  expectContains(refusal([&] { columnsOfPoints(static_cast<Ordinal>(int_max), 3); }),
                  "3 x 6442450941 points is too large for scalar storage");
 }
 
 TEST(Limits, LongestRow) {
   const Graph<Device> graph = mockedGraph({0, int_max, 2 * int_max, 2 * int_max + 7});
   EXPECT_EQ(detail::longestRow(Exec(), graph), int_max);
-  expectContains(sentenceOf([&] {
+  expectContains(refusal([&] {
                    validate(Exec(), mockedGraph({0, 3, 3'000'000'000}));
                  }),
                  "a row holds 2999999997 entries, more than the 2147483647");
@@ -135,13 +126,13 @@ TEST(Limits, ScratchMemoryOfARow) {
   };
   for (const std::size_t bytes :
        {std::size_t(int_max), std::size_t(3'000'000'000), std::size_t(1) << 33})
-    expectContains(sentenceOf([&] { launch(bytes); }), "out of memory: Ainvil::test needs");
+    expectContains(refusal([&] { launch(bytes); }), "out of memory: Ainvil::test needs");
   EXPECT_NO_THROW(launch(1000));
 }
 
 TEST(Limits, OrderOfDenseMatrices) {
   const auto sizes = viewOf<Ordinal, Device>({3, 46341});
-  expectContains(sentenceOf([&] { BatchedCholesky<double, Device>(Exec(), sizes); }),
+  expectContains(refusal([&] { BatchedCholesky<double, Device>(Exec(), sizes); }),
                  "up to 46340 rows, but one has 46341");
   EXPECT_NO_THROW((BatchedCholesky<double, Device>(Exec(), viewOf<Ordinal, Device>({3, 46340}))));
 }
@@ -154,7 +145,7 @@ TEST(Limits, ArraysOfMoreBytesThanNumbersCount) {
   EXPECT_EQ(detail::arrayBytes("an array", ~std::size_t(0), 0), 0u);
   for (const std::size_t n : {most / 8 + 1, most, ~std::size_t(0)}) {
     EXPECT_THROW(detail::arrayBytes("an array", n, 8), OutOfMemory) << n;
-    expectContains(sentenceOf([&] { detail::arrayBytes("an array", n, 8); }),
+    expectContains(refusal([&] { detail::arrayBytes("an array", n, 8); }),
                    message(n, " times 8 bytes for an array"));
   }
 }
@@ -175,7 +166,7 @@ TEST(Limits, LocalSystemsOfFsai) {
   parameters.tau = 0;
   parameters.power = 1;
   Fsai<double, Device> fsai(parameters);
-  expectContains(sentenceOf([&] { fsai.initialize(a); }),
+  expectContains(refusal([&] { fsai.initialize(a); }),
                  "a local system of 46344 unknowns, but can solve up to 46340");
 }
 
@@ -183,8 +174,7 @@ TEST(Limits, ProblemsOfTheGallery) {
   for (const char* problem :
        {"laplace7:1291", "laplace7:2000", "laplace27:2147483647x1x2", "elasticity:1291",
         "circuit:2147483648", "euler:2147483648", "shell:46341x46342", "jump27:65536x65536x65536"})
-    expectContains(sentenceOf([&] { makeProblem(problem); }),
-                   "more than the 2147483647 block rows");
+    expectContains(refusal([&] { makeProblem(problem); }), "more than the 2147483647 block rows");
 }
 
 /// Of so many unknowns, none of which is there.
@@ -225,7 +215,7 @@ TEST(Limits, OptionsOfSolversMayBeAsLargeAsTheirType) {
                                            mocked<const double>(n), mocked<double>(n));
     };
     EXPECT_THROW(solve(), OutOfMemory);
-    expectContains(sentenceOf(solve), "Ainvil::Gmres::basis");
+    expectContains(refusal(solve), "Ainvil::Gmres::basis");
   }
 }
 

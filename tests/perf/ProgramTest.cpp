@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// What the programs make of their arguments and of the environment.
+#include "Refusal.hpp"
 #include "program/CommandLineOptions.hpp"
 #include "program/KokkosProgram.hpp"
 #include "solve/SolveCommandLine.hpp"
@@ -17,18 +18,9 @@ namespace ainvil {
 namespace perf {
 namespace {
 
-using Words = std::vector<std::string>;
+using test::refusal;
 
-/// What the exception says, or nothing.
-template <class Call>
-std::string refusal(const Call& call) {
-  try {
-    call();
-  } catch (const InvalidArgument& error) {
-    return error.what();
-  }
-  return {};
-}
+using Words = std::vector<std::string>;
 
 CommandLine parsed(Words options, Program program = Program::Solve) {
   options.insert(options.end(), {"--problem", "poisson5:3"});

@@ -4,6 +4,7 @@
 #include "Ainvil_Factory.hpp"
 #include "Ainvil_Fsai.hpp"
 #include "Ainvil_Jacobi.hpp"
+#include "Refusal.hpp"
 #include "ilu/Ainvil_IluParameters.hpp"
 
 #include <gtest/gtest.h>
@@ -12,6 +13,8 @@
 
 namespace ainvil {
 namespace {
+
+using test::refusal;
 
 std::string describe(const std::string& specification) {
   return createPreconditioner<double, DefaultDevice>(specification)->description();
@@ -206,59 +209,49 @@ TEST(Factory, HelpNamesWhatIsAccepted) {
   }
 }
 
-template <class Make>
-std::string refusalOf(const Make& make) {
-  try {
-    make();
-  } catch (const InvalidArgument& error) {
-    return error.what();
-  }
-  return "";
-}
-
 /// What is set in C++ is refused in the words of the tables.
 TEST(Factory, ConstructorsRefuseWhatTheTablesDo) {
   using Device = DefaultDevice;
   JacobiParameters jacobi;
   jacobi.shift = 0; // under another policy, which does not take it
-  EXPECT_EQ(refusalOf([&] { Jacobi<double, Device>{jacobi}; }),
+  EXPECT_EQ(refusal([&] { Jacobi<double, Device>{jacobi}; }),
             "'shift' must be a positive number, but it is '0'");
   ChebyshevParameters chebyshev;
   chebyshev.ratio = 1;
-  EXPECT_EQ(refusalOf([&] { Chebyshev<float, Device>{chebyshev}; }),
+  EXPECT_EQ(refusal([&] { Chebyshev<float, Device>{chebyshev}; }),
             "'ratio' must be a number above 1, but it is '1'");
   AinvParameters ainv;
   ainv.max_fill = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_EQ(refusalOf([&] { Ainv<double, Device>{ainv}; }),
+  EXPECT_EQ(refusal([&] { Ainv<double, Device>{ainv}; }),
             "'max-fill' must be a number of at least 0, but it is 'nan'");
   ainv = {};
   ainv.storage = Storage::Float;
-  EXPECT_EQ(refusalOf([&] { Ainv<double, Device>{ainv}; }), "");
+  EXPECT_EQ(refusal([&] { Ainv<double, Device>{ainv}; }), "");
   FsaiParameters<Device> fsai;
   fsai.adaptive.power = -1; // of adaptive patterns, which these are not
-  EXPECT_EQ(refusalOf([&] { Fsai<double, Device>{fsai}; }),
+  EXPECT_EQ(refusal([&] { Fsai<double, Device>{fsai}; }),
             "'power' must be an integer from 0 to 1000000, but it is '-1'");
   fsai = {};
   fsai.chunk_bytes = 1; // a part of a MiB
-  EXPECT_EQ(refusalOf([&] { Fsai<double, Device>{fsai}; }), "");
+  EXPECT_EQ(refusal([&] { Fsai<double, Device>{fsai}; }), "");
   fsai.chunk_bytes = 0;
-  EXPECT_EQ(refusalOf([&] { Fsai<double, Device>{fsai}; }),
+  EXPECT_EQ(refusal([&] { Fsai<double, Device>{fsai}; }),
             "'chunk-mib' must be an integer from 1 to 1000000, but it is '0'");
   IluParameters<Device> ilu;
   ilu.factorization.level = -1;
-  EXPECT_EQ(refusalOf([&] { Ilu<double, Device>{ilu}; }),
+  EXPECT_EQ(refusal([&] { Ilu<double, Device>{ilu}; }),
             "'level' must be an integer from 0 to 1000000, but it is '-1'");
   ilu.factorization.level = 0;
   IsaiParameters<Device> isai;
   isai.relax = -2; // -1 is relax=auto
   ilu.solve = isai;
-  EXPECT_EQ(refusalOf([&] { Ilu<double, Device>{ilu}; }),
+  EXPECT_EQ(refusal([&] { Ilu<double, Device>{ilu}; }),
             "'relax' must be an integer from 0 to 1000000, but it is '-2'");
   SweepParameters sweeps;
   sweeps.sweeps = 0;
   sweeps.start = SweepStart::Zero;
   ilu.solve = sweeps;
-  EXPECT_EQ(refusalOf([&] { Ilu<double, Device>{ilu}; }),
+  EXPECT_EQ(refusal([&] { Ilu<double, Device>{ilu}; }),
             "'sweeps' must be an integer from 1 to 1000000, but it is '0'");
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// \file
 /// What has a workspace is not copied, and a solver serves one solve at a time.
+#include "Refusal.hpp"
 #include "solvers/SolverSupport.hpp"
 
 #include "Ainvil_Ainv.hpp"
@@ -53,17 +54,6 @@ private:
   const Operator& a_;
   KrylovSolver<double, Device>& solver_;
 };
-
-/// What the exception of `call` says, or nothing.
-template <class Call>
-std::string refusal(const Call& call) {
-  try {
-    call();
-  } catch (const InvalidArgument& error) {
-    return error.what();
-  }
-  return {};
-}
 
 class SolverObject : public ::testing::TestWithParam<const char*> {
 protected:
