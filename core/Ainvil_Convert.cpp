@@ -4,14 +4,13 @@
 #include "Ainvil_GraphAlgebra.hpp"
 #include "backend/Ainvil_Profiling.hpp"
 #include "dense/Ainvil_BlockArrays.hpp"
-#include "graph/Ainvil_RowSearch.hpp"
+#include "graph/Ainvil_CollectRows.hpp"
 
 namespace ainvil {
 namespace {
 
 using detail::findEntry;
 using detail::list_end;
-using detail::lowerBound;
 using detail::Range;
 
 /// Lists of block row I: the block columns touched by each of its point rows.
@@ -21,11 +20,12 @@ struct BlockLists {
   int bs;
 
   KOKKOS_FUNCTION Ordinal count(Ordinal) const { return bs; }
-  KOKKOS_FUNCTION Ordinal next(Ordinal row, Ordinal k, Ordinal last) const {
-    const Ordinal point_row = row * bs + k;
-    const Offset end = points.row_map(point_row + 1);
-    const Offset at = lowerBound(points.entries, points.row_map(point_row), end, (last + 1) * bs);
-    return at < end ? points.entries(at) / bs : list_end;
+  KOKKOS_FUNCTION Ordinal length(Ordinal row, Ordinal k) const {
+    const Offset point_row = Offset(row) * bs + k;
+    return static_cast<Ordinal>(points.row_map(point_row + 1) - points.row_map(point_row));
+  }
+  KOKKOS_FUNCTION Ordinal element(Ordinal row, Ordinal k, Ordinal m) const {
+    return points.entries(points.row_map(Offset(row) * bs + k) + m) / bs;
   }
 };
 
@@ -48,8 +48,9 @@ PermutedGraph<Device> toBlocks(const typename Device::execution_space& exec,
   const auto from_source = in_order.source;
   const int bs = block_size;
   const Offset bs2 = Offset(bs) * bs;
-  const Graph<Device> blocks = detail::unionGraph<Device>(
-      exec, from.num_rows / bs, from.num_cols / bs, BlockLists<Device>{from, bs}, bs);
+  const Graph<Device> blocks =
+      detail::unionGraph<Device>(exec, "Ainvil::toBlocks", from.num_rows / bs, from.num_cols / bs,
+                                 BlockLists<Device>{from, bs});
   const auto source = allocate<Offset, Device>(exec, "Ainvil::source", blocks.numEntries() * bs2);
   Kokkos::deep_copy(exec, source, Offset(-1));
   Kokkos::parallel_for(

@@ -88,21 +88,26 @@ template <class Device>
 Ordinal countMissingDiagonals(const typename Device::execution_space& exec,
                               const Graph<Device>& graph, Ordinal& first_row);
 
-/// The pattern S(|T|^p) of a triangular factor T, p >= 1, counted and filled on the device. A graph
-/// without diagonal entries is that of a unit triangular factor and gives the pattern of the power
-/// without them. Row i of the power p is the union of row i of the power p - 1 and the rows of T it
-/// points to; it ends early at a power that adds nothing. Cost: entries of the result x lists
-/// merged x log(row length), no memory but the result. \throws InvalidArgument if power < 1.
+/// The pattern S(|T|^p) of a triangular factor T, p >= 1. A graph without diagonal entries is that
+/// of a unit triangular factor and gives the pattern of the power without them. Row i of the power p
+/// is the union of row i of the power p - 1 and the rows of T it points to; it ends early at a power
+/// that adds nothing. Cost: for each power an insertion into a set for each element of these rows,
+/// two on GPUs. Memory: on hosts twice the result for a moment and num_cols / 8 bytes a thread.
+/// \throws InvalidArgument if power < 1.
 template <class Device>
 Graph<Device> patternPower(const typename Device::execution_space& exec, const Graph<Device>& graph,
                            int power);
 
 /// The pattern of the block incomplete factors ILU(k), diagonal included: entry (i, j) is kept if
 /// its fill level min over h < min(i, j) of lev(i, h) + lev(h, j) + 1 is at most `level` (0 on the
-/// graph itself). Level by level: the entries of level l come from pairs of levels a + b = l - 1
-/// only, so each step is one parallel count and fill; the steps end where no entry is left to come.
-/// Source: Saad, Iterative Methods for Sparse
-/// Linear Systems (2003), section 10.3. \throws InvalidArgument if level < 0.
+/// graph itself). That is so if and only if a path of at most level + 1 edges of the graph leads
+/// from i to j through vertices before both: a search in breadth a row, all rows at a time. Cost:
+/// for every row an insertion into a set for each entry of the rows before it that are at most
+/// `level` edges away; twice that, and the transposed graph, where the pattern is not symmetric; on
+/// GPUs all of it twice. Memory as for patternPower().
+/// Source: Saad, Iterative Methods for Sparse Linear Systems (2003), section 10.3; Hysom, Pothen, A
+/// scalable parallel algorithm for incomplete factor preconditioning, SIAM J. Sci. Comput. 22
+/// (2001), theorem 3.1. \throws InvalidArgument if level < 0.
 template <class Device>
 Graph<Device> fillPattern(const typename Device::execution_space& exec, const Graph<Device>& graph,
                           int level);

@@ -2,7 +2,7 @@
 #include "Ainvil_Ordering.hpp"
 
 #include "backend/Ainvil_Profiling.hpp"
-#include "graph/Ainvil_RowSearch.hpp"
+#include "graph/Ainvil_CollectRows.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -14,15 +14,17 @@ namespace {
 using Exec = HostDevice::execution_space;
 using HostGraph = Graph<HostDevice>;
 
-/// The lists of row i: its columns in A and in A^T, without i. They may hold a column twice.
-struct AdjacencyLists {
+/// Collects the columns of row i in A and in A^T, without i.
+struct Adjacency {
   HostGraph graph, transposed;
 
-  KOKKOS_FUNCTION Ordinal count(Ordinal) const { return 2; }
-  KOKKOS_FUNCTION Ordinal next(Ordinal row, Ordinal k, Ordinal last) const {
-    const HostGraph& list = k == 0 ? graph : transposed;
-    const Ordinal column = detail::nextInRow(list, row, last);
-    return column == row ? detail::nextInRow(list, row, row) : column;
+  Ordinal above(Ordinal) const { return -1; }
+  template <class Group, class Set>
+  void collect(const Group&, Ordinal row, Set& set) const {
+    for (const HostGraph* list : {&graph, &transposed})
+      for (Offset e = list->row_map(row); e < list->row_map(row + 1); ++e)
+        if (list->entries(e) != row)
+          set.insert(list->entries(e));
   }
 };
 
@@ -107,11 +109,8 @@ Graph<HostDevice> adjacency(const Graph<HostDevice>& graph) {
   ScopedRegion region("Ainvil::adjacency");
   requireGraph(graph);
   const Exec exec;
-  const HostGraph transposed = transpose(exec, graph).graph;
-  // Transposing sorts.
-  const HostGraph sorted = isSorted(exec, graph) ? graph : transpose(exec, transposed).graph;
-  return detail::unionGraph<HostDevice>(exec, graph.num_rows, graph.num_cols,
-                                        AdjacencyLists{sorted, transposed}, 2);
+  return detail::collectRows<HostDevice>(exec, "Ainvil::adjacency", graph.num_rows, graph.num_cols,
+                                         Adjacency{graph, transpose(exec, graph).graph});
 }
 
 Permutation<HostDevice> reverseCuthillMcKee(const Graph<HostDevice>& graph) {

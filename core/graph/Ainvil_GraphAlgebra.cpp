@@ -12,53 +12,8 @@ namespace {
 using detail::countRows;
 using detail::countsToOffsets;
 using detail::findEntry;
-using detail::list_end;
 using detail::lowerBound;
-using detail::nextInRow;
 using detail::Range;
-
-/// Lists for the pattern power: row i of the power so far, and the rows of T it points to.
-template <class Device>
-struct PowerLists {
-  Graph<Device> power;
-  Graph<Device> factor;
-
-  KOKKOS_FUNCTION Ordinal count(Ordinal row) const {
-    return static_cast<Ordinal>(power.row_map(row + 1) - power.row_map(row)) + 1;
-  }
-  KOKKOS_FUNCTION Ordinal next(Ordinal row, Ordinal k, Ordinal last) const {
-    return k == 0 ? nextInRow(power, row, last)
-                  : nextInRow(factor, power.entries(power.row_map(row) + k - 1), last);
-  }
-};
-
-/// Lists for the fill of level `step`: the diagonal, row i as it is, and for every (i, h), h < i,
-/// the (h, j), j > h, with lev(i, h) + lev(h, j) + 1 <= step.
-template <class Device>
-struct FillLists {
-  Graph<Device> graph;
-  Kokkos::View<const int*, Device> level;
-  int step;
-
-  KOKKOS_FUNCTION Ordinal count(Ordinal row) const {
-    const Offset begin = graph.row_map(row);
-    const Offset diagonal = lowerBound(graph.entries, begin, graph.row_map(row + 1), row);
-    return static_cast<Ordinal>(diagonal - begin) + 2;
-  }
-  KOKKOS_FUNCTION Ordinal next(Ordinal row, Ordinal k, Ordinal last) const {
-    if (k == 0)
-      return row > last ? row : list_end;
-    if (k == 1)
-      return nextInRow(graph, row, last);
-    const Offset through = graph.row_map(row) + k - 2;
-    const Ordinal h = graph.entries(through);
-    const Offset end = graph.row_map(h + 1);
-    Offset at = lowerBound(graph.entries, graph.row_map(h), end, (last > h ? last : h) + 1);
-    while (at < end && level(through) + level(at) + 1 > step)
-      ++at;
-    return at < end ? graph.entries(at) : list_end;
-  }
-};
 
 template <class Device>
 struct LacksDiagonal {
@@ -234,63 +189,6 @@ Ordinal countMissingDiagonals(const typename Device::execution_space& exec,
                    first_row);
 }
 
-template <class Device>
-Graph<Device> patternPower(const typename Device::execution_space& exec, const Graph<Device>& graph,
-                           int power) {
-  detail::requireSquare("a pattern power", graph.num_rows, graph.num_cols);
-  if (power < 1)
-    throw InvalidArgument(message("the pattern power must be at least 1, but it is ", power));
-  ScopedRegion region("Ainvil::patternPower");
-  Graph<Device> result = graph;
-  Offset before = -1;
-  for (int p = 2; p <= power && before < result.numEntries(); ++p) {
-    before = result.numEntries();
-    result =
-        detail::unionGraph<Device>(exec, graph.num_rows, graph.num_cols,
-                                   PowerLists<Device>{result, graph}, result.meanRowLength() + 1);
-  }
-  return result;
-}
-
-template <class Device>
-Graph<Device> fillPattern(const typename Device::execution_space& exec, const Graph<Device>& graph,
-                          int level) {
-  using Exec = typename Device::execution_space;
-  detail::requireSquare("an incomplete factorisation", graph.num_rows, graph.num_cols);
-  if (level < 0)
-    throw InvalidArgument(message("the fill level must not be negative, but it is ", level));
-  ScopedRegion region("Ainvil::fillPattern");
-  Graph<Device> result = graph;
-  auto levels = allocateZeros<int, Device>(exec, "Ainvil::level", graph.numEntries());
-  // Step 0 only inserts missing diagonals: no sum of levels plus one is at most 0. The last step
-  // that can insert anything joins two entries of the highest level there is.
-  int highest = 0;
-  for (int step = 0; step <= level && step <= 2 * highest + 1; ++step) {
-    const Graph<Device> before = result;
-    const auto old_levels = levels;
-    const Graph<Device> after = detail::unionGraph<Device>(
-        exec, graph.num_rows, graph.num_cols, FillLists<Device>{before, old_levels, step},
-        before.meanRowLength() / 2 + 2);
-    const auto new_levels = allocate<int, Device>(exec, "Ainvil::level", after.numEntries());
-    Kokkos::parallel_for(
-        "Ainvil::fillPattern[levels]", Range<Exec>(exec, 0, graph.num_rows),
-        KOKKOS_LAMBDA(const Offset row) {
-          Offset old = before.row_map(row);
-          const Offset old_end = before.row_map(row + 1);
-          for (Offset e = after.row_map(row); e < after.row_map(row + 1); ++e) {
-            const bool known = old < old_end && before.entries(old) == after.entries(e);
-            new_levels(e) = known ? old_levels(old) : step;
-            old += known ? 1 : 0;
-          }
-        });
-    if (after.numEntries() > before.numEntries())
-      highest = step;
-    result = after;
-    levels = new_levels;
-  }
-  return result;
-}
-
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \
   template Kokkos::View<const Offset*, DEVICE> composed<DEVICE>(                                   \
       const typename DEVICE::execution_space&, const Kokkos::View<const Offset*, DEVICE>&,         \
@@ -305,11 +203,7 @@ Graph<Device> fillPattern(const typename Device::execution_space& exec, const Gr
                                                    const char*, const Graph<DEVICE>&, Ordinal,     \
                                                    Uplo, Diagonal);                                \
   template Ordinal countMissingDiagonals<DEVICE>(const typename DEVICE::execution_space&,          \
-                                                 const Graph<DEVICE>&, Ordinal&);                  \
-  template Graph<DEVICE> patternPower<DEVICE>(const typename DEVICE::execution_space&,             \
-                                              const Graph<DEVICE>&, int);                          \
-  template Graph<DEVICE> fillPattern<DEVICE>(const typename DEVICE::execution_space&,              \
-                                             const Graph<DEVICE>&, int);
+                                                 const Graph<DEVICE>&, Ordinal&);
 AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
 
 } // namespace ainvil

@@ -4,7 +4,7 @@
 #include "backend/Ainvil_Lanes.hpp"
 #include "dense/Ainvil_SmallBlock.hpp"
 #include "fsai/Ainvil_FsaiRows.hpp"
-#include "graph/Ainvil_RowSearch.hpp"
+#include "graph/Ainvil_CollectRows.hpp"
 
 #include <cmath>
 #include <cstring>
@@ -268,11 +268,14 @@ struct GrownLists {
   int per_step;
 
   KOKKOS_FUNCTION Ordinal count(Ordinal) const { return 1 + per_step; }
-  KOKKOS_FUNCTION Ordinal next(Ordinal row, Ordinal k, Ordinal last) const {
+  KOKKOS_FUNCTION Ordinal length(Ordinal row, Ordinal k) const {
     if (k == 0)
-      return detail::nextInRow(pattern, row, last);
-    const Ordinal column = chosen(Offset(row) * per_step + k - 1);
-    return column > last ? column : detail::list_end;
+      return static_cast<Ordinal>(pattern.row_map(row + 1) - pattern.row_map(row));
+    return chosen(Offset(row) * per_step + k - 1) >= 0 ? 1 : 0;
+  }
+  KOKKOS_FUNCTION Ordinal element(Ordinal row, Ordinal k, Ordinal m) const {
+    return k == 0 ? pattern.entries(pattern.row_map(row) + m)
+                  : chosen(Offset(row) * per_step + k - 1);
   }
 };
 
@@ -301,8 +304,8 @@ Graph<Device> detail::adaptivePattern(const typename Device::execution_space& ex
     forEachRow(exec, "Ainvil::FsaiAdaptive[grow]", n, teamsForRowsOf(parameters.neighbours), grow,
                grow.scratchBytes());
     const Offset before = pattern.numEntries();
-    pattern = unionGraph<Device>(exec, n, n, GrownLists<Device>{pattern, growth.chosen, per_step},
-                                 1.0 + per_step);
+    pattern = unionGraph<Device>(exec, "Ainvil::FsaiAdaptive[pattern]", n, n,
+                                 GrownLists<Device>{pattern, growth.chosen, per_step});
     if (pattern.numEntries() == before)
       break;
   }

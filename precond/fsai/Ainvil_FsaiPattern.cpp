@@ -3,6 +3,7 @@
 
 #include "Ainvil_GraphAlgebra.hpp"
 #include "backend/Ainvil_Lanes.hpp"
+#include "graph/Ainvil_CollectRows.hpp"
 #include "graph/Ainvil_SelectEntries.hpp"
 #include "graph/Ainvil_Symmetry.hpp"
 
@@ -50,11 +51,6 @@ struct LowerProductLists {
   KOKKOS_FUNCTION Ordinal count(Ordinal row) const {
     return static_cast<Ordinal>(b.row_map(row + 1) - b.row_map(row));
   }
-  KOKKOS_FUNCTION Ordinal next(Ordinal row, Ordinal k, Ordinal last) const {
-    const Ordinal j = b.entries(b.row_map(row) + k);
-    const Ordinal column = detail::nextInRow(a, j, last);
-    return column <= row ? column : detail::list_end;
-  }
   /// Elements of list k: those of row j up to column i.
   KOKKOS_FUNCTION Ordinal length(Ordinal row, Ordinal k) const {
     const Ordinal j = b.entries(b.row_map(row) + k);
@@ -67,87 +63,12 @@ struct LowerProductLists {
   }
 };
 
-/// Counts or writes the union of the lists of a row. Up to `room` elements are copied to scratch
-/// memory; of equal ones the first stays, and each of these is written at its rank. An element
-/// costs two passes over the others there, and no search in global memory. Rows with more elements
-/// are merged one element after the other (UnionKernel).
-template <class Device, bool Fill>
-struct LowerProductRow {
-  detail::UnionKernel<LowerProductLists<Device>, Device, Fill> by_element;
-  int room;
-
-  std::size_t scratchBytes() const { return 2 * std::size_t(room) * sizeof(Ordinal); }
-
-  template <class Member>
-  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal row, void* scratch) const {
-    using Kokkos::ThreadVectorRange;
-    const auto& lists = by_element.lists;
-    const Ordinal num_lists = lists.count(row);
-    Offset total = 0;
-    Kokkos::parallel_reduce(
-        ThreadVectorRange(member, num_lists),
-        [&](const Ordinal k, Offset& sum) { sum += lists.length(row, k); }, total);
-    if (total > room) {
-      by_element(member, row, scratch);
-      return;
-    }
-    const Ordinal size = static_cast<Ordinal>(total);
-    Ordinal* all = static_cast<Ordinal*>(scratch);
-    Ordinal* distinct = all + room;
-    Kokkos::parallel_scan(ThreadVectorRange(member, num_lists),
-                          [&](const Ordinal k, Ordinal& at, const bool final) {
-                            const Ordinal length = lists.length(row, k);
-                            for (Ordinal m = 0; final && m < length; ++m)
-                              all[at + m] = lists.element(row, k, m);
-                            at += length;
-                          });
-    joinLanes(member); // joins the lanes
-    Ordinal found = 0;
-    Kokkos::parallel_reduce(
-        ThreadVectorRange(member, size),
-        [&](const Ordinal k, Ordinal& sum) {
-          bool first = true;
-          for (Ordinal m = 0; m < k && first; ++m)
-            first = all[m] != all[k];
-          distinct[k] = first ? all[k] : detail::list_end;
-          sum += first ? 1 : 0;
-        },
-        found);
-    if (!Fill) {
-      Kokkos::single(Kokkos::PerThread(member), [&]() { by_element.row_map(row) = found; });
-      return;
-    }
-    joinLanes(member);
-    forLanes(member, size, [&](const Ordinal k) {
-      if (distinct[k] == detail::list_end)
-        return;
-      Ordinal rank = 0;
-      for (Ordinal m = 0; m < size; ++m)
-        rank += distinct[m] < distinct[k] ? 1 : 0;
-      by_element.entries(by_element.row_map(row) + rank) = distinct[k];
-    });
-  }
-};
-
 /// Low(B A).
 template <class Device>
 Graph<Device> lowerProduct(const typename Device::execution_space& exec, const Graph<Device>& b,
                            const Graph<Device>& a) {
-  using Exec = typename Device::execution_space;
-  const Ordinal n = b.num_rows;
-  const detail::RowTeams shape = detail::teamsForRowsOf(b);
-  // Work in scratch memory grows with the square of the elements, four a lane or 64 a host thread.
-  constexpr int elements_of_lane = 4, elements_of_host = 64;
-  const int room = compat::IsGpu<Exec>::value ? elements_of_lane * shape.lanes : elements_of_host;
-  const LowerProductLists<Device> lists{b, a};
-  const auto row_map = allocate<Offset, Device>(exec, "Ainvil::row_map", size_t(n) + 1);
-  const LowerProductRow<Device, false> count{{lists, row_map, {}}, room};
-  detail::forEachRow(exec, "Ainvil::Fsai[count]", n, shape, count, count.scratchBytes());
-  const Offset total = detail::countsToOffsets(exec, row_map);
-  const auto entries = allocate<Ordinal, Device>(exec, "Ainvil::entries", total);
-  const LowerProductRow<Device, true> fill{{lists, row_map, entries}, room};
-  detail::forEachRow(exec, "Ainvil::Fsai[fill]", n, shape, fill, fill.scratchBytes());
-  return {n, n, row_map, entries};
+  return detail::unionGraph<Device>(exec, "Ainvil::Fsai[product]", b.num_rows, b.num_rows,
+                                    LowerProductLists<Device>{b, a});
 }
 
 /// A graph and a weight an entry.

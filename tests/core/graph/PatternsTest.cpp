@@ -192,6 +192,23 @@ TEST(FillPattern, EqualsTheTextbookOnAGrid) {
   EXPECT_EQ(rowsOf(fillPattern(Exec(), deviceGraph(grid), 15)), serialFill(grid, 1000));
 }
 
+/// A long row and column in the middle: all rows behind it touch each other.
+TEST(FillPattern, EqualsTheTextbookBehindALongRow) {
+  const Ordinal n = 2400, hub = 1100;
+  Rows rows(n), filled(n);
+  for (Ordinal i = 0; i < n; ++i) {
+    for (Ordinal j = 0; j < n; ++j) {
+      const bool given = i == j || i == hub || j == hub;
+      if (given)
+        rows[i].push_back(j);
+      if (given || (i > hub && j > hub))
+        filled[i].push_back(j);
+    }
+  }
+  for (const int level : {1, 3})
+    EXPECT_EQ(rowsOf(fillPattern(Exec(), deviceGraph(rows), level)), filled) << level;
+}
+
 /// Sparse graphs, which may have entries of a level and none of the level before.
 TEST(FillPattern, EndsWhereNothingIsLeftToFill) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {

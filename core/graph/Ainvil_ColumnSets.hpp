@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// Sets of columns, in which the rows of a new pattern are collected. One source serves all of them:
+///   set.insert(j)    adds column j; true if it was not there;
+///   set.remember(j)  appends j to a list of the caller's, whose elements are set.list(k),
+///   set.listed()     k < set.listed(), once lanes have been joined;
+///   set.full()       whether a column did not fit any more: the row is to be collected elsewhere.
+/// Several lanes may call insert() and remember() at a time, but for HostColumnSet.
+
+#include "backend/Ainvil_Flags.hpp"
+#include "backend/Ainvil_Lanes.hpp"
+#include "graph/Ainvil_IndexTable.hpp"
+
+#include <climits>
+#include <cstdint>
+#include <vector>
+
+namespace ainvil {
+namespace detail {
+
+/// The number of zeros below the lowest bit of a word that is not zero.
+inline int trailingZeros(std::uint64_t word) {
+#if defined(__GNUC__)
+  return __builtin_ctzll(word);
+#else
+  int zeros = 0;
+  for (; !(word & 1); word >>= 1)
+    ++zeros;
+  return zeros;
+#endif
+}
+
+/// For a thread of a host: a bit a column, and above these two levels of a bit a word below that
+/// is not zero. Whatever the columns are, they are taken out in ascending order without sorting,
+/// in O(their number + num_cols / 2^18).
+class HostColumnSet {
+public:
+  explicit HostColumnSet(Ordinal num_cols)
+      : columns_(words(num_cols)), words_(words(columns_.size())), tops_(words(words_.size())) {}
+
+  bool insert(Ordinal j) {
+    std::uint64_t& word = columns_[j >> 6];
+    const std::uint64_t bit = std::uint64_t(1) << (j & 63);
+    if (word & bit)
+      return false;
+    if (word == 0) {
+      words_[j >> 12] |= std::uint64_t(1) << (j >> 6 & 63);
+      tops_[j >> 18] |= std::uint64_t(1) << (j >> 12 & 63);
+    }
+    word |= bit;
+    ++size_;
+    return true;
+  }
+  void remember(Ordinal j) { list_.push_back(j); }
+  Ordinal listed() const { return static_cast<Ordinal>(list_.size()); }
+  Ordinal list(Ordinal k) const { return list_[k]; }
+  bool full() const { return false; }
+
+  /// Appends the columns above `least` to `row`, ascending, and empties set and list.
+  void takeAbove(Ordinal least, std::vector<Ordinal>& row) {
+    const std::size_t before = row.size();
+    row.resize(before + size_);
+    Ordinal* next = row.data() + before;
+    for (std::size_t t = 0; t < tops_.size(); ++t)
+      forEachBit(tops_[t], t, [&](std::size_t w) {
+        forEachBit(words_[w], w, [&](std::size_t c) {
+          forEachBit(columns_[c], c, [&](std::size_t j) {
+            *next = static_cast<Ordinal>(j);
+            next += static_cast<Ordinal>(j) > least ? 1 : 0;
+          });
+        });
+      });
+    row.resize(next - row.data());
+    list_.clear();
+    size_ = 0;
+  }
+
+private:
+  static std::size_t words(std::size_t bits) { return (bits + 63) / 64; }
+
+  /// f(64 index + b) for every bit b of word number `index`, ascending; the word becomes zero.
+  template <class F>
+  static void forEachBit(std::uint64_t& word, std::size_t index, const F& f) {
+    for (std::uint64_t rest = word; rest != 0; rest &= rest - 1)
+      f(64 * index + trailingZeros(rest));
+    word = 0;
+  }
+
+  std::vector<std::uint64_t> columns_, words_, tops_;
+  std::vector<Ordinal> list_;
+  std::size_t size_ = 0;
+};
+
+/// For the lanes of a thread: a hash table in scratch memory, full when half of its slots are used.
+template <bool Concurrent>
+struct TableColumnSet {
+  IndexTable<Concurrent> table;
+
+  /// Bytes that it takes for so many slots, a power of two.
+  static std::size_t bytes(Ordinal slots) {
+    return (std::size_t(slots) + roomOfList(slots) + 2) * sizeof(Ordinal);
+  }
+
+  KOKKOS_INLINE_FUNCTION TableColumnSet(void* memory, Ordinal slots) {
+    Ordinal* const start = static_cast<Ordinal*>(memory);
+    Ordinal* const counters = start + slots + roomOfList(slots);
+    table = {start, start + slots, counters, counters + 1, slots};
+  }
+  template <class Group>
+  KOKKOS_INLINE_FUNCTION void clear(const Group& group) const {
+    group.forEach(table.size, [&](const int s) { table.keys[s] = -1; });
+    group.forEach(1, [&](int) { *table.count = *table.used = 0; });
+    group.join();
+  }
+  KOKKOS_INLINE_FUNCTION bool insert(Ordinal j) const {
+    bool added = false;
+    if (!full())
+      table.insert(j, added);
+    return added;
+  }
+  KOKKOS_INLINE_FUNCTION void remember(Ordinal j) const {
+    table.list[IndexTable<Concurrent>::next(table.count)] = j;
+  }
+  KOKKOS_INLINE_FUNCTION Ordinal listed() const { return *table.count; }
+  KOKKOS_INLINE_FUNCTION Ordinal list(Ordinal k) const { return table.list[k]; }
+  KOKKOS_INLINE_FUNCTION bool full() const {
+    return (Concurrent ? compat::volatileLoad(table.used) : *table.used) > table.size / 2;
+  }
+
+private:
+  /// No column is remembered that was not inserted; when the table is full every lane may be about
+  /// to insert one more.
+  KOKKOS_INLINE_FUNCTION static Ordinal roomOfList(Ordinal slots) { return slots / 2 + 64; }
+};
+
+/// For all lanes of a team: a bit a column in global memory, which is zero before and after.
+template <bool Concurrent>
+struct BitmapColumnSet {
+  std::uint32_t* bits;  ///< words(num_cols)
+  Ordinal* columns;     ///< room for the list: num_cols
+  Ordinal* list_length; ///< of the list
+
+  KOKKOS_INLINE_FUNCTION static Offset words(Offset num_cols) { return (num_cols + 31) / 32; }
+
+  KOKKOS_INLINE_FUNCTION bool insert(Ordinal j) const {
+    std::uint32_t* const word = bits + (j >> 5);
+    const std::uint32_t bit = std::uint32_t(1) << (j & 31);
+    if constexpr (Concurrent) {
+      return !(compat::volatileLoad(word) & bit) && !(Kokkos::atomic_fetch_or(word, bit) & bit);
+    } else {
+      const bool added = !(*word & bit);
+      *word |= bit;
+      return added;
+    }
+  }
+  KOKKOS_INLINE_FUNCTION void remember(Ordinal j) const {
+    columns[IndexTable<Concurrent>::next(list_length)] = j;
+  }
+  KOKKOS_INLINE_FUNCTION Ordinal listed() const { return *list_length; }
+  KOKKOS_INLINE_FUNCTION Ordinal list(Ordinal k) const { return columns[k]; }
+  KOKKOS_INLINE_FUNCTION bool full() const { return false; }
+};
+
+/// The smallest k in [begin, count) with holds(k), or `count`, for all lanes of a thread or a team.
+template <class Member, class Holds>
+KOKKOS_INLINE_FUNCTION Ordinal firstOf(const ThreadLanes<Member>& group, Ordinal begin,
+                                       Ordinal count, const Holds& holds) {
+  Ordinal first = INT_MAX;
+  Kokkos::parallel_reduce(
+      Kokkos::ThreadVectorRange(group.member, begin, count),
+      [&](const Ordinal k, Ordinal& least) { least = k < least && holds(k) ? k : least; },
+      Kokkos::Min<Ordinal>(first));
+  return first < count ? first : count;
+}
+template <class Member, class Holds>
+KOKKOS_INLINE_FUNCTION Ordinal firstOf(const TeamLanes<Member>& group, Ordinal begin, Ordinal count,
+                                       const Holds& holds) {
+  Ordinal first = INT_MAX;
+  Kokkos::parallel_reduce(
+      Kokkos::TeamVectorRange(group.member, begin, count),
+      [&](const Ordinal k, Ordinal& least) { least = k < least && holds(k) ? k : least; },
+      Kokkos::Min<Ordinal>(first));
+  return first < count ? first : count;
+}
+
+/// visit(k, m) for all elements m < length(k) of lists k < count. Short lists are a lane's each,
+/// long ones are shared by the lanes one after the other. Joins them at its end.
+template <class Group, class Length, class Visit>
+KOKKOS_INLINE_FUNCTION void visitLists(const Group& group, Ordinal count, const Length& length,
+                                       const Visit& visit) {
+  constexpr Ordinal short_list = 64;
+  group.forEach(count, [&](const Ordinal k) {
+    const Ordinal own = length(k);
+    for (Ordinal m = 0; own <= short_list && m < own; ++m)
+      visit(k, m);
+  });
+  const auto is_long = [&](const Ordinal k) { return length(k) > short_list; };
+  for (Ordinal k = firstOf(group, 0, count, is_long); k < count;
+       k = firstOf(group, k + 1, count, is_long))
+    group.forEach(length(k), [&](const Ordinal m) { visit(k, m); });
+}
+template <class Length, class Visit>
+void visitLists(const OneLane&, Ordinal count, const Length& length, const Visit& visit) {
+  for (Ordinal k = 0; k < count; ++k) {
+    const Ordinal own = length(k);
+    for (Ordinal m = 0; m < own; ++m)
+      visit(k, m);
+  }
+}
+
+} // namespace detail
+} // namespace ainvil

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Ainvil_GraphAlgebra.hpp"
+
+#include "backend/Ainvil_Profiling.hpp"
+#include "graph/Ainvil_CollectRows.hpp"
+
+namespace ainvil {
+namespace {
+
+using detail::Range;
+
+/// Lists for the pattern power: row i of the power so far, and the rows of T that it points to.
+template <class Device>
+struct PowerLists {
+  Graph<Device> power;
+  Graph<Device> factor;
+
+  KOKKOS_FUNCTION Ordinal count(Ordinal row) const {
+    return static_cast<Ordinal>(power.row_map(row + 1) - power.row_map(row)) + 1;
+  }
+  KOKKOS_FUNCTION Ordinal length(Ordinal row, Ordinal k) const {
+    if (k == 0)
+      return count(row) - 1;
+    const Ordinal j = power.entries(power.row_map(row) + k - 1);
+    return static_cast<Ordinal>(factor.row_map(j + 1) - factor.row_map(j));
+  }
+  KOKKOS_FUNCTION Ordinal element(Ordinal row, Ordinal k, Ordinal m) const {
+    const Offset first = power.row_map(row);
+    return k == 0 ? power.entries(first + m)
+                  : factor.entries(factor.row_map(power.entries(first + k - 1)) + m);
+  }
+};
+
+/// Collects the j > i of row i of the factor U of ILU(steps - 1): those that a path of at most
+/// `steps` edges of the graph leads to from i, all of whose vertices in between come before i. A
+/// search in breadth; the vertices before i are its list, in the order of their distances.
+template <class Device>
+struct FillSearch {
+  Graph<Device> graph;
+  Ordinal steps;
+
+  KOKKOS_FUNCTION Ordinal above(Ordinal row) const { return row; }
+  template <class Group, class Set>
+  KOKKOS_FUNCTION void collect(const Group& group, Ordinal row, Set& set) const {
+    const auto reach = [&](Ordinal from, Ordinal m) {
+      const Ordinal j = graph.entries(graph.row_map(from) + m);
+      if (j != row && set.insert(j) && j < row)
+        set.remember(j);
+    };
+    const auto length = [&](Ordinal from) {
+      return static_cast<Ordinal>(graph.row_map(from + 1) - graph.row_map(from));
+    };
+    detail::visitLists(
+        group, 1, [&](Ordinal) { return length(row); },
+        [&](Ordinal, Ordinal m) { reach(row, m); });
+    Ordinal begin = 0;
+    for (Ordinal step = 1; step < steps && !set.full(); ++step) {
+      const Ordinal end = set.listed();
+      group.join(); // before any lane remembers more
+      if (begin == end)
+        break;
+      detail::visitLists(
+          group, end - begin, [&](Ordinal k) { return length(set.list(begin + k)); },
+          [&](Ordinal k, Ordinal m) { reach(set.list(begin + k), m); });
+      begin = end;
+    }
+  }
+};
+
+/// Both strict triangles and the diagonal, row by row. \p lower and \p upper are sorted.
+template <class Device>
+Graph<Device> joinTriangles(const typename Device::execution_space& exec,
+                            const Graph<Device>& lower, const Graph<Device>& upper) {
+  using Exec = typename Device::execution_space;
+  const Ordinal n = lower.num_rows;
+  const auto row_map = allocate<Offset, Device>(exec, "Ainvil::row_map", size_t(n) + 1);
+  const Offset total = lower.numEntries() + n + upper.numEntries();
+  const auto entries = allocate<Ordinal, Device>(exec, "Ainvil::entries", total);
+  Kokkos::parallel_for(
+      "Ainvil::joinTriangles", Range<Exec>(exec, 0, Offset(n) + 1), KOKKOS_LAMBDA(const Offset i) {
+        Offset at = lower.row_map(i) + i + upper.row_map(i);
+        row_map(i) = at;
+        if (i == n)
+          return;
+        for (Offset e = lower.row_map(i); e < lower.row_map(i + 1); ++e)
+          entries(at++) = lower.entries(e);
+        entries(at++) = static_cast<Ordinal>(i);
+        for (Offset e = upper.row_map(i); e < upper.row_map(i + 1); ++e)
+          entries(at++) = upper.entries(e);
+      });
+  return {n, n, row_map, entries};
+}
+
+} // namespace
+
+template <class Device>
+Graph<Device> patternPower(const typename Device::execution_space& exec, const Graph<Device>& graph,
+                           int power) {
+  detail::requireSquare("a pattern power", graph.num_rows, graph.num_cols);
+  if (power < 1)
+    throw InvalidArgument(message("the pattern power must be at least 1, but it is ", power));
+  ScopedRegion region("Ainvil::patternPower");
+  Graph<Device> result = graph;
+  Offset before = -1;
+  for (int p = 2; p <= power && before < result.numEntries(); ++p) {
+    before = result.numEntries();
+    result = detail::unionGraph<Device>(exec, "Ainvil::patternPower", graph.num_rows,
+                                        graph.num_cols, PowerLists<Device>{result, graph});
+  }
+  return result;
+}
+
+template <class Device>
+Graph<Device> fillPattern(const typename Device::execution_space& exec, const Graph<Device>& graph,
+                          int level) {
+  detail::requireSquare("an incomplete factorisation", graph.num_rows, graph.num_cols);
+  if (level < 0)
+    throw InvalidArgument(message("the fill level must not be negative, but it is ", level));
+  ScopedRegion region("Ainvil::fillPattern");
+  if (level == 0)
+    return joinTriangles(exec, triangle(exec, graph, Uplo::Lower, Diagonal::Drop),
+                         triangle(exec, graph, Uplo::Upper, Diagonal::Drop));
+  // A path has no more edges than there are vertices.
+  const Ordinal steps = level < graph.num_rows ? level + 1 : graph.num_rows;
+  const auto fillAbove = [&](const Graph<Device>& from) {
+    return detail::collectRows<Device>(exec, "Ainvil::fillPattern", graph.num_rows, graph.num_rows,
+                                       FillSearch<Device>{from, steps});
+  };
+  // A path to a lower entry (i, j) comes through vertices before j: turned round it is a path from
+  // j to i in the transposed graph, an upper entry there.
+  const Graph<Device> transposed = transpose(exec, graph).graph;
+  const Graph<Device> upper = fillAbove(graph);
+  const Graph<Device> left = samePattern(exec, graph, transposed) ? upper : fillAbove(transposed);
+  return joinTriangles(exec, transpose(exec, left).graph, upper);
+}
+
+#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
+  template Graph<DEVICE> patternPower<DEVICE>(const typename DEVICE::execution_space&,             \
+                                              const Graph<DEVICE>&, int);                          \
+  template Graph<DEVICE> fillPattern<DEVICE>(const typename DEVICE::execution_space&,              \
+                                             const Graph<DEVICE>&, int);
+AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+
+} // namespace ainvil

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// \file
+/// Collecting the rows of a pattern: the ways of hosts and of teams against sets of the standard
+/// library, around the sizes from which on a row is collected elsewhere.
+
+#include "core/graph/GraphSupport.hpp"
+#include "graph/Ainvil_CollectRows.hpp"
+
+#include <set>
+
+namespace {
+
+using namespace ainvil;
+using namespace ainvil::test;
+
+/// Elements of the lists of a row one after the other: list k of row i begins at
+/// begins(first(i) + k).
+struct GivenLists {
+  Kokkos::View<const Offset*, Device> first, begins;
+  Kokkos::View<const Ordinal*, Device> elements;
+
+  KOKKOS_FUNCTION Ordinal count(Ordinal row) const {
+    return static_cast<Ordinal>(first(row + 1) - first(row));
+  }
+  KOKKOS_FUNCTION Ordinal length(Ordinal row, Ordinal k) const {
+    return static_cast<Ordinal>(begins(first(row) + k + 1) - begins(first(row) + k));
+  }
+  KOKKOS_FUNCTION Ordinal element(Ordinal row, Ordinal k, Ordinal m) const {
+    return elements(begins(first(row) + k) + m);
+  }
+};
+
+using ListsOfRows = std::vector<std::vector<std::vector<Ordinal>>>;
+
+GivenLists onDevice(const ListsOfRows& rows) {
+  std::vector<Offset> first{0}, begins{0};
+  std::vector<Ordinal> elements;
+  for (const auto& lists : rows) {
+    for (const auto& list : lists) {
+      elements.insert(elements.end(), list.begin(), list.end());
+      begins.push_back(static_cast<Offset>(elements.size()));
+    }
+    first.push_back(static_cast<Offset>(begins.size()) - 1);
+  }
+  return {toDevice(first), toDevice(begins), toDevice(elements)};
+}
+
+Rows unions(const ListsOfRows& rows) {
+  Rows result;
+  for (const auto& lists : rows) {
+    std::set<Ordinal> all;
+    for (const auto& list : lists)
+      all.insert(list.begin(), list.end());
+    result.emplace_back(all.begin(), all.end());
+  }
+  return result;
+}
+
+/// Rows by the way of this device, and by teams.
+template <class Collector>
+void expectCollected(Ordinal num_rows, Ordinal num_cols, const Collector& collector,
+                     const Rows& expected) {
+  EXPECT_EQ(rowsOf(ainvil::detail::collectRows<Device>(Exec(), "Ainvil::test", num_rows, num_cols,
+                                                       collector)),
+            expected);
+  EXPECT_EQ(rowsOf(ainvil::detail::collectByTeams<Device>(Exec(), "Ainvil::test", num_rows,
+                                                          num_cols, collector)),
+            expected);
+}
+
+/// `size` different columns, each in one to three of the lists, and in no order.
+std::vector<std::vector<Ordinal>> listsOf(Ordinal size, Ordinal num_lists, Ordinal num_cols,
+                                          Random& random) {
+  std::set<Ordinal> columns;
+  while (static_cast<Ordinal>(columns.size()) < size)
+    columns.insert(random.below(num_cols));
+  std::vector<std::vector<Ordinal>> lists(num_lists);
+  for (const Ordinal j : columns)
+    for (Ordinal copies = 1 + random.below(3); copies > 0; --copies)
+      lists[random.below(num_lists)].push_back(j);
+  for (auto& list : lists)
+    random.shuffle(list);
+  return lists;
+}
+
+/// A table of 256 slots takes 128 columns, one of 2048 slots 1024.
+TEST(CollectRows, UnitesListsOfAnySize) {
+  for (const Ordinal num_cols : {1, 33, 64, 4097, 300000}) {
+    Random random(num_cols);
+    ListsOfRows rows;
+    for (const Ordinal size : {0, 1, 2, 31, 127, 128, 129, 700, 1023, 1024, 1025, 4000})
+      for (const Ordinal num_lists : {1, 3, 70})
+        if (size <= num_cols)
+          rows.push_back(listsOf(size, num_lists, num_cols, random));
+    SCOPED_TRACE(message(num_cols, " columns, ", rows.size(), " rows"));
+    expectCollected(static_cast<Ordinal>(rows.size()), num_cols,
+                    ainvil::detail::UnionOfLists<GivenLists>{onDevice(rows)}, unions(rows));
+  }
+}
+
+/// Lists are short up to 64 elements, a lane's each; longer ones are shared.
+TEST(CollectRows, UnitesShortListsAndLongOnes) {
+  Random random(7);
+  ListsOfRows rows;
+  for (int row = 0; row < 40; ++row) {
+    std::vector<std::vector<Ordinal>> lists;
+    for (const Ordinal length : {0, 1, 63, 64, 65, 300, 2, 66})
+      if (random.below(3) > 0) {
+        lists.emplace_back();
+        for (Ordinal m = 0; m < length; ++m)
+          lists.back().push_back(random.below(2000));
+      }
+    rows.push_back(lists);
+  }
+  expectCollected(40, 2000, ainvil::detail::UnionOfLists<GivenLists>{onDevice(rows)}, unions(rows));
+}
+
+TEST(CollectRows, OfNoRowsAndOfNoLists) {
+  expectCollected(0, 5, ainvil::detail::UnionOfLists<GivenLists>{onDevice({})}, {});
+  expectCollected(2, 5, ainvil::detail::UnionOfLists<GivenLists>{onDevice({{}, {{}, {}}})},
+                  Rows(2));
+}
+
+/// What can be reached from row i by up to `steps` edges, and lies above a bound.
+struct Reach {
+  Graph<Device> graph;
+  int steps;
+  Ordinal bound;
+
+  KOKKOS_FUNCTION Ordinal above(Ordinal row) const { return row % 2 == 0 ? bound : -1; }
+  template <class Group, class Set>
+  KOKKOS_FUNCTION void collect(const Group& group, Ordinal row, Set& set) const {
+    const auto visit = [&](Ordinal from, Ordinal m) {
+      const Ordinal j = graph.entries(graph.row_map(from) + m);
+      if (set.insert(j))
+        set.remember(j);
+    };
+    const auto length = [&](Ordinal from) {
+      return static_cast<Ordinal>(graph.row_map(from + 1) - graph.row_map(from));
+    };
+    ainvil::detail::visitLists(
+        group, 1, [&](Ordinal) { return length(row); },
+        [&](Ordinal, Ordinal m) { visit(row, m); });
+    Ordinal begin = 0;
+    for (int step = 1; step < steps && !set.full(); ++step) {
+      const Ordinal end = set.listed();
+      group.join();
+      ainvil::detail::visitLists(
+          group, end - begin, [&](Ordinal k) { return length(set.list(begin + k)); },
+          [&](Ordinal k, Ordinal m) { visit(set.list(begin + k), m); });
+      begin = end;
+    }
+  }
+};
+
+Rows reached(const Rows& rows, const Reach& reach) {
+  Rows result;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    std::set<Ordinal> all(rows[i].begin(), rows[i].end());
+    for (int step = 1; step < reach.steps; ++step) {
+      const std::set<Ordinal> before = all;
+      for (const Ordinal j : before)
+        all.insert(rows[j].begin(), rows[j].end());
+    }
+    const auto kept = all.upper_bound(reach.above(static_cast<Ordinal>(i)));
+    result.emplace_back(kept, all.end());
+  }
+  return result;
+}
+
+/// Rows of the third step have from a few entries to all 3000 columns: every way is taken, and
+/// bitmaps by several rows a team.
+TEST(CollectRows, RemembersWhatItIsToVisit) {
+  const Ordinal n = 3000;
+  Random random(3);
+  Rows rows(n);
+  for (Ordinal i = 0; i < n; ++i) {
+    std::set<Ordinal> row;
+    const Ordinal length = i % 97 == 0 ? 90 : i % 3;
+    for (Ordinal m = 0; m < length; ++m)
+      row.insert(random.below(n));
+    rows[i].assign(row.begin(), row.end());
+  }
+  for (const int steps : {1, 2, 3, 4}) {
+    const Reach reach{deviceGraph(rows), steps, 1000};
+    SCOPED_TRACE(message(steps, " steps"));
+    expectCollected(n, n, reach, reached(rows, reach));
+  }
+}
+
+} // namespace
