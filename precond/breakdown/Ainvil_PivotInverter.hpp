@@ -5,7 +5,6 @@
 
 #include "Ainvil_Preconditioner.hpp"
 #include "backend/Ainvil_KernelArrays.hpp"
-#include "backend/Ainvil_RowTeams.hpp"
 #include "dense/Ainvil_SmallBlock.hpp"
 
 #include <climits>
@@ -61,32 +60,6 @@ struct PivotInversion {
     }
     for (int e = 0; e < bs2; ++e)
       d_inverse[e] = work[e];
-  }
-
-  /// Room that invert() by all lanes of a thread needs beside d and d_inverse.
-  struct Room {
-    Scalar* block;   ///< bs x bs
-    Scalar* scalars; ///< scalarsOf(bs)
-    int* ints;       ///< intsOf(bs)
-
-    static constexpr int scalarsOf(int bs) { return invertByLanesScalars(bs); }
-    static constexpr int intsOf(int bs) { return invertByLanesInts(bs); }
-  };
-
-  /// The same by all lanes of a thread of a GPU, for which d, sizes, d_inverse and the room lie in
-  /// memory that the lanes share. Lanes have been joined before and are joined at the end. What a
-  /// policy does with a singular block is left to a single lane.
-  template <int BS, class Member>
-  KOKKOS_INLINE_FUNCTION void invertByLanes(const Member& member, Ordinal row, int bs, Scalar* d,
-                                            const Scalar* sizes, Scalar* d_inverse,
-                                            const Room& room) const {
-    const auto least = [&](int i) { return tolerance * sizes[i]; };
-    if (!invertBlockByLanes<BS>(member, d, least, d_inverse, room.block, room.scalars, room.ints,
-                                bs))
-      Kokkos::single(Kokkos::PerThread(member), [&]() {
-        invert<0>(row, bs, d, sizes, d_inverse, room.ints, room.scalars);
-      });
-    joinLanes(member);
   }
 
 private:

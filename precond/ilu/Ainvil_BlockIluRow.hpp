@@ -4,7 +4,7 @@
 /// The kernel of block ILU, a row of both factors.
 
 #include "backend/Ainvil_Lanes.hpp"
-#include "breakdown/Ainvil_PivotInverter.hpp"
+#include "breakdown/Ainvil_PivotLanes.hpp"
 #include "graph/Ainvil_OrderedRows.hpp"
 #include "graph/Ainvil_RowSearch.hpp"
 
@@ -50,7 +50,7 @@ struct BlockIluRow {
     const std::size_t most = most_for_w / (std::size_t(bs) * bs * sizeof(Scalar));
     return static_cast<int>(std::min<std::size_t>(most, longest_row));
   }
-  using Room = typename PivotInversion<Scalar>::Room;
+  using Room = PivotRoom<Scalar>;
   /// Blocks of scratch memory beside w: one for a product; and where blocks of known size are
   /// inverted by all lanes their inverse.
   static constexpr int spare_blocks = BS > 0 && by_lanes ? 2 : 1;
@@ -203,8 +203,8 @@ struct BlockIluRow {
     Scalar* const d_inverse = BS > 0 ? small_inverse : stored_inverse;
     if constexpr (by_lanes) {
       joinLanes(member);
-      pivot_inverter.template invertByLanes<BS>(member, i, bs, w.block(l_length - 1), sizes,
-                                                d_inverse, {block, scalars, pivots});
+      invertByLanes<BS>(member, pivot_inverter, i, bs, w.block(l_length - 1), sizes, d_inverse,
+                        Room{block, scalars, pivots});
     } else {
       Kokkos::single(Kokkos::PerThread(member), [&]() {
         pivot_inverter.template invert<BS>(i, bs, w.block(l_length - 1), sizes, d_inverse, pivots,

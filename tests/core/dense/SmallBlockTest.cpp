@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "TestSupport.hpp"
 #include "backend/Ainvil_RowTeams.hpp"
-#include "dense/Ainvil_SmallBlock.hpp"
+#include "dense/Ainvil_SmallBlockLanes.hpp"
 
 namespace {
 
