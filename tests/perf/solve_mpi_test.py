@@ -5,118 +5,13 @@
 usage: solve_mpi_test.py PATH/TO/ainvil-solve-mpi PATH/TO/ainvil-solve MPIEXEC NUMPROC_FLAG
 """
 
-import json
-import math
 import os
-import subprocess
-import sys
-import tempfile
-import time
-import unittest
 
-MPI_EXECUTABLE = ""
-EXECUTABLE = ""
-MPIEXEC = []
-
-SHIFTED = """%%MatrixMarket matrix coordinate real general
-4 4 6
-1 1 2
-1 2 1
-2 2 0
-3 3 2
-4 4 2
-4 1 1
-"""
+import solve_mpi
+from solve_mpi import NONSYMMETRIC, SolveMpiCase
 
 
-INDEFINITE = """%%MatrixMarket matrix coordinate real symmetric
-3 3 4
-1 1 1
-2 1 3
-2 2 -1
-3 3 2
-"""
-
-# Of rank 3: the fourth column is empty.
-SINGULAR = """%%MatrixMarket matrix coordinate real general
-4 4 7
-1 1 4
-1 2 1
-2 2 3
-2 3 1
-3 3 2
-3 1 1
-4 1 1
-"""
-
-# A matrix whose symmetric parts FSAI takes for granted.
-NONSYMMETRIC = """%%MatrixMarket matrix coordinate real general
-4 4 7
-1 1 4
-1 2 1
-2 2 3
-2 3 1
-3 3 2
-3 4 1
-4 4 5
-"""
-
-
-class SolveMpiTest(unittest.TestCase):
-
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
-    def run_job(self, command, code=0):
-        """A job that does not end is one that fails."""
-        result = subprocess.run(command, cwd=self.folder, capture_output=True, text=True,
-                                timeout=300, check=False)
-        self.assertEqual(result.returncode, code, result)
-        return result
-
-    def run_mpi(self, ranks, *arguments, code=0):
-        return self.run_job([*MPIEXEC, str(ranks), MPI_EXECUTABLE, *arguments], code=code)
-
-    def write(self, name, text):
-        with open(os.path.join(self.folder, name), "w", encoding="utf-8") as file:
-            file.write(text)
-        return name
-
-    def read_values(self, name):
-        """The numbers of a Matrix Market file, a tuple a line, without the line of sizes."""
-        with open(os.path.join(self.folder, name), encoding="utf-8") as file:
-            lines = [line.split() for line in file if not line.startswith("%")]
-        return [tuple(map(float, line)) for line in lines[1:]]
-
-    def residual(self, matrix, rhs, solution):
-        """||b - A x|| / ||b|| of a general matrix in coordinates, from the files alone."""
-        x = [value for value, in self.read_values(solution)]
-        r = list(rhs)
-        for i, j, value in self.read_values(matrix):
-            r[int(i) - 1] -= value * x[int(j) - 1]
-        largest = max(map(abs, rhs))
-        return (math.hypot(*(value / largest for value in r)) /
-                math.hypot(*(value / largest for value in rhs)))
-
-    def records(self, ranks, *arguments, code=0):
-        result = self.run_mpi(ranks, *arguments, "--json", "-", "--quiet", code=code)
-        return [json.loads(line) for line in result.stdout.splitlines()]
-
-    def serial(self, *arguments):
-        result = subprocess.run([EXECUTABLE, *arguments, "--json", "-", "--quiet"],
-                                cwd=self.folder, capture_output=True, text=True, timeout=300,
-                                check=True)
-        return [json.loads(line) for line in result.stdout.splitlines()]
-
-    def refused(self, *arguments, says):
-        """Exit code 2 and one line of ours, on two ranks, before anything has been computed."""
-        result = self.run_mpi(2, *arguments, code=2)
-        self.assertEqual(result.stdout, "")
-        ours = [line for line in result.stderr.splitlines() if "ainvil-solve-mpi:" in line]
-        self.assertEqual(len(ours), 1, result.stderr)
-        self.assertIn(says, ours[0])
+class SolveMpiTest(SolveMpiCase):
 
     def test_one_rank_is_the_serial_executable(self):
         arguments = ["--problem", "cavity:30", "--tol", "1e-6", "--precond", "jacobi", "--precond",
@@ -216,41 +111,6 @@ class SolveMpiTest(unittest.TestCase):
         for ours, theirs in zip(run["steps"], without["steps"], strict=True):
             self.assertLess(ours["iterations"], theirs["iterations"])
 
-    def test_newton_breakdown_is_told(self):
-        first, second = self.records(2, "--problem", "cavity-newton:30", "--precond",
-                                     "ilu:solve=jacobi,divergence-limit=1e-6", "--precond", "ilu",
-                                     code=3)
-        self.assertEqual(first["status"], "breakdown")
-        self.assertNotEqual(first["message"], "")
-        self.assertEqual(second["status"], "converged")
-        first, second = self.records(2, "--problem", "cavity-newton:9", "--format", "blocks",
-                                     "--precond", "fsai", "--precond", "ilu", code=3)
-        self.assertEqual(first["status"], "refused")
-        self.assertIn("use local-fsai", first["message"])
-        self.assertEqual(second["status"], "converged")
-
-    def test_newton_that_is_stopped(self):
-        result = self.run_mpi(2, "--problem", "cavity-newton:10", "--newton-steps", "1", "--precond",
-                              "ilu", code=3)
-        self.assertIn("NOT converged", result.stdout)
-
-    def test_breakdown_is_part_of_the_table(self):
-        path = os.path.join(self.folder, "shifted.mtx")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(SHIFTED.replace("2 2 0", "2 2 0.5").replace("4 1 1", "2 1 1"))
-        run, = self.records(2, "--matrix", "shifted.mtx", "--precond", "ilu", code=3)
-        self.assertEqual(run["status"], "breakdown", run)
-        self.assertIn("rank 0 of 2", run["message"])
-        self.write("zero.mtx", SHIFTED.replace("4 1 1", "2 3 1"))
-        first, second = self.records(2, "--matrix", "zero.mtx", "--precond", "ilu", "--precond",
-                                     "none", code=3)
-        self.assertEqual(first["status"], "breakdown")
-        self.assertEqual(second["status"], "converged")
-        # On one rank only, inside of AdditiveSchwarz.
-        run, = self.records(2, "--matrix", "shifted.mtx", "--precond", "ilu", "--overlap", "1",
-                            code=3)
-        self.assertEqual(run["status"], "breakdown", run)
-
     def test_solution(self):
         self.run_mpi(3, "--problem", "laplace7:5", "--rhs", "rowsum", "--precond", "ilu", "--tol",
                      "1e-12", "--solution", "x.mtx")
@@ -267,11 +127,12 @@ class SolveMpiTest(unittest.TestCase):
         os.mkdir(elsewhere)
         self.write("a.mtx", NONSYMMETRIC)
         self.write("b.mtx", "%%MatrixMarket matrix array real general\n4 1\n1\n2\n3\n4\n")
-        first = ["-wdir", self.folder, MPI_EXECUTABLE, "--matrix", "a.mtx", "--rhs", "b.mtx",
-                 "--precond", "ilu", "--solution", "x.mtx", "--json", "out.json"]
+        first = ["-wdir", self.folder, solve_mpi.MPI_EXECUTABLE, "--matrix", "a.mtx", "--rhs",
+                 "b.mtx", "--precond", "ilu", "--solution", "x.mtx", "--json", "out.json"]
         # What the other rank was told does not count either.
-        other = ["-wdir", elsewhere, MPI_EXECUTABLE, "--problem", "nosuch", "--precond", "nosuch"]
-        job = [*MPIEXEC, "1", *first, ":", *MPIEXEC[1:], "1"]
+        other = ["-wdir", elsewhere, solve_mpi.MPI_EXECUTABLE, "--problem", "nosuch", "--precond",
+                 "nosuch"]
+        job = [*solve_mpi.MPIEXEC, "1", *first, ":", *solve_mpi.MPIEXEC[1:], "1"]
         for arguments in (["-wdir", elsewhere, *first[2:]], other):
             self.run_job([*job, *arguments])
             self.assertLessEqual(self.residual("a.mtx", [1, 2, 3, 4], "x.mtx"), 1e-8)
@@ -280,53 +141,6 @@ class SolveMpiTest(unittest.TestCase):
         os.rename(os.path.join(self.folder, "b.mtx"), os.path.join(elsewhere, "b.mtx"))
         result = self.run_job([*job, "-wdir", elsewhere, *first[2:]], code=2)
         self.assertIn("there is no file 'b.mtx'", result.stderr)
-
-    def test_statuses_are_those_of_ainvil_solve(self):
-        """What Belos throws, or has no answer to, is a row, and the next preconditioner is tried."""
-        self.write("indefinite.mtx", INDEFINITE)
-        self.write("empty.mtx", "%%MatrixMarket matrix coordinate real general\n0 0 0\n")
-        self.write("large.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 4\n"
-                   "1 1 1e308\n1 2 1e308\n2 1 1e308\n2 2 -1e308\n")
-        self.write("ones.mtx", "%%MatrixMarket matrix array real general\n2 1\n1\n1\n")
-        two = ["--precond", "none", "--precond", "jacobi"]
-        for arguments, statuses, code in (
-                (["--matrix", "indefinite.mtx", "--solver", "cg", *two], ["breakdown"] * 2, 3),
-                (["--matrix", "large.mtx", "--rhs", "ones.mtx", "--precond", "none"],
-                 ["diverged"], 3),
-                (["--matrix", "empty.mtx", *two], ["converged"] * 2, 0),
-                (["--problem", "laplace7:4", "--restart", "1000000000", *two],
-                 ["converged"] * 2, 0),
-                (["--problem", "laplace7:4", "--max-iters", "0", *two],
-                 ["max_iterations"] * 2, 3),
-                (["--problem", "laplace7:4", "--max-iters", "2", *two],
-                 ["max_iterations"] * 2, 3)):
-            serial = self.run_job([EXECUTABLE, *arguments, "--json", "-", "--quiet"], code=code)
-            self.assertEqual([json.loads(line)["status"] for line in serial.stdout.splitlines()],
-                             statuses, arguments)
-            for ranks in (1, 2):
-                runs = self.records(ranks, *arguments, code=code)
-                self.assertEqual([run["status"] for run in runs], statuses, arguments)
-                for run in runs:
-                    self.assertEqual(run["message"] == "", run["status"] == "converged", run)
-                    self.assertNotIn("Throw", run["message"])
-
-    def test_converged_is_what_the_residual_says(self):
-        """Not what the solver believes: here it is taken from the files."""
-        self.write("singular.mtx", SINGULAR)
-        rhs = [1, 1, 1, -1]
-        self.write("b.mtx", "%%MatrixMarket matrix array real general\n4 1\n" +
-                   "".join(f"{value}\n" for value in rhs))
-        for solver in ("gmres", "fgmres", "cg", "bicgstab"):
-            run, = self.records(2, "--matrix", "singular.mtx", "--rhs", "b.mtx", "--solver", solver,
-                                "--precond", "none", "--solution", "x.mtx", code=3)
-            self.assertNotEqual(run["status"], "converged", run)
-            if run["rel_residual"] is None: # NaN: nothing to write
-                self.assertFalse(os.path.exists(os.path.join(self.folder, "x.mtx")))
-                continue
-            residual = self.residual("singular.mtx", rhs, "x.mtx")
-            self.assertGreater(residual, 1e-3)
-            self.assertAlmostEqual(run["rel_residual"] / residual, 1, delta=1e-8)
-            os.remove(os.path.join(self.folder, "x.mtx"))
 
     def test_tiny_and_huge_right_hand_sides(self):
         """Whose squares under- or overflow."""
@@ -342,55 +156,6 @@ class SolveMpiTest(unittest.TestCase):
                 rhs = [float(f"{value}e{exponent}") for value in (1, 2, 3, 4)]
                 self.assertLessEqual(self.residual("a.mtx", rhs, "x.mtx"), 1e-8)
 
-    def test_a_refused_preconditioner_is_a_row(self):
-        self.write("a.mtx", NONSYMMETRIC)
-        arguments = ["--matrix", "a.mtx", "--precond", "jacobi", "--precond", "fsai", "--precond",
-                     "local-fsai", "--precond", "ilu", "--solution", "x.mtx"]
-        for ranks in (1, 2):
-            result = self.run_mpi(ranks, *arguments, "--json", "out.json", code=3)
-            with open(os.path.join(self.folder, "out.json"), encoding="utf-8") as file:
-                runs = [json.loads(line) for line in file]
-            self.assertEqual([run["status"] for run in runs],
-                             ["converged", "refused", "refused", "converged"])
-            self.assertIn("symmetric", runs[1]["message"])
-            self.assertIn(runs[1]["message"], result.stdout)
-            self.assertEqual(len(self.read_values("x.mtx")), 4)
-        run, = self.records(2, "--problem", "laplace7:4", "--format", "blocks", "--precond", "fsai",
-                            code=3)
-        self.assertEqual(run["status"], "refused")
-        self.assertIn("use local-fsai", run["message"])
-
-    def test_failure_of_trilinos_on_one_rank(self):
-        """LAPACK meets a singular block on the second rank only."""
-        self.write("a.mtx", NONSYMMETRIC.replace("4 4 5", "4 3 2").replace("3 4 1", "3 4 2")
-                   .replace("4 4 7", "4 4 8") + "4 4 2\n")
-        dense = "SCHWARZ:inner preconditioner name=DENSE"
-        began = time.monotonic()
-        runs = self.records(2, "--matrix", "a.mtx", "--precond", dense, "--precond", "none", code=3)
-        self.assertLess(time.monotonic() - began, 250)
-        self.assertIn(runs[0]["status"], ("failed", "refused"), runs)
-        self.assertIn("rank 1 of 2", runs[0]["message"])
-
-    def test_results_are_written_as_runs_end(self):
-        """A job that is killed in its second run leaves the first."""
-        path = os.path.join(self.folder, "out.json")
-        with subprocess.Popen([*MPIEXEC, "2", MPI_EXECUTABLE, "--problem", "laplace7:40",
-                               "--precond", "jacobi", "--precond", "ainv:drop=0", "--tol", "1e-2",
-                               "--json", "out.json", "--solution", "x.mtx", "--quiet"],
-                              cwd=self.folder, stdout=subprocess.DEVNULL,
-                              stderr=subprocess.DEVNULL) as job:
-            latest = time.monotonic() + 200
-            while not os.path.exists(path) and time.monotonic() < latest:
-                time.sleep(0.1)
-            running = job.poll() is None
-            job.terminate()
-            job.wait(timeout=60)
-        self.assertTrue(running)
-        with open(path, encoding="utf-8") as file:
-            run, = [json.loads(line) for line in file]
-        self.assertEqual(run["precond"], "jacobi")
-        self.assertEqual(run["status"], "converged")
-
     def test_preconditioners_that_vary_need_a_solver_that_takes_them(self):
         small = ["--problem", "laplace7:6", "--precond", "ilu:solve=async"]
         self.refused(*small, says="take --solver fgmres")
@@ -400,12 +165,6 @@ class SolveMpiTest(unittest.TestCase):
         for solver in (["fgmres"], ["bicgstab"], ["gmres", "--belos", "Flexible GMRES"]):
             run, = self.records(2, *small, "--solver", *solver)
             self.assertEqual(run["status"], "converged", run)
-
-    def test_not_converged(self):
-        for most in (1, 3):
-            run, = self.records(2, "--problem", "cavity:20", "--precond", "none", "--max-iters",
-                                str(most), code=3)
-            self.assertEqual(run["iterations"], most)
 
     def test_figures_are_those_of_all_ranks(self):
         """Sums of the ranks' entries and breakdowns, and the memory of the largest."""
@@ -455,6 +214,4 @@ class SolveMpiTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    MPI_EXECUTABLE, EXECUTABLE = map(os.path.abspath, sys.argv[1:3])
-    MPIEXEC = sys.argv[3:5]
-    unittest.main(argv=[sys.argv[0], *sys.argv[5:]])
+    solve_mpi.main()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "KokkosObservers.hpp"
-#include "TestSupport.hpp"
+#include "core/product/ProductSupport.hpp"
 #include "product/Ainvil_Probes.hpp"
 #include "product/Ainvil_SparseOperator.hpp"
 
@@ -10,56 +10,8 @@ using namespace ainvil;
 using namespace ainvil::test;
 using Device = DefaultDevice;
 using Exec = Device::execution_space;
-using Doubles = std::vector<double>;
 
-const double nan_value = std::numeric_limits<double>::quiet_NaN();
-const std::vector<int> all_block_sizes = {1, 2, 3, 4, 5, 6, 7, 8, 11, 17};
-const std::vector<size_t> all_columns = {1, 3, 4, 7, 9};
 const std::vector<Ordinal> long_rows = {1, 31, 32, 33, 65, 300, 0};
-
-struct Factors {
-  double alpha, beta;
-};
-const Factors all_factors[] = {{1, 0},  {1, 1}, {0, 0.5}, {-1, 1},   {0.5, -1},
-                               {-1, 0}, {0, 0}, {0, 1},   {0.5, 0.5}};
-
-/// Rounding of sums of a few thousand terms.
-template <class Scalar>
-constexpr double tolerance = std::is_same<Scalar, float>::value ? 2e-5 : 1e-13;
-
-template <class Scalar>
-std::vector<Scalar> filled(size_t n, double value) {
-  return std::vector<Scalar>(n, static_cast<Scalar>(value));
-}
-
-/// alpha a + beta b; beta = 0 leaves b out.
-template <class T, class U>
-Doubles combined(double alpha, const std::vector<T>& a, double beta, const std::vector<U>& b) {
-  Doubles sum(a.size());
-  for (size_t i = 0; i < a.size(); ++i)
-    sum[i] = alpha * a[i] + (beta != 0 ? beta * b[i] : 0);
-  return sum;
-}
-
-/// A x for a column-major x.
-template <class T>
-Doubles denseProduct(const Doubles& a, const std::vector<T>& x, size_t inner, size_t columns) {
-  const Doubles x_rows = transposed(Doubles(x.begin(), x.end()), inner);
-  return transposed(multiply(a, x_rows, inner), columns);
-}
-
-/// True if what lies between the columns is still NaN.
-template <class T>
-bool gapsAreIntact(const MultiVector<T, Device>& y) {
-  const size_t rows = y.extent(0), stride = y.stride(1);
-  if (y.extent(1) < 2)
-    return true;
-  const auto all = toHost(MultiVectorArg<const T, Device>(y.data(), stride, y.extent(1)));
-  for (size_t i = 0; i < all.size(); ++i)
-    if (i % stride >= rows && !std::isnan(all[i]))
-      return false;
-  return true;
-}
 
 /// y = alpha op(A) x + beta y against the dense product, for all factors and numbers of columns,
 /// with and without the long rows known.
@@ -366,80 +318,6 @@ TEST(SpmvAdd, RefusesWrongShapes) {
   EXPECT_THROW(run(1, 14, 2, 1, 14, 3), InvalidArgument);
   EXPECT_THROW(run(1, 14, 3, 1, 10, 3), InvalidArgument);
   EXPECT_THROW(run(1, 14, 3, 1, 14, 4), InvalidArgument);
-}
-
-template <class MatrixScalar, class Scalar>
-void checkBlockDiagonal(Ordinal n, int bs) {
-  Random random(13);
-  Rows diagonal(n);
-  for (Ordinal i = 0; i < n; ++i)
-    diagonal[i] = {i};
-  const auto d = inPrecision<MatrixScalar>(randomMatrix(diagonal, n, bs));
-  const Kokkos::View<MatrixScalar*, Device> blocks = copyTo<Device>(d).values;
-  const size_t rows = size_t(n) * bs;
-  for (const Trans trans : {Trans::No, Trans::Yes}) {
-    const Doubles op_d = trans == Trans::No ? toDense(d) : transposed(toDense(d), rows);
-    for (const size_t columns : {1, 3, 4, 9}) {
-      const auto x = random.vector<Scalar>(rows * columns), y0 = random.vector<Scalar>(x.size());
-      const Doubles product = denseProduct(op_d, x, rows, columns);
-      for (const Factors f : all_factors) {
-        SCOPED_TRACE(message("block size ", bs, ", ", columns, " columns, alpha ", f.alpha,
-                             ", beta ", f.beta, trans == Trans::No ? "" : ", transposed"));
-        const auto start = f.beta == 0 ? filled<Scalar>(y0.size(), nan_value) : y0;
-        const MultiVector<Scalar, Device> y = toDevice(start, rows, columns, rows + 3);
-        blockDiagonalProduct<MatrixScalar, Scalar, Device>(Exec(), trans, Scalar(f.alpha), blocks,
-                                                           bs, toDevice(x, rows, columns, rows + 1),
-                                                           Scalar(f.beta), y);
-        expectNear(toHost(y), combined(f.alpha, product, f.beta, y0), tolerance<Scalar>);
-        EXPECT_TRUE(gapsAreIntact(y));
-      }
-    }
-  }
-}
-
-TEST(BlockDiagonalProduct, MatchesTheDenseProduct) {
-  for (const int bs : all_block_sizes)
-    checkBlockDiagonal<double, double>(11, bs);
-  checkBlockDiagonal<double, double>(0, 3);
-  checkBlockDiagonal<double, double>(1, 3);
-  checkBlockDiagonal<float, double>(31, 3);
-  checkBlockDiagonal<float, float>(31, 3);
-}
-
-TEST(BlockDiagonalProduct, RefusesWrongShapes) {
-  const Kokkos::View<double*, Device> blocks = toDevice(Doubles(5 * 9));
-  const auto run = [&](size_t x_rows, size_t x_columns, size_t y_rows, size_t y_columns) {
-    blockDiagonalProduct<double, double, Device>(Exec(), Trans::No, 1.0, blocks, 3,
-                                                 poisoned(x_rows, x_columns), 0.0,
-                                                 poisoned(y_rows, y_columns));
-  };
-  EXPECT_NO_THROW(run(15, 2, 15, 2));
-  EXPECT_THROW(run(14, 2, 15, 2), InvalidArgument);
-  EXPECT_THROW(run(15, 2, 16, 2), InvalidArgument);
-  EXPECT_THROW(run(15, 2, 15, 1), InvalidArgument);
-}
-
-template <class Scalar>
-void checkAxpby() {
-  Random random(14);
-  for (const size_t rows : {0, 1, 33, 615})
-    for (const size_t columns : all_columns) {
-      const auto x = random.vector<Scalar>(rows * columns), y0 = random.vector<Scalar>(x.size());
-      for (const Factors f : all_factors) {
-        SCOPED_TRACE(message(rows, " rows, alpha ", f.alpha, ", beta ", f.beta));
-        const auto start = f.beta == 0 ? filled<Scalar>(y0.size(), nan_value) : y0;
-        const MultiVector<Scalar, Device> y = toDevice(start, rows, columns, rows + 3);
-        axpby<Scalar, Device>(Exec(), Scalar(f.alpha), toDevice(x, rows, columns, rows + 1),
-                              Scalar(f.beta), y);
-        expectNear(toHost(y), combined(f.alpha, x, f.beta, y0), 1e-2 * tolerance<Scalar>);
-        EXPECT_TRUE(gapsAreIntact(y));
-      }
-    }
-}
-
-TEST(Axpby, MatchesTheReference) {
-  checkAxpby<double>();
-  checkAxpby<float>();
 }
 
 TEST(Spmv, AllocatesNothingAndLabelsItsKernels) {

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// Every method on the diagonal blocks of the ranks, against the library without Tpetra.
+#include "precond/tpetra/TpetraSupport.hpp"
+
+#include "Ainvil_Convert.hpp"
+#include "Ainvil_Factory.hpp"
+
+namespace ainvil {
+namespace {
+
+using namespace test;
+
+/// The entries of `a` in rows and columns that have the same owner.
+HostBsr ownBlocks(const HostBsr& a, const std::vector<int>& owners) {
+  Pattern pattern(a.numRows());
+  for (Ordinal i = 0; i < a.numRows(); ++i)
+    for (Offset e = a.graph.row_map(i); e < a.graph.row_map(i + 1); ++e)
+      if (owners[i] == owners[a.graph.entries(e)])
+        pattern[i].insert(a.graph.entries(e));
+  const HostBsr own = matrixOn(pattern, a.block_size, 1);
+  const Offset bs2 = a.block_size * a.block_size;
+  Offset to = 0;
+  for (Ordinal i = 0; i < a.numRows(); ++i)
+    for (Offset e = a.graph.row_map(i); e < a.graph.row_map(i + 1); ++e)
+      if (pattern[i].count(a.graph.entries(e)) > 0) {
+        std::copy(a.values.data() + e * bs2, a.values.data() + (e + 1) * bs2,
+                  own.values.data() + to * bs2);
+        ++to;
+      }
+  return own;
+}
+
+/// M^-1 x by the library alone.
+std::vector<double> expected(const std::string& specification, const HostBsr& a,
+                             const std::vector<double>& x, Trans trans = Trans::No) {
+  const auto m = createPreconditioner<double, Device>(specification);
+  setUp(*m, a);
+  const auto y = poisoned(x.size(), 1);
+  m->apply(Exec(), toDevice(x, x.size(), 1), y, trans);
+  return toHost(y);
+}
+
+struct Case {
+  const char* specification;
+  int block_size;
+  bool spd;
+};
+
+std::ostream& operator<<(std::ostream& out, const Case& c) {
+  return out << c.specification;
+}
+
+/// What an ILU by levels, a pattern power or a factor column does depends on nothing outside of the
+/// rank's block, so that M^-1 of the matrix without couplings between ranks must be the same.
+class EachMethod : public ::testing::TestWithParam<Case> {
+protected:
+  HostBsr matrix(std::uint64_t seed) const {
+    const Case& c = GetParam();
+    return c.spd ? spdMatrixOn(symmetricPattern(61, 4, 71), c.block_size, seed)
+                 : matrixOn(randomPattern(61, 5, 71), c.block_size, seed);
+  }
+  /// The name for create(), which takes fsai for that over all ranks.
+  std::string name() const {
+    const std::string text = GetParam().specification;
+    return text.compare(0, 4, "fsai") == 0 ? "local-" + text : text;
+  }
+};
+
+TEST_P(EachMethod, IsThatOfTheRanksBlocks) {
+  const HostBsr a = matrix(5);
+  const size_t n = a.numPointRows();
+  const std::vector<double> x = randomVector(n, 6);
+  for (const Spread spread : {Spread::Parts, Spread::LastEmpty, Spread::Cyclic}) {
+    const HostBsr own = ownBlocks(a, owners(a.numRows(), spread));
+    for (const Teuchos::ETransp mode : {Teuchos::NO_TRANS, Teuchos::TRANS}) {
+      const auto y = expected(GetParam().specification, own, x,
+                              mode == Teuchos::TRANS ? Trans::Yes : Trans::No);
+      ParameterList blocks;
+      blocks.set("block: size", a.block_size);
+      expectNear(applied(*made(name(), crsMatrix(a, spread), blocks), x, mode), y, 1e-11);
+      expectNear(applied(*made(name(), blockMatrix(a, spread)), x, mode), y, 1e-11);
+    }
+  }
+}
+
+TEST_P(EachMethod, NewValuesEqualAFreshBuild) {
+  const RCP<TpetraCrs> a = tpetra::distribute(matrix(5), rowMap(61, Spread::Parts));
+  ParameterList blocks;
+  blocks.set("block: size", GetParam().block_size);
+  const auto m = made<TpetraCrs>(name(), a, blocks);
+  const auto second = crsMatrix(matrix(6), Spread::Parts);
+  a->resumeFill();
+  Kokkos::deep_copy(a->getLocalMatrixDevice().values, second->getLocalMatrixDevice().values);
+  a->fillComplete();
+  m->compute();
+  EXPECT_EQ(m->getNumInitialize(), 1);
+  EXPECT_EQ(m->getNumCompute(), 2);
+  const auto x = randomVector(a->getGlobalNumRows(), 7);
+  const auto fresh = made(name(), second, blocks);
+  EXPECT_EQ(applied(*m, x), applied(*fresh, x));
+}
+
+INSTANTIATE_TEST_SUITE_P(Methods, EachMethod,
+                         ::testing::Values(Case{"none", 1, false}, Case{"jacobi", 3, false},
+                                           Case{"ilu", 1, false}, Case{"ilu", 3, false},
+                                           Case{"ilu:level=1,solve=isai,power=2,relax=1", 3, false},
+                                           Case{"ilu:solve=jacobi,sweeps=4", 2, false},
+                                           Case{"fsai:tau=0", 1, true},
+                                           Case{"fsai:tau=0,power=1,filter=0.1", 2, true},
+                                           Case{"ainv:drop=0.05", 1, true},
+                                           Case{"ainv:symmetric=no,drop=0.01", 1, false}));
+
+} // namespace
+} // namespace ainvil
