@@ -137,6 +137,12 @@ class TargetsTest(unittest.TestCase):
         self.assertEqual(self.verdict("Ginkgo"), ("4.79 x", "yes"))
         self.assertIn("basis in float", [row for row in self.table() if "Ginkgo" in row[0]][0][4])
 
+    def test_share_of_the_set_up(self):
+        """5 % of the time to solution, and 10 % for the largest pattern."""
+        self.write("isai", *(solve("cavity:300", f"ilu:solve=isai,power={power}", solving=0.029) for power in (1, 2, 3)))
+        for power, met in ((1, "no"), (2, "no"), (3, "yes")):
+            self.assertEqual(self.verdict("time to solution", f"p = {power}"), ("6.67 %", met))
+
     def test_float_storage(self):
         self.write("isai", solve("euler:9", "ilu:solve=isai,power=1"),
                    solve("euler:9", "ilu:solve=isai,power=1,storage=float", iterations=103,
@@ -163,6 +169,23 @@ class TargetsTest(unittest.TestCase):
         self.assertEqual(self.verdict("share of copy"), ("90 %", "yes"))
         self.assertEqual(self.verdict("analysis and factor of bsrilu02"), ("1.75 x", "yes"))
         self.assertEqual(self.verdict("second compute"), ("3.5 x", "yes"))
+
+    def test_factors_from_the_first_compute_on(self):
+        """The analysis of either counts for the first, that of ours not for the second."""
+        self.write("isai", solve("cavity:600", "ilu:solve=isai,power=1"))
+        factor = {"program": "ainvil-triangular-sweeps", "study": "factor", "problem": "cavity:600", "block_size": 3}
+        self.write("factors",
+                   {**factor, "method": "levels", "setup_seconds": 0.006, "numeric_seconds": 0.002},
+                   {**factor, "method": "cusparse", "setup_seconds": 0.003, "numeric_seconds": 0.005})
+        self.assertEqual(self.verdict("analysis and factor of bsrilu02"), ("1 x", "no"))
+        self.assertEqual(self.verdict("second compute"), ("4 x", "yes"))
+
+    def test_targets_include_their_bounds(self):
+        self.write("isai", solve("cavity:600", "ilu:solve=isai,power=1"))
+        self.write("cholesky", {"program": "ainvil-batched-cholesky", "study": "cholesky", "precision": "double",
+                                "peer": "cuSOLVER", "size": "96", "factor_seconds": 2e-3, "factor_gflops": 150,
+                                "peer_seconds": 2e-3, "peer_gflops": 150})
+        self.assertEqual(self.verdict("batched Cholesky", "96"), ("1 x", "yes"))
 
     def test_cholesky(self):
         """Where putting the matrices back takes longer than factoring them, nothing is measured and none is met."""
@@ -225,6 +248,8 @@ class TargetsTest(unittest.TestCase):
         lines = printed(host_and_gpu_table, self.folder).splitlines()
         self.assertIn("| solve | 2000 | 0.5 | 1.5 | 4.5 |", lines)
         self.assertIn("| set-up | never here | 1 | 1 | 1 |", lines)
+        self.write("on-host", *(solve("laplace7:9", "jacobi", solving=0.4, rows=n) for n, _ in sizes))
+        self.assertIn("| solve | 1000 | 2 | 2 | 2 |", printed(host_and_gpu_table, self.folder).splitlines())
 
 
 if __name__ == "__main__":
