@@ -178,6 +178,20 @@ class PapersTest(unittest.TestCase):
         self.assertEqual(paper_studies.host_over_device(
             results, lambda run: paper_studies.phases(run, "columns")), "12 to 12 x")
 
+    def test_share_of_isai(self):
+        """Pattern and solve in the time to solution, over all powers."""
+        run = {"problem": "made-up", "rows": 9, "nnz": 9, "block_size": 1, "tolerance": 1e-8, "factor_bytes": 9,
+               "status": "converged", "iterations": 5, "setup_seconds": {"lower_isai_solve": 0.5, "ilu_numeric": 0.5},
+               "setup_total_seconds": 1, "recompute_seconds": 1, "apply30_seconds": 1, "solve_seconds": 4,
+               "total_seconds": 5}
+        runs = [{**run, "precond": "ilu:solve=exact", "total_seconds": 20},
+                {**run, "precond": "ilu:solve=isai,power=1"},
+                {**run, "precond": "ilu:solve=isai,power=2", "solve_seconds": 9, "total_seconds": 10}]
+        study = paper_studies.STUDIES["block-isai/tables1-4"]
+        text = self.printed(study, dict.fromkeys(study.numbers()["iterations"], runs))
+        self.assertRegex(text, r"atmosmodd \| 5 to 10 % \|")
+        self.assertRegex(text, r"exact solves over ISAI \| 2 to 4 x \|")
+
     def test_newton_steps(self):
         step = {"iterations": 7, "precond_seconds": 0.5, "solve_seconds": 2.0}
         text = self.printed(paper_studies.STUDIES["block-jacobi/figures3-11"],
