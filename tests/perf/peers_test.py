@@ -101,6 +101,20 @@ class PeersTest(unittest.TestCase):
             run = json.loads(result.stdout.splitlines()[0])
             self.assertEqual((run["status"], run["iterations"]), ("max_iterations", 3), run)
 
+    def test_tolerance_is_that_of_the_command(self):
+        """A looser one takes fewer iterations, a tighter one is reached; neither is 1e-8."""
+        for precond in self.of_built("jacobi", "petsc:jacobi", "hypre:jacobi",
+                                     "ifpack2:RELAXATION,relaxation: type=Jacobi"):
+            counts = []
+            for tolerance in (1e-3, 1e-11):
+                result = self.run_mpi(1, "--problem", "laplace7:9", "--rhs", "random", "--tol",
+                                      str(tolerance), "--precond", precond, "--json", "-", "--quiet")
+                run = json.loads(result.stdout.splitlines()[0])
+                self.assertEqual((run["status"], run["tolerance"]), ("converged", tolerance), run)
+                self.assertLessEqual(run["rel_residual"], 1.01 * tolerance, run)
+                counts.append(run["iterations"])
+            self.assertLess(1.5 * counts[0], counts[1], precond)
+
     def test_processor_time(self):
         for run in self.records(1, self.of_built("ilu", "petsc:ilu", "hypre:ilu"), "--problem",
                                 "cavity:20", "--clock", "cpu"):
