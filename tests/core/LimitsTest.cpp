@@ -87,6 +87,9 @@ TEST(Limits, ColumnsOfPointsAreCounted) {
                  "2 x 2147483648 points is too large for scalar storage");
   expectContains(refusal([&] { columnsOfPoints(static_cast<Ordinal>(int_max), 3); }),
                  "3 x 6442450941 points is too large for scalar storage");
+  // The largest index stands for the end of a list.
+  EXPECT_EQ(columnsOfPoints(static_cast<Ordinal>(int_max) - 1, 1), int_max - 1);
+  EXPECT_THROW(columnsOfPoints(static_cast<Ordinal>(int_max), 1), InvalidArgument);
 }
 
 TEST(Limits, LongestRow) {
@@ -137,7 +140,6 @@ TEST(Limits, OrderOfDenseMatrices) {
   EXPECT_NO_THROW((BatchedCholesky<double, Device>(Exec(), viewOf<Ordinal, Device>({3, 46340}))));
 }
 
-/// One row of G that reaches all columns.
 TEST(Limits, ArraysOfMoreBytesThanNumbersCount) {
   constexpr std::size_t most = std::numeric_limits<std::ptrdiff_t>::max();
   EXPECT_EQ(detail::arrayBytes("an array", most / 8, 8), most / 8 * 8);
@@ -150,6 +152,7 @@ TEST(Limits, ArraysOfMoreBytesThanNumbersCount) {
   }
 }
 
+/// One row of G that reaches all columns.
 TEST(Limits, LocalSystemsOfFsai) {
   const Ordinal n = 46341 / 3 + 1;
   std::vector<std::vector<Ordinal>> rows(n);

@@ -36,4 +36,23 @@ TEST(Gallery, ChainsAmplifyTenfold) {
       EXPECT_EQ(a.values(e), a.graph.entries(e) == i ? 1 : -10);
 }
 
+/// Edges to the right and upwards have weights of their own, which are at least 1 and seldom large.
+TEST(Gallery, NetworkDrawsAWeightForEveryEdge) {
+  const Ordinal nx = 40, ny = 30;
+  const Matrix a = makeProblem("network:40x30").matrix;
+  std::vector<double> weights;
+  for (Ordinal y = 0; y + 1 < ny; ++y)
+    for (Ordinal x = 0; x + 1 < nx; ++x)
+      for (const Ordinal to : {1, nx}) {
+        const double* coupling = findBlock(a, y * nx + x, y * nx + x + to);
+        ASSERT_NE(coupling, nullptr);
+        weights.push_back(-*coupling);
+      }
+  std::sort(weights.begin(), weights.end());
+  EXPECT_GE(weights.front(), 1);
+  EXPECT_EQ(std::unique(weights.begin(), weights.end()), weights.end());
+  // (1 - t)^-0.6 with uniform t: the median at t = 1/2.
+  EXPECT_NEAR(weights[weights.size() / 2], std::pow(0.5, -0.6), 0.05);
+}
+
 } // namespace

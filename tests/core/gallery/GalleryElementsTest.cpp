@@ -74,6 +74,23 @@ TEST(Gallery, ShellStoresTheEnergyOfUniformMotions) {
   }
 }
 
+/// The curvature couples them: a motion in the plane shears the sections as a rotation does.
+TEST(Gallery, ShellCouplesUniformMotions) {
+  const Matrix a = makeProblem("shell:6x5").matrix;
+  const double area = 5 * 4, kx = 0.05, ky = 0.02, kxy = 0.01, shear = 5.0 / 6 / (2 * 1.3);
+  const double expected[5][5] = {{0, kxy * (kx + ky), 0, -kx, -kxy}, {0, 0, 0, -kxy, -ky}};
+  for (int c = 0; c < 5; ++c)
+    for (int d = c + 1; d < 5; ++d) {
+      Vec sum(a.numPointRows()), difference(a.numPointRows());
+      for (Ordinal i = 0; i < a.numRows(); ++i) {
+        sum[5 * i + c] = difference[5 * i + c] = sum[5 * i + d] = 1;
+        difference[5 * i + d] = -1;
+      }
+      EXPECT_NEAR(energy(a, sum) - energy(a, difference), 4 * shear * expected[c][d] * area, 1e-12)
+          << c << " and " << d;
+    }
+}
+
 TEST(Gallery, ShellIsNotDiagonallyDominant) {
   const Matrix a = makeProblem("shell:6x5").matrix;
   const Vec full = toDense(a);

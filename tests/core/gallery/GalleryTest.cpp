@@ -270,6 +270,14 @@ TEST(Gallery, ConvectionDiffusionIsANonsymmetricMMatrix) {
   EXPECT_NEAR(value(b, above, above + 1), -1, 1e-12);
 }
 
+/// The mesh size is that of the longest direction: h = 2 / 6 along each of them.
+TEST(Gallery, ConvdiffHasTheMeshOfItsLongestDirection) {
+  for (const auto& [spec, layer] :
+       {std::pair("convdiff:5x2x2", 10), std::pair("convdiff:2x5x2", 10),
+        std::pair("convdiff:2x2x5", 4)})
+    EXPECT_NEAR(value(makeProblem(spec).matrix, layer, 0), -1 - 100 * 0.5 * 2 / 6, 1e-12) << spec;
+}
+
 TEST(Gallery, JumpTakesHarmonicMeans) {
   const Matrix a = makeProblem("jump:8").matrix; // subcubes of 2 x 2 x 2 cells
   const double mean = 2e4 / (1e4 + 1);

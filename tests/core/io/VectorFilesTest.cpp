@@ -16,14 +16,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// As NumPy writes it on a little-endian machine, with a header of the given version.
+/// As NumPy writes it on a little-endian machine, with a header of the given version; header_bytes
+/// is its length, 0 for NumPy's own.
 template <class Number>
 std::string npy(const std::vector<Number>& values, const std::string& shape, char version = 1,
-                const std::string& order = "False") {
+                const std::string& order = "False", size_t header_bytes = 0) {
   const std::string type = sizeof(Number) == 8 ? "'<f8'" : "'<f4'";
   std::string header =
       "{'descr': " + type + ", 'fortran_order': " + order + ", 'shape': " + shape + ", }";
-  header.resize((header.size() / 64 + 1) * 64 - 1, ' ');
+  header.resize(header_bytes > 0 ? header_bytes - 1 : (header.size() / 64 + 1) * 64 - 1, ' ');
   header += '\n';
   std::string bytes = std::string("\x93NUMPY") + version + '\0';
   for (int k = 0; k < (version == 1 ? 2 : 4); ++k)
@@ -80,6 +81,13 @@ TEST_F(VectorFiles, MayBeNumPyArrays) {
         EXPECT_EQ(read(npy(values, shape, version, order)), values) << shape;
   EXPECT_EQ(read(npy(std::vector<float>{1.5f, -1e-40f}, "(2,)")), (Values{1.5, -1e-40f}));
   EXPECT_EQ(read(npy(Values(), "(0,)")), Values());
+}
+
+TEST_F(VectorFiles, MayHaveTheLongestHeaderThatIsAllowed) {
+  const Values values = {1, 2};
+  const size_t longest = 1 << 16;
+  EXPECT_EQ(read(npy(values, "(2,)", 2, "False", longest)), values);
+  EXPECT_THROW(read(npy(values, "(2,)", 2, "False", longest + 1)), FileError);
 }
 
 /// More than is in memory at a time, with lines that begin in one piece and end in the next.

@@ -164,6 +164,10 @@ TEST(AinvBreakdown, OfFactorsThatFillUp) {
     }
   }
   EXPECT_EQ(messageOf(chain(200, 2, false), ainv(0)), ""); // 33 times as many
+  EXPECT_EQ(messageOf(chain(600, 2, false), ainv(0)), ""); // 100 times as many, 180300
+  AinvParameters unlimited = ainv(0);
+  unlimited.max_fill = 0;
+  EXPECT_EQ(messageOf(chain(1500, 2, false), unlimited), ""); // 1125750
 }
 
 /// What is counted is what the factors have, also when computed again.

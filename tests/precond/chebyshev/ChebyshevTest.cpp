@@ -313,6 +313,10 @@ TEST(Chebyshev, RefusesParametersOutOfRange) {
   parameters.smallest = 5;
   Chebyshev<double, Device> m(parameters);
   EXPECT_THROW(setUp(m, matrixOn(randomPattern(12, 3, 47), 1, 47)), InvalidArgument);
+  // D^-1 A = I: the estimate is exactly 1, and so is all of the interval.
+  parameters.smallest = parameters.boost = 1;
+  Chebyshev<double, Device> of_identity(parameters);
+  EXPECT_THROW(setUp(of_identity, matrixOn(diagonalPattern(16), 1, 47)), InvalidArgument);
 }
 
 } // namespace

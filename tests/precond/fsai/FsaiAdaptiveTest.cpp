@@ -256,6 +256,21 @@ TEST(FsaiAdaptive, ThresholdRestrictsTheCandidates) {
   EXPECT_EQ(grown, reachable);
 }
 
+/// Those of a pattern of the user, too: it is only where the growth starts.
+TEST(FsaiAdaptive, ThresholdRestrictsTheCandidatesOfAUsersPattern) {
+  const HostBsr a = spdMatrixOn(symmetricPattern(60, 6, 208), 1, 208);
+  FsaiParameters<Device> parameters = adaptive(2, 2);
+  const Pattern unrestricted = patternFor(parameters, a);
+  parameters.tau = 0.05;
+  const Pattern expected = patternFor(parameters, a);
+  EXPECT_NE(expected, unrestricted);
+  Rows diagonal(60);
+  for (Ordinal i = 0; i < 60; ++i)
+    diagonal[i] = {i};
+  parameters.pattern = copyTo<Device>(makeGraph(diagonal));
+  EXPECT_EQ(patternFor(parameters, a), expected);
+}
+
 TEST(FsaiAdaptive, LongRowsSeeAllTheirCandidates) {
   const HostBsr a = spdMatrixOn(longRowsPattern(615), 1, 209);
   for (const auto& parameters : {adaptive(1, 3), adaptive(3, 40)})

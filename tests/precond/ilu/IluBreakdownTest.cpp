@@ -194,6 +194,23 @@ TEST(IluBreakdown, PivotsThatAreRoundingErrorsOfTheirRowsAreCounted) {
         }
 }
 
+/// 2^-23 beside 1 is the last digit of a float, and far from that of a double.
+TEST(IluBreakdown, RoundingErrorsAreThoseOfTheScalar) {
+  const HostBsr a = matrixOn(fullPattern(2), 1, 85);
+  std::fill_n(a.values.data(), 4, 1.0);
+  a.values(3) += 0x1p-23;
+  IluParameters<Device> parameters = exactIlu();
+  parameters.factorization.breakdown = BreakdownPolicy::Shift;
+  Ilu<double, Device> in_double(parameters);
+  setUp(in_double, a);
+  EXPECT_EQ(in_double.report().breakdowns, 0);
+  const auto rounded = copyTo<Device>(inPrecision<float>(a));
+  Ilu<float, Device> in_float(parameters);
+  in_float.initialize(rounded);
+  in_float.compute(rounded);
+  EXPECT_EQ(in_float.report().breakdowns, 1);
+}
+
 /// Rows of any scale, and pivots small beside their row but far from rounding.
 TEST(IluBreakdown, SmallPivotsOfBadlyScaledRowsAreFine) {
   const HostBsr a = matrixOn(fullPattern(3), 1, 1);

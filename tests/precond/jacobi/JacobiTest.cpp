@@ -129,5 +129,36 @@ TEST(Jacobi, DiagonalsThatAreRoundingErrorsOfTheirRowsAreCounted) {
     }
 }
 
+/// In float the digits of the diagonal are those of A, which may come from double: 1e-9 of its row
+/// is no rounding error. What an application reads are numbers of four bytes.
+TEST(Jacobi, InFloat) {
+  const HostBsr a = matrixOn(fullPattern(3), 1, 76);
+  for (size_t e = 0; e < 9; ++e)
+    a.values(e) = e % 4 == 0 ? 1e-9 : 1;
+  const auto in_float = copyTo<Device>(inPrecision<float>(a));
+  Jacobi<float, Device> jacobi{JacobiParameters()};
+  jacobi.initialize(in_float);
+  jacobi.compute(in_float);
+  EXPECT_EQ(jacobi.report().breakdowns, 0);
+  EXPECT_EQ(jacobi.report().factor_entries, 3);
+  EXPECT_EQ(jacobi.report().factor_bytes, Offset(3 * sizeof(float)));
+}
+
+/// The second column of the first block holds 1 in a row of A that reaches 1e20, and 0 below it.
+TEST(Jacobi, EntriesOfAColumnAreJudgedByTheirRows) {
+  const HostBsr a = matrixOn(Pattern{{0, 1}, {1}}, 2, 77);
+  const double rows[] = {1e6, 1, 0.5, 0, 1e20, 0, 0, 0};
+  std::copy(rows, rows + 8, a.values.data());
+  JacobiParameters parameters;
+  parameters.breakdown = BreakdownPolicy::Replace;
+  Jacobi<double, Device> jacobi(parameters);
+  setUp(jacobi, a);
+  EXPECT_EQ(jacobi.report().breakdowns, 1);
+  EXPECT_EQ(jacobi.report().first_breakdown, 0);
+  a.values(4) = 1e12; // then it is far from the rounding errors of its row
+  setUp(jacobi, a);
+  EXPECT_EQ(jacobi.report().breakdowns, 0);
+}
+
 } // namespace
 } // namespace ainvil

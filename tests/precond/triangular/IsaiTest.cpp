@@ -349,6 +349,20 @@ TEST(Isai, AutomaticStepsObjectToDivergence) {
       << falling.report().notes;
 }
 
+/// Falling at the limit, but from 1e6 to 1e4 only: more than sweeps may leave, and so do these.
+TEST(Isai, AutomaticStepsObjectToLargeResidualsThatFall) {
+  for (const double second : {1e-1, 1e-5}) {
+    const HostBsr a = chainOf({1e3, 1e3, second, second}, Uplo::Upper);
+    IluParameters<Device> parameters =
+        isaiIlu(1, IsaiSide::Rows, IsaiParameters<Device>::relax_auto);
+    isaiOf(parameters).relax_limit = 1;
+    Ilu<double, Device> ilu(parameters);
+    setUp(ilu, a);
+    EXPECT_NE(ilu.report().notes.find("upper_relax=1"), std::string::npos) << ilu.report().notes;
+    EXPECT_EQ(ilu.objection().empty(), second == 1e-5) << ilu.report().notes;
+  }
+}
+
 TEST(Isai, StorageRoundsTheInverse) {
   const HostBsr a = matrixOn(randomPattern(70, 6, 42), 3, 42);
   using Method = Ilu<double, Device>;

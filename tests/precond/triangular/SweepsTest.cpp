@@ -139,6 +139,49 @@ TEST(Sweeps, BalanceLongRows) {
   }
 }
 
+/// A hub that depends on all rows before it, which do not depend on each other: long rows keep
+/// their part of y as the others do.
+TEST(Sweeps, DampLongRows) {
+  const Ordinal n = 700;
+  Pattern pattern = diagonalPattern(n);
+  for (Ordinal j = 0; j < n; ++j) {
+    pattern[n - 1].insert(j);
+    pattern[0].insert(j);
+  }
+  const HostBsr a = matrixOn(pattern, 1, 79);
+  Ilu<double, Device> exact(exactIlu());
+  setUp(exact, a);
+  const auto x = toDevice(Random(9).vector(n), n, 1);
+  const auto expected = poisoned(n, 1);
+  exact.apply(Exec(), x, expected, Trans::No);
+  for (const SweepMode mode : {SweepMode::Jacobi, SweepMode::Async}) {
+    SweepParameters parameters = sweeps(60, mode);
+    parameters.damping = 0.8;
+    Ilu<double, Device> ilu(sweepIlu(parameters));
+    setUp(ilu, a);
+    const auto y = poisoned(n, 1);
+    ilu.apply(Exec(), x, y, Trans::No);
+    expectNear(toHost(y), toHost(expected), 1e-12);
+  }
+}
+
+/// The first sweep from zero multiplies by the diagonal alone, as the start from the diagonal does.
+TEST(Sweeps, CountTheBytesOfTheirProducts) {
+  const HostBsr a = matrixOn(randomPattern(50, 4, 78), 2, 78);
+  const auto bytes = [&](int count, SweepStart start) {
+    SweepParameters parameters = sweeps(count);
+    parameters.start = start;
+    Ilu<double, Device> ilu(sweepIlu(parameters));
+    setUp(ilu, a);
+    return ilu.report().factor_bytes;
+  };
+  const Offset none = bytes(0, SweepStart::Diagonal), three = bytes(3, SweepStart::Diagonal);
+  EXPECT_EQ(bytes(1, SweepStart::Zero), none);
+  EXPECT_EQ(bytes(4, SweepStart::Zero), three);
+  EXPECT_GT(three, none);
+  EXPECT_EQ(bytes(1, SweepStart::Diagonal) - none, (three - none) / 3);
+}
+
 TEST(Sweeps, ReportTheirResidualAndObjectToDivergence) {
   const Problem problem = makeProblem("chain:800");
   Ilu<double, Device> diverging(sweepIlu(SweepParameters()));
