@@ -144,6 +144,10 @@ class Figures(unittest.TestCase):
             failed = next(line for line in axes.lines if line.get_label() == "did not converge")
             self.assertEqual(list(failed.get_xdata()), [512])
 
+    def test_two_sizes_are_no_scaling(self):
+        runs = [solve("ilu", problem=f"laplace7:{n}", rows=n ** 3) for n in (2, 4)]
+        self.assertNotIn("scaling-laplace7", self.draw(*runs))
+
     def test_curves_that_coincide(self):
         """Take turns in dashes, so that the colour of each is seen; others stay as they are."""
         runs = [solve(name) for name in "abc"] + [solve("d", iterations=20)]
