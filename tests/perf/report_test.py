@@ -213,6 +213,8 @@ class TablesTest(unittest.TestCase):
     def test_solves(self):
         self.assertEqual(self.rows(report.report_tables.growth, [self.solve]), [
             ["cavity:9", self.solve["precond"], "1000", "4", "100", "1e+03", "1e+03", "5"]])
+        # The peak, not what an application reads.
+        self.assertEqual(self.rows(report.report_tables.growth, [{**self.solve, "peak_bytes": 9000}])[0][-1], "9")
         self.assertEqual(self.rows(report.report_tables.solved, [self.solve, {**self.solve, "status": "diverged"}]), [
             ["cavity:9", self.solve["precond"], which, "4", "100", "104"] for which in ("100", "diverged")])
         two = {**self.solve, "precond": "ilu:solve=jacobi,sweeps=2", "total_seconds": 0.05}
