@@ -73,8 +73,8 @@ void PivotInverter<Scalar, Device>::check(const execution_space& exec, Report& r
   const Ordinal first = INT_MAX - readBack(exec, breakdowns_, 1);
   if (this->policy == BreakdownPolicy::Fail)
     throw BreakdownError(
-        message(count, " pivot blocks are singular to rounding or not finite, the first in ",
-                counted("block row", first),
+        message(count, count == 1 ? " pivot block is" : " pivot blocks are",
+                " singular to rounding or not finite, the first in ", counted("block row", first),
                 ": scale or reorder the matrix, exchange rows, or choose the breakdown policy "
                 "'shift' or 'replace'"));
   report.breakdowns = count;
@@ -88,8 +88,8 @@ Ordinal checkDiagonal(const typename Device::execution_space& exec, const Graph<
   const Ordinal missing = countMissingDiagonals(exec, graph, first);
   if (missing > 0 && policy == BreakdownPolicy::Fail)
     throw InvalidArgument(
-        message("the diagonal block of ", missing, " block rows is missing, the first in ",
-                counted("block row", first),
+        message("the diagonal block of ", missing, missing == 1 ? " block row" : " block rows",
+                " is missing, the first in ", counted("block row", first),
                 ": exchange rows, or choose the breakdown policy 'shift' or 'replace'"));
   return missing;
 }

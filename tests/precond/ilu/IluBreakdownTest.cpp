@@ -107,6 +107,19 @@ TEST(IluBreakdown, MissingDiagonalBlocksThatStayZeroFollowThePolicy) {
   }
 }
 
+TEST(IluBreakdown, OneBlockIsNamedInTheSingular) {
+  Pattern pattern = diagonalPattern(10);
+  pattern[6] = {7};
+  Ilu<double, Device> ilu(exactIlu());
+  try {
+    setUp(ilu, matrixOn(pattern, 2, 24));
+    FAIL() << "no exception";
+  } catch (const BreakdownError& error) {
+    const std::string text = error.what();
+    EXPECT_EQ(text.rfind("1 pivot block is singular", 0), 0u) << text;
+  }
+}
+
 /// [K B^T; B 0] with more than enough fill: the exact inverse, where the diagonal of A is zero, be
 /// the zeros stored or not.
 TEST(IluBreakdown, SaddlePointsNeedNoPolicy) {
