@@ -139,8 +139,7 @@ struct Reach {
       return static_cast<Ordinal>(graph.row_map(from + 1) - graph.row_map(from));
     };
     ainvil::detail::visitLists(
-        group, 1, [&](Ordinal) { return length(row); },
-        [&](Ordinal, Ordinal m) { visit(row, m); });
+        group, 1, [&](Ordinal) { return length(row); }, [&](Ordinal, Ordinal m) { visit(row, m); });
     Ordinal begin = 0;
     for (int step = 1; step < steps && !set.full(); ++step) {
       const Ordinal end = set.listed();
