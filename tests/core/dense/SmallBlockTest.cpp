@@ -120,10 +120,10 @@ void checkInversePowersOfTwo() {
   using Limits = std::numeric_limits<Scalar>;
   const Scalar below_two = 2 - Limits::epsilon(), smallest = Limits::min();
   const Scalar top = std::ldexp(Scalar(1), Limits::max_exponent - 1);
-  const std::vector<Scalar> in{1, -1, below_two, 2, -3, Scalar(0.375), top / 2, smallest, top,
-                               Limits::max(), 0, smallest / 2};
+  const std::vector<Scalar> in{1,        -1,  below_two,     2, -3,          Scalar(0.375), top / 2,
+                               smallest, top, Limits::max(), 0, smallest / 2};
   const Scalar huge = top; // the largest power of two
-  const std::vector<Scalar> expected{1,        1,   1,        Scalar(0.5), Scalar(0.5), 4,
+  const std::vector<Scalar> expected{1,       1,       1,        Scalar(0.5), Scalar(0.5), 4,
                                      2 / top, top / 2, smallest, smallest,    huge,        huge};
   const Kokkos::View<Scalar*, Device> values = toDevice(in);
   Kokkos::parallel_for("Ainvil::test",
