@@ -89,11 +89,11 @@ Ordinal countMissingDiagonals(const typename Device::execution_space& exec,
                               const Graph<Device>& graph, Ordinal& first_row);
 
 /// The pattern S(|T|^p) of a triangular factor T, p >= 1. A graph without diagonal entries is that
-/// of a unit triangular factor and gives the pattern of the power without them. Row i of the power p
-/// is the union of row i of the power p - 1 and the rows of T it points to; it ends early at a power
-/// that adds nothing. Cost: for each power an insertion into a set for each element of these rows,
-/// two on GPUs. Memory: on hosts twice the result for a moment and num_cols / 8 bytes a thread.
-/// \throws InvalidArgument if power < 1.
+/// of a unit triangular factor and gives the pattern of the power without them. Row i of the power
+/// p is the union of row i of the power p - 1 and the rows of T it points to; it ends early at a
+/// power that adds nothing. Cost: for each power an insertion into a set for each element of these
+/// rows, two on GPUs. Memory: on hosts twice the result for a moment and num_cols / 8 bytes a
+/// thread. \throws InvalidArgument if power < 1.
 template <class Device>
 Graph<Device> patternPower(const typename Device::execution_space& exec, const Graph<Device>& graph,
                            int power);

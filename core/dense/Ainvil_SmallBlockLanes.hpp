@@ -10,8 +10,12 @@ namespace ainvil {
 namespace detail {
 
 /// Room of invertBlockByLanes(): scalars beside its two blocks, and integers.
-constexpr int invertByLanesScalars(int n) { return 3 * n; }
-constexpr int invertByLanesInts(int n) { return n + 1; }
+constexpr int invertByLanesScalars(int n) {
+  return 3 * n;
+}
+constexpr int invertByLanesInts(int n) {
+  return n + 1;
+}
 
 /// inverse <- d^-1 as by invertBlock(), entry by entry the same operations, by all lanes of a
 /// thread: they share the n^2 entries of each of the n steps, so that a step takes the time of one
@@ -73,8 +77,8 @@ KOKKOS_INLINE_FUNCTION bool invertBlockByLanes(const Member& member, const Scala
     forLanes(member, n * n, [&](const int e) {
       const int i = e / n, j = e - i * n;
       const int row = i == k ? pivot : i == pivot ? k : i;
-      const Scalar of_pivot = (j == k ? Scalar(1) : from[pivot * n + j]) *
-                              (Scalar(1) / from[pivot * n + k]);
+      const Scalar of_pivot =
+          (j == k ? Scalar(1) : from[pivot * n + j]) * (Scalar(1) / from[pivot * n + k]);
       next[e] = i == k ? of_pivot
                        : (j == k ? Scalar(0) : from[row * n + j]) - from[row * n + k] * of_pivot;
       if (j == 0)
@@ -82,7 +86,7 @@ KOKKOS_INLINE_FUNCTION bool invertBlockByLanes(const Member& member, const Scala
       if (e == 0)
         pivots[k] = pivot;
     });
-      from = next;
+    from = next;
     next = next == other ? inverse : other;
     Scalar* const held = row_scale;
     row_scale = next_row_scale;

@@ -40,23 +40,22 @@ Graph<Device> collectOnHost(const typename Device::execution_space& exec, const 
     // Each set works through chunks until none is left.
     std::atomic<Ordinal> next_chunk(0);
     std::atomic<bool> out_of_memory(false); // no exception may leave a parallel region
-    Kokkos::parallel_for(
-        label, Kokkos::RangePolicy<Exec>(exec, 0, sets.size()), [&](const int s) {
-          try {
-            HostColumnSet& set = sets[s];
-            for (Ordinal c = next_chunk++; c < num_chunks; c = next_chunk++) {
-              const Ordinal end = std::min<Offset>(num_rows, Offset(c + 1) * chunk);
-              for (Ordinal row = c * chunk; row < end; ++row) {
-                const std::size_t before = found[c].size();
-                collector.collect(OneLane(), row, set);
-                set.takeAbove(collector.above(row), found[c]);
-                row_map(row) = static_cast<Offset>(found[c].size() - before);
-              }
-            }
-          } catch (const std::bad_alloc&) {
-            out_of_memory = true;
+    Kokkos::parallel_for(label, Kokkos::RangePolicy<Exec>(exec, 0, sets.size()), [&](const int s) {
+      try {
+        HostColumnSet& set = sets[s];
+        for (Ordinal c = next_chunk++; c < num_chunks; c = next_chunk++) {
+          const Ordinal end = std::min<Offset>(num_rows, Offset(c + 1) * chunk);
+          for (Ordinal row = c * chunk; row < end; ++row) {
+            const std::size_t before = found[c].size();
+            collector.collect(OneLane(), row, set);
+            set.takeAbove(collector.above(row), found[c]);
+            row_map(row) = static_cast<Offset>(found[c].size() - before);
           }
-        });
+        }
+      } catch (const std::bad_alloc&) {
+        out_of_memory = true;
+      }
+    });
     compat::fence(exec, label);
     if (out_of_memory)
       throw std::bad_alloc();
@@ -138,8 +137,8 @@ struct CollectInBitmap {
     const Offset part = (words + lanes - 1) / lanes;
     Ordinal* const list_length = &lists(team, lists.extent(1) - 1);
     const Set set{&bits(team, 0), &lists(team, 0), list_length};
-    Ordinal* const counts = static_cast<Ordinal*>(
-        member.team_scratch(0).get_shmem((lanes + 1) * sizeof(Ordinal)));
+    Ordinal* const counts =
+        static_cast<Ordinal*>(member.team_scratch(0).get_shmem((lanes + 1) * sizeof(Ordinal)));
     for (Offset index = team; index < Offset(rows.extent(0)); index += member.league_size()) {
       const Ordinal row = rows(index);
       group.forEach(1, [&](int) { *list_length = 0; });
@@ -208,17 +207,16 @@ Graph<Device> collectByTeams(const typename Device::execution_space& exec, const
   const auto rest = allocate<Ordinal, Device>(exec, "Ainvil::rows", num_rows);
   Kokkos::View<const Ordinal*, Device> large, huge; // rows beyond the first table, beyond all
   const auto rowsLeft = [&] {
-    const Ordinal left =
-        selectSizes(exec, num_rows, DoesNotFit<Device>{row_map}, 0, 1, 0, rest);
+    const Ordinal left = selectSizes(exec, num_rows, DoesNotFit<Device>{row_map}, 0, 1, 0, rest);
     const auto rows = allocate<Ordinal, Device>(exec, "Ainvil::rows", left);
     Kokkos::deep_copy(exec, rows, ainvil::firstOf(rest, left));
     return Kokkos::View<const Ordinal*, Device>(rows);
   };
-  const auto inTable = [&](auto fill, Ordinal slots, const Kokkos::View<const Ordinal*, Device>& rows,
-                           Ordinal count, const Kokkos::View<Ordinal*, Device>& entries) {
+  const auto inTable = [&](auto fill, Ordinal slots,
+                           const Kokkos::View<const Ordinal*, Device>& rows, Ordinal count,
+                           const Kokkos::View<Ordinal*, Device>& entries) {
     using Table = CollectInTable<Device, Collector, decltype(fill)::value>;
-    forEachRow(exec, label, count, shape,
-               Table{collector, rows, row_map, entries, slots_of, slots},
+    forEachRow(exec, label, count, shape, Table{collector, rows, row_map, entries, slots_of, slots},
                TableColumnSet<concurrent>::bytes(slots));
   };
   constexpr int lanes_of_team = 256;
@@ -248,8 +246,8 @@ Graph<Device> collectByTeams(const typename Device::execution_space& exec, const
     const Offset bytes = words * 4 + (Offset(num_cols) + 1) * Offset(sizeof(Ordinal));
     constexpr Offset most_bytes = Offset(1) << 28;
     constexpr Offset most_teams = 1024;
-    const Offset teams = std::max<Offset>(
-        1, std::min({Offset(huge.extent(0)), most_teams, most_bytes / bytes}));
+    const Offset teams =
+        std::max<Offset>(1, std::min({Offset(huge.extent(0)), most_teams, most_bytes / bytes}));
     bits = allocateView<decltype(bits)>(exec, "Ainvil::bits", teams, words);
     Kokkos::deep_copy(exec, bits, 0u);
     lists = allocateView<decltype(lists)>(exec, "Ainvil::lists", teams, size_t(num_cols) + 1);

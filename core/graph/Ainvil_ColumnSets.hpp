@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// \file
-/// Sets of columns, in which the rows of a new pattern are collected. One source serves all of them:
+/// Sets of columns, in which the rows of a new pattern are collected. One source serves all of
+/// them:
 ///   set.insert(j)    adds column j; true if it was not there;
 ///   set.remember(j)  appends j to a list of the caller's, whose elements are set.list(k),
 ///   set.listed()     k < set.listed(), once lanes have been joined;

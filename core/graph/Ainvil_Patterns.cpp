@@ -51,8 +51,7 @@ struct FillSearch {
       return static_cast<Ordinal>(graph.row_map(from + 1) - graph.row_map(from));
     };
     detail::visitLists(
-        group, 1, [&](Ordinal) { return length(row); },
-        [&](Ordinal, Ordinal m) { reach(row, m); });
+        group, 1, [&](Ordinal) { return length(row); }, [&](Ordinal, Ordinal m) { reach(row, m); });
     Ordinal begin = 0;
     for (Ordinal step = 1; step < steps && !set.full(); ++step) {
       const Ordinal end = set.listed();

@@ -20,14 +20,13 @@ struct PivotRoom {
   static constexpr int intsOf(int bs) { return invertByLanesInts(bs); }
 };
 
-/// PivotInversion::invert() by all lanes of a thread of a GPU, for which d, sizes, d_inverse and the
-/// room lie in memory that the lanes share. Lanes have been joined before and are joined at the end.
-/// What a policy does with a singular block is left to a single lane.
+/// PivotInversion::invert() by all lanes of a thread of a GPU, for which d, sizes, d_inverse and
+/// the room lie in memory that the lanes share. Lanes have been joined before and are joined at the
+/// end. What a policy does with a singular block is left to a single lane.
 template <int BS, class Member, class Scalar>
-KOKKOS_INLINE_FUNCTION void invertByLanes(const Member& member,
-                                          const PivotInversion<Scalar>& inversion, Ordinal row,
-                                          int bs, Scalar* d, const Scalar* sizes, Scalar* d_inverse,
-                                          const PivotRoom<Scalar>& room) {
+KOKKOS_INLINE_FUNCTION void
+invertByLanes(const Member& member, const PivotInversion<Scalar>& inversion, Ordinal row, int bs,
+              Scalar* d, const Scalar* sizes, Scalar* d_inverse, const PivotRoom<Scalar>& room) {
   const auto least = [&](int i) { return inversion.tolerance * sizes[i]; };
   if (!invertBlockByLanes<BS>(member, d, least, d_inverse, room.block, room.scalars, room.ints, bs))
     Kokkos::single(Kokkos::PerThread(member), [&]() {

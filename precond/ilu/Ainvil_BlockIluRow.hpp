@@ -58,8 +58,7 @@ struct BlockIluRow {
   static std::size_t scratchBytes(int bs, int capacity) {
     return ((std::size_t(capacity) + spare_blocks) * bs * bs + bs + Room::scalarsOf(bs)) *
                sizeof(Scalar) +
-           max_steps * sizeof(Step) +
-           (std::size_t(max_products) + Room::intsOf(bs)) * sizeof(int);
+           max_steps * sizeof(Step) + (std::size_t(max_products) + Room::intsOf(bs)) * sizeof(int);
   }
 
   /// Position of column j in row i: 0, 1, ... in L, then on in U; -1 if it is not in the pattern.
