@@ -83,6 +83,7 @@ struct MatrixUnit<double> {
 
 } // namespace compat
 
+/// The loop behind it is unrolled n times on GPUs. Defined in this file only.
 #if defined(KOKKOS_ENABLE_CUDA) || defined(KOKKOS_ENABLE_HIP)
 #define AINVIL_PRAGMA(text) _Pragma(#text)
 #define AINVIL_UNROLL(n) AINVIL_PRAGMA(unroll n)

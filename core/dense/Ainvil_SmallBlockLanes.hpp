@@ -10,10 +10,10 @@ namespace ainvil {
 namespace detail {
 
 /// Room of invertBlockByLanes(): scalars beside its two blocks, and integers.
-constexpr int invertByLanesScalars(int n) {
+KOKKOS_INLINE_FUNCTION constexpr int invertByLanesScalars(int n) {
   return 3 * n;
 }
-constexpr int invertByLanesInts(int n) {
+KOKKOS_INLINE_FUNCTION constexpr int invertByLanesInts(int n) {
   return n + 1;
 }
 
@@ -30,6 +30,8 @@ template <int N, class Member, class Scalar, class Least>
 KOKKOS_INLINE_FUNCTION bool invertBlockByLanes(const Member& member, const Scalar* d,
                                                const Least& least, Scalar* inverse, Scalar* other,
                                                Scalar* scalars, int* ints, const int size) {
+  constexpr Scalar epsilon = std::numeric_limits<Scalar>::epsilon();
+  constexpr Scalar refused = std::numeric_limits<Scalar>::infinity();
   const int n = N > 0 ? N : size;
   Scalar* row_scale = scalars; // about 1 / largest entry, 0 for a row to be refused
   Scalar* next_row_scale = scalars + n;
@@ -56,9 +58,8 @@ KOKKOS_INLINE_FUNCTION bool invertBlockByLanes(const Member& member, const Scala
       largest = entry * row_scale[i] > largest ? entry * row_scale[i] : largest;
       any = any || entry > least(i);
     }
-    column_size[j] = any ? largest : std::numeric_limits<Scalar>::infinity();
+    column_size[j] = any ? largest : refused;
   });
-  constexpr Scalar epsilon = std::numeric_limits<Scalar>::epsilon();
   const Scalar* from = d;
   Scalar* next = n % 2 == 0 ? inverse : other; // the last step leaves its entries in `other`
   for (int k = 0; k < n; ++k) {

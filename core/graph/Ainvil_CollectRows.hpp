@@ -24,7 +24,7 @@ namespace detail {
 
 /// On a host: by one pass. Threads take chunks of rows, so that long ones are levelled out, and
 /// keep them where they are until the offsets are known. Memory: twice the result for a moment, and
-/// an eighth of a byte a column and thread.
+/// for every thread an eighth of a byte a column, and an index for each that is remembered.
 template <class Device, class Collector>
 Graph<Device> collectOnHost(const typename Device::execution_space& exec, const char* label,
                             Ordinal num_rows, Ordinal num_cols, const Collector& collector) {
@@ -35,14 +35,15 @@ Graph<Device> collectOnHost(const typename Device::execution_space& exec, const 
   const Ordinal num_chunks = (num_rows + chunk - 1) / chunk;
   return reportingOutOfMemory(label, [&] {
     std::vector<std::vector<Ordinal>> found(num_chunks);
-    std::vector<HostColumnSet> sets(std::min<Ordinal>(threads, std::max(1, num_chunks)),
-                                    HostColumnSet(num_cols));
+    std::vector<std::unique_ptr<HostColumnSet>> sets;
+    for (Ordinal s = 0; s < std::min<Ordinal>(threads, num_chunks); ++s)
+      sets.push_back(std::make_unique<HostColumnSet>(num_cols));
     // Each set works through chunks until none is left.
     std::atomic<Ordinal> next_chunk(0);
     std::atomic<bool> out_of_memory(false); // no exception may leave a parallel region
     Kokkos::parallel_for(label, Kokkos::RangePolicy<Exec>(exec, 0, sets.size()), [&](const int s) {
       try {
-        HostColumnSet& set = sets[s];
+        HostColumnSet& set = *sets[s];
         for (Ordinal c = next_chunk++; c < num_chunks; c = next_chunk++) {
           const Ordinal end = std::min<Offset>(num_rows, Offset(c + 1) * chunk);
           for (Ordinal row = c * chunk; row < end; ++row) {

@@ -15,6 +15,7 @@
 
 #include <climits>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace ainvil {
@@ -38,9 +39,14 @@ inline int trailingZeros(std::uint64_t word) {
 class HostColumnSet {
 public:
   explicit HostColumnSet(Ordinal num_cols)
-      : columns_(words(num_cols)), words_(words(columns_.size())), tops_(words(words_.size())) {}
+      : memory_(words(num_cols) + words(words(num_cols)) + words(words(words(num_cols)))),
+        room_(new Ordinal[num_cols]), num_tops_(words(words(words(num_cols)))),
+        columns_(memory_.data()), words_(columns_ + words(num_cols)),
+        tops_(words_ + words(words(num_cols))), list_(room_.get()) {}
+  HostColumnSet(const HostColumnSet&) = delete;
+  HostColumnSet& operator=(const HostColumnSet&) = delete;
 
-  bool insert(Ordinal j) {
+  KOKKOS_INLINE_FUNCTION bool insert(Ordinal j) {
     std::uint64_t& word = columns_[j >> 6];
     const std::uint64_t bit = std::uint64_t(1) << (j & 63);
     if (word & bit)
@@ -53,27 +59,27 @@ public:
     ++size_;
     return true;
   }
-  void remember(Ordinal j) { list_.push_back(j); }
-  Ordinal listed() const { return static_cast<Ordinal>(list_.size()); }
-  Ordinal list(Ordinal k) const { return list_[k]; }
-  bool full() const { return false; }
+  KOKKOS_INLINE_FUNCTION void remember(Ordinal j) { list_[listed_++] = j; }
+  KOKKOS_INLINE_FUNCTION Ordinal listed() const { return listed_; }
+  KOKKOS_INLINE_FUNCTION Ordinal list(Ordinal k) const { return list_[k]; }
+  KOKKOS_INLINE_FUNCTION bool full() const { return false; }
 
   /// Appends the columns above `least` to `row`, ascending, and empties set and list.
   void takeAbove(Ordinal least, std::vector<Ordinal>& row) {
     const std::size_t before = row.size();
     row.resize(before + size_);
     Ordinal* next = row.data() + before;
-    for (std::size_t t = 0; t < tops_.size(); ++t)
+    for (std::size_t t = 0; t < num_tops_; ++t)
       forEachBit(tops_[t], t, [&](std::size_t w) {
         forEachBit(words_[w], w, [&](std::size_t c) {
           forEachBit(columns_[c], c, [&](std::size_t j) {
-            *next = static_cast<Ordinal>(j);
-            next += static_cast<Ordinal>(j) > least ? 1 : 0;
+            if (static_cast<Ordinal>(j) > least)
+              *next++ = static_cast<Ordinal>(j);
           });
         });
       });
     row.resize(next - row.data());
-    list_.clear();
+    listed_ = 0;
     size_ = 0;
   }
 
@@ -88,8 +94,12 @@ private:
     word = 0;
   }
 
-  std::vector<std::uint64_t> columns_, words_, tops_;
-  std::vector<Ordinal> list_;
+  std::vector<std::uint64_t> memory_;
+  std::unique_ptr<Ordinal[]> room_; ///< touched only as far as columns are remembered
+  std::size_t num_tops_;
+  std::uint64_t *columns_, *words_, *tops_;
+  Ordinal* list_;
+  Ordinal listed_ = 0;
   std::size_t size_ = 0;
 };
 
@@ -202,7 +212,8 @@ KOKKOS_INLINE_FUNCTION void visitLists(const Group& group, Ordinal count, const 
     group.forEach(length(k), [&](const Ordinal m) { visit(k, m); });
 }
 template <class Length, class Visit>
-void visitLists(const OneLane&, Ordinal count, const Length& length, const Visit& visit) {
+KOKKOS_INLINE_FUNCTION void visitLists(const OneLane&, Ordinal count, const Length& length,
+                                       const Visit& visit) {
   for (Ordinal k = 0; k < count; ++k) {
     const Ordinal own = length(k);
     for (Ordinal m = 0; m < own; ++m)

@@ -16,8 +16,8 @@ struct PivotRoom {
   Scalar* scalars; ///< scalarsOf(bs)
   int* ints;       ///< intsOf(bs)
 
-  static constexpr int scalarsOf(int bs) { return invertByLanesScalars(bs); }
-  static constexpr int intsOf(int bs) { return invertByLanesInts(bs); }
+  KOKKOS_INLINE_FUNCTION static constexpr int scalarsOf(int bs) { return invertByLanesScalars(bs); }
+  KOKKOS_INLINE_FUNCTION static constexpr int intsOf(int bs) { return invertByLanesInts(bs); }
 };
 
 /// PivotInversion::invert() by all lanes of a thread of a GPU, for which d, sizes, d_inverse and
