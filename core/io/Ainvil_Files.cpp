@@ -34,6 +34,13 @@ std::string temporaryName(const fs::path& target) {
   return (target.parent_path() / (name + ending)).string();
 }
 
+/// Whether a stream of this process writes to the file. Replaced, it would take what is written to
+/// the stream along.
+bool isSameFile(const struct stat& file, int stream) {
+  struct stat info = {};
+  return fstat(stream, &info) == 0 && info.st_dev == file.st_dev && info.st_ino == file.st_ino;
+}
+
 /// The temporary file beside a file that is written; gone with the object unless it has replaced
 /// that file.
 class PartFile {
@@ -43,6 +50,8 @@ public:
     if (stat(path.c_str(), &info) == 0) {
       if (!S_ISREG(info.st_mode))
         throw FileError(message("cannot write '", path, "': expected a new or a regular file"));
+      if (isSameFile(info, STDOUT_FILENO) || isSameFile(info, STDERR_FILENO))
+        throw FileError(message("cannot write '", path, "': the program's own output goes there"));
     } else if (errno != ENOENT) {
       fail();
     }

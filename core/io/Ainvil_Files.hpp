@@ -22,7 +22,8 @@ std::string resolvedPath(const std::string& path);
 /// the program is killed half-way. After an error the temporary file is gone; only a killed program
 /// leaves it. Nothing is forced to the disk (no fsync): what a power failure leaves of a file just
 /// written is up to the file system.
-/// \throws FileError if the file cannot be written, or if `path` is something but a regular file
+/// \throws FileError if the file cannot be written, if `path` is something but a regular file, or
+/// if standard output or standard error go to that file
 void writeFile(const std::string& path, const std::string& bytes);
 
 /// Finds out before a long run whether writeFile() will be able to write this file; leaves it
