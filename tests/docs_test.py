@@ -9,6 +9,7 @@ The executables are those whose --help counts, ainvil-solve the one that runs co
 ainvil-solve-mpi are taken from its sources where it was not built.
 """
 
+import functools
 import glob
 import os
 import re
@@ -91,8 +92,9 @@ def helped_options(text):
     return set(re.findall(r"(?<![\w-])--[a-z0-9][a-z0-9-]*", text))
 
 
-def help_of(program):
-    done = subprocess.run([EXECUTABLES[program], "--help"], stdout=subprocess.PIPE, check=True)
+@functools.lru_cache(maxsize=None)
+def help_of(program, *subcommand):
+    done = subprocess.run([EXECUTABLES[program], *subcommand, "--help"], stdout=subprocess.PIPE, check=True)
     return done.stdout.decode()
 
 
@@ -156,10 +158,13 @@ class Options(unittest.TestCase):
                 continue
             for name in documents():
                 for words in commands(read(name), program):
+                    subcommand = [word for word in words[:1] if re.fullmatch("[a-z]+", word)]
+                    own = helped_options(help_of(program, *subcommand)) \
+                        if subcommand and program in EXECUTABLES else set()
                     for word in words:
                         option = word.split("=")[0]
                         if option.startswith("--") and not option.startswith("--kokkos-"):
-                            self.assertIn(option, known, f"{name}: {program} {' '.join(words)}")
+                            self.assertIn(option, known | own, f"{name}: {program} {' '.join(words)}")
 
     def test_options_in_sentences_exist(self):
         known = set(OTHER_OPTIONS)
