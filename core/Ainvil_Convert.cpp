@@ -50,7 +50,7 @@ PermutedGraph<Device> toBlocks(const typename Device::execution_space& exec,
   const Offset bs2 = Offset(bs) * bs;
   const Graph<Device> blocks =
       detail::unionGraph<Device>(exec, "Ainvil::toBlocks", from.num_rows / bs, from.num_cols / bs,
-                                 BlockLists<Device>{from, bs});
+                                 BlockLists<Device>{from, bs}, bs * from.meanRowLength());
   const auto source = allocate<Offset, Device>(exec, "Ainvil::source", blocks.numEntries() * bs2);
   Kokkos::deep_copy(exec, source, Offset(-1));
   Kokkos::parallel_for(

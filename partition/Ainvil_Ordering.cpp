@@ -110,7 +110,8 @@ Graph<HostDevice> adjacency(const Graph<HostDevice>& graph) {
   requireGraph(graph);
   const Exec exec;
   return detail::collectRows<HostDevice>(exec, "Ainvil::adjacency", graph.num_rows, graph.num_cols,
-                                         Adjacency{graph, transpose(exec, graph).graph});
+                                         Adjacency{graph, transpose(exec, graph).graph},
+                                         2 * graph.meanRowLength());
 }
 
 Permutation<HostDevice> reverseCuthillMcKee(const Graph<HostDevice>& graph) {

@@ -72,7 +72,9 @@ Graph<Device> collectOnHost(const typename Device::execution_space& exec, const 
 }
 
 /// The set of a row in scratch memory. Counts the row, -1 where the table is full, or writes it in
-/// the order of the slots.
+/// ascending order: the columns, moved together from the slots of the table, go to their ranks,
+///   column k of the row to position #{m : column_m < column_k},
+/// or through a sorting network if they are many.
 template <class Device, class Collector, bool Fill>
 struct CollectInTable {
   static constexpr bool concurrent = compat::IsGpu<typename Device::execution_space>::value;
@@ -82,37 +84,53 @@ struct CollectInTable {
   Kokkos::View<Ordinal*, Device> entries;
   Kokkos::View<Ordinal*, Device> slots_of; ///< a row: those of the table that it fits into
   Ordinal slots;
+  int lanes;
 
   template <class Member>
   KOKKOS_FUNCTION void operator()(const Member& member, Ordinal index, void* scratch) const {
     const Ordinal row = rows.data() == nullptr ? index : rows(index);
     if (Fill && slots_of(row) != slots)
       return;
-    const ThreadLanes<Member> group{member, 0};
+    const ThreadLanes<Member> group{member, lanes};
     TableColumnSet<concurrent> set(scratch, slots);
     set.clear(group);
     collector.collect(group, row, set);
     const Ordinal least = collector.above(row);
-    const Ordinal* keys = set.table.keys;
     if constexpr (Fill) {
-      Ordinal* const next = set.table.count;
-      group.forEach(1, [&](int) { *next = 0; });
-      group.join();
-      group.forEach(slots, [&](const int s) {
-        if (keys[s] > least)
-          entries(row_map(row) + IndexTable<concurrent>::next(next)) = keys[s];
-      });
+      write(member, set.takeAbove(member, least), row);
     } else {
-      Ordinal count = 0;
-      Kokkos::parallel_reduce(
-          Kokkos::ThreadVectorRange(member, slots),
-          [&](const int s, Ordinal& sum) { sum += keys[s] > least ? 1 : 0; }, count);
+      const Ordinal count = set.countAbove(member, least);
       Kokkos::single(Kokkos::PerThread(member), [&]() {
         const bool full = set.full();
         row_map(row) = full ? Offset(-1) : Offset(count);
         slots_of(row) = full ? 0 : slots;
       });
     }
+  }
+
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void write(const Member& member, Ordinal* columns, Ordinal row) const {
+    constexpr int ranks_of_lane = 8; // a rank costs a pass over the others
+    const Offset begin = row_map(row);
+    const Ordinal length = static_cast<Ordinal>(row_map(row + 1) - begin);
+    if (length > ranks_of_lane * lanes) {
+      sortingNetwork(member, length, [&](const Offset low, const Offset high) {
+        const Ordinal first = columns[low], second = columns[high];
+        if (first > second) {
+          columns[low] = second;
+          columns[high] = first;
+        }
+      });
+      forLanes(member, length, [&](const Ordinal k) { entries(begin + k) = columns[k]; });
+      return;
+    }
+    forLanes(member, length, [&](const Ordinal k) {
+      const Ordinal own = columns[k];
+      Ordinal rank = 0;
+      for (Ordinal m = 0; m < length; ++m)
+        rank += columns[m] < own ? 1 : 0;
+      entries(begin + rank) = own;
+    });
   }
 };
 
@@ -189,41 +207,47 @@ struct DoesNotFit {
 
   KOKKOS_FUNCTION Offset operator()(Offset row) const { return counts(row) < 0 ? 1 : 0; }
 };
-/// By teams: two passes, one that counts and one that fills. Rows begin with a small table; those
-/// that do not fit go to a larger one, and then to a bitmap in memory, a whole team a row. Memory:
-/// the result, and for the bitmaps as many teams as 256 MiB hold. Rows come out of tables unsorted
-/// and are sorted at the end. Waits.
+/// By teams: two passes, one that counts and one that fills. Rows begin with a small table, of a
+/// size after the \p columns that collectors insert into a row in the mean, equal ones counted as
+/// often as they come; those that do not fit go to larger ones, and then to a bitmap in memory, a
+/// whole team a row. Memory: the result, and for the bitmaps as many teams as 256 MiB hold. Waits.
 template <class Device, class Collector>
 Graph<Device> collectByTeams(const typename Device::execution_space& exec, const char* label,
-                             Ordinal num_rows, Ordinal num_cols, const Collector& collector) {
+                             Ordinal num_rows, Ordinal num_cols, const Collector& collector,
+                             double columns) {
   using Exec = typename Device::execution_space;
   using Bitmap = CollectInBitmap<Device, Collector, false>;
   using Policy = typename Bitmap::Policy;
   constexpr bool concurrent = Bitmap::concurrent;
-  constexpr Ordinal table_slots[] = {256, 2048};
-  constexpr double a_warp = 1024; // items: more than lanes
-  const RowTeams shape = RowTeams::forWork<Exec>(a_warp);
   const auto row_map = allocate<Offset, Device>(exec, "Ainvil::row_map", size_t(num_rows) + 1);
   const auto slots_of = allocateZeros<Ordinal, Device>(exec, "Ainvil::slots", num_rows);
+
+  struct SizeClass {
+    Ordinal slots;                             ///< of the table
+    Ordinal count;                             ///< rows that come to it
+    Kokkos::View<const Ordinal*, Device> rows; ///< all if empty
+  };
+  const auto inTables = [&](auto fill, const SizeClass& rows,
+                            const Kokkos::View<Ordinal*, Device>& entries) {
+    using Table = CollectInTable<Device, Collector, decltype(fill)::value>;
+    constexpr double slots_of_lane = 8;
+    const RowTeams shape = RowTeams::forWork<Exec>(rows.slots / slots_of_lane);
+    const Table body{collector, rows.rows, row_map, entries, slots_of, rows.slots, shape.lanes};
+    forEachRow(exec, label, rows.count, shape, body, TableColumnSet<concurrent>::bytes(rows.slots));
+  };
   const auto rest = allocate<Ordinal, Device>(exec, "Ainvil::rows", num_rows);
-  Kokkos::View<const Ordinal*, Device> large, huge; // rows beyond the first table, beyond all
   const auto rowsLeft = [&] {
     const Ordinal left = selectSizes(exec, num_rows, DoesNotFit<Device>{row_map}, 0, 1, 0, rest);
     const auto rows = allocate<Ordinal, Device>(exec, "Ainvil::rows", left);
     Kokkos::deep_copy(exec, rows, ainvil::firstOf(rest, left));
     return Kokkos::View<const Ordinal*, Device>(rows);
   };
-  const auto inTable = [&](auto fill, Ordinal slots,
-                           const Kokkos::View<const Ordinal*, Device>& rows, Ordinal count,
-                           const Kokkos::View<Ordinal*, Device>& entries) {
-    using Table = CollectInTable<Device, Collector, decltype(fill)::value>;
-    forEachRow(exec, label, count, shape, Table{collector, rows, row_map, entries, slots_of, slots},
-               TableColumnSet<concurrent>::bytes(slots));
-  };
+
   constexpr int lanes_of_team = 256;
-  const int vector = concurrent ? shape.lanes : 1;
+  const int vector = RowTeams::forWork<Exec>(lanes_of_team).lanes;
   const int threads = concurrent ? lanes_of_team / vector : 1;
   const int lanes = vector * threads;
+  Kokkos::View<const Ordinal*, Device> huge; // rows beyond all tables
   Kokkos::View<std::uint32_t**, Kokkos::LayoutRight, Device> bits;
   Kokkos::View<Ordinal**, Kokkos::LayoutRight, Device> lists;
   const auto inBitmaps = [&](auto fill, const Kokkos::View<Ordinal*, Device>& entries) {
@@ -233,14 +257,20 @@ Graph<Device> collectByTeams(const typename Device::execution_space& exec, const
     Kokkos::parallel_for(label, policy,
                          Body{collector, huge, row_map, entries, bits, lists, lanes});
   };
+
   const std::false_type counting;
   const std::true_type filling;
-
-  inTable(counting, table_slots[0], {}, num_rows, {});
-  large = rowsLeft();
-  if (large.extent(0) > 0) {
-    inTable(counting, table_slots[1], large, static_cast<Ordinal>(large.extent(0)), {});
-    huge = rowsLeft();
+  constexpr Ordinal least_slots = 64, most_first_slots = 512, most_slots = 4096, growth = 4;
+  Ordinal slots = least_slots;
+  while (slots < most_first_slots && slots < columns)
+    slots *= 2;
+  std::vector<SizeClass> classes;
+  for (SizeClass next{slots, num_rows, {}}; next.count > 0 && next.slots <= most_slots;
+       next.slots *= growth) {
+    inTables(counting, next, {});
+    classes.push_back(next);
+    huge = next.rows = rowsLeft();
+    next.count = static_cast<Ordinal>(huge.extent(0));
   }
   if (huge.extent(0) > 0) {
     const Offset words = BitmapColumnSet<concurrent>::words(num_cols);
@@ -256,22 +286,21 @@ Graph<Device> collectByTeams(const typename Device::execution_space& exec, const
   }
   const Offset total = countsToOffsets(exec, row_map);
   const auto entries = allocate<Ordinal, Device>(exec, "Ainvil::entries", total);
-  inTable(filling, table_slots[0], {}, num_rows, entries);
-  if (large.extent(0) > 0)
-    inTable(filling, table_slots[1], large, static_cast<Ordinal>(large.extent(0)), entries);
+  for (const SizeClass& rows : classes)
+    inTables(filling, rows, entries);
   if (huge.extent(0) > 0)
     inBitmaps(filling, entries);
-  sortKeys<Device>(exec, label, row_map, entries, {});
   compat::fence(exec, label);
   return {num_rows, num_cols, row_map, entries};
 }
 
-/// The graph whose rows a collector collects, sorted. Waits.
+/// The graph whose rows a collector collects, sorted; `columns` as in collectByTeams(). Waits.
 template <class Device, class Collector>
 Graph<Device> collectRows(const typename Device::execution_space& exec, const char* label,
-                          Ordinal num_rows, Ordinal num_cols, const Collector& collector) {
+                          Ordinal num_rows, Ordinal num_cols, const Collector& collector,
+                          [[maybe_unused]] double columns) {
   if constexpr (compat::IsGpu<typename Device::execution_space>::value)
-    return collectByTeams<Device>(exec, label, num_rows, num_cols, collector);
+    return collectByTeams<Device>(exec, label, num_rows, num_cols, collector, columns);
   else
     return collectOnHost<Device>(exec, label, num_rows, num_cols, collector);
 }
@@ -291,12 +320,13 @@ struct UnionOfLists {
   }
 };
 
-/// The graph whose row i is the union of lists k < lists.count(i) of row i. Cost: an insertion an
-/// element of the lists, two on GPUs. Waits.
+/// The graph whose row i is the union of lists k < lists.count(i) of row i, which have `columns`
+/// elements in the mean of all rows; a wrong number costs time only. Cost: an insertion an element
+/// of the lists, two on GPUs. Waits.
 template <class Device, class Lists>
 Graph<Device> unionGraph(const typename Device::execution_space& exec, const char* label,
-                         Ordinal num_rows, Ordinal num_cols, const Lists& lists) {
-  return collectRows<Device>(exec, label, num_rows, num_cols, UnionOfLists<Lists>{lists});
+                         Ordinal num_rows, Ordinal num_cols, const Lists& lists, double columns) {
+  return collectRows<Device>(exec, label, num_rows, num_cols, UnionOfLists<Lists>{lists}, columns);
 }
 
 } // namespace detail

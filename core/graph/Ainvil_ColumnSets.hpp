@@ -13,7 +13,6 @@
 #include "backend/Ainvil_Lanes.hpp"
 #include "graph/Ainvil_IndexTable.hpp"
 
-#include <climits>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -139,6 +138,29 @@ struct TableColumnSet {
     return (Concurrent ? compat::volatileLoad(table.used) : *table.used) > table.size / 2;
   }
 
+  /// The number of columns above `least`, for all lanes of the thread.
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION Ordinal countAbove(const Member& member, Ordinal least) const {
+    Ordinal count = 0;
+    Kokkos::parallel_reduce(
+        Kokkos::ThreadVectorRange(member, table.size),
+        [&](const Ordinal s, Ordinal& sum) { sum += table.keys[s] > least ? 1 : 0; }, count);
+    return count;
+  }
+  /// These columns in the order of their slots, in the place of the list, which ends. Joins lanes.
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION Ordinal* takeAbove(const Member& member, Ordinal least) const {
+    Kokkos::parallel_scan(Kokkos::ThreadVectorRange(member, table.size),
+                          [&](const Ordinal s, Ordinal& at, const bool final) {
+                            const bool taken = table.keys[s] > least;
+                            if (final && taken)
+                              table.list[at] = table.keys[s];
+                            at += taken ? 1 : 0;
+                          });
+    joinLanes(member);
+    return table.list;
+  }
+
 private:
   /// No column is remembered that was not inserted; when the table is full every lane may be about
   /// to insert one more.
@@ -173,26 +195,14 @@ struct BitmapColumnSet {
   KOKKOS_INLINE_FUNCTION bool full() const { return false; }
 };
 
-/// The smallest k in [begin, count) with holds(k), or `count`, for all lanes of a thread or a team.
-template <class Member, class Holds>
-KOKKOS_INLINE_FUNCTION Ordinal firstOf(const ThreadLanes<Member>& group, Ordinal begin,
-                                       Ordinal count, const Holds& holds) {
-  Ordinal first = INT_MAX;
-  Kokkos::parallel_reduce(
-      Kokkos::ThreadVectorRange(group.member, begin, count),
-      [&](const Ordinal k, Ordinal& least) { least = k < least && holds(k) ? k : least; },
-      Kokkos::Min<Ordinal>(first));
-  return first < count ? first : count;
+/// The lanes of a thread or of a team, for Kokkos' loops over [begin, end).
+template <class Member>
+KOKKOS_INLINE_FUNCTION auto lanesOf(const ThreadLanes<Member>& group, Ordinal begin, Ordinal end) {
+  return Kokkos::ThreadVectorRange(group.member, begin, end);
 }
-template <class Member, class Holds>
-KOKKOS_INLINE_FUNCTION Ordinal firstOf(const TeamLanes<Member>& group, Ordinal begin, Ordinal count,
-                                       const Holds& holds) {
-  Ordinal first = INT_MAX;
-  Kokkos::parallel_reduce(
-      Kokkos::TeamVectorRange(group.member, begin, count),
-      [&](const Ordinal k, Ordinal& least) { least = k < least && holds(k) ? k : least; },
-      Kokkos::Min<Ordinal>(first));
-  return first < count ? first : count;
+template <class Member>
+KOKKOS_INLINE_FUNCTION auto lanesOf(const TeamLanes<Member>& group, Ordinal begin, Ordinal end) {
+  return Kokkos::TeamVectorRange(group.member, begin, end);
 }
 
 /// visit(k, m) for all elements m < length(k) of lists k < count. Short lists are a lane's each,
@@ -201,14 +211,30 @@ template <class Group, class Length, class Visit>
 KOKKOS_INLINE_FUNCTION void visitLists(const Group& group, Ordinal count, const Length& length,
                                        const Visit& visit) {
   constexpr Ordinal short_list = 64;
-  group.forEach(count, [&](const Ordinal k) {
-    const Ordinal own = length(k);
-    for (Ordinal m = 0; own <= short_list && m < own; ++m)
-      visit(k, m);
-  });
-  const auto is_long = [&](const Ordinal k) { return length(k) > short_list; };
-  for (Ordinal k = firstOf(group, 0, count, is_long); k < count;
-       k = firstOf(group, k + 1, count, is_long))
+  Ordinal longest = 0;
+  Kokkos::parallel_reduce(
+      lanesOf(group, 0, count),
+      [&](const Ordinal k, Ordinal& most) {
+        const Ordinal own = length(k);
+        for (Ordinal m = 0; own <= short_list && m < own; ++m)
+          visit(k, m);
+        most = own > most ? own : most;
+      },
+      Kokkos::Max<Ordinal>(longest));
+  group.join();
+  if (longest <= short_list)
+    return;
+  const auto nextLong = [&](const Ordinal begin) {
+    Ordinal first = count;
+    Kokkos::parallel_reduce(
+        lanesOf(group, begin, count),
+        [&](const Ordinal k, Ordinal& least) {
+          least = k < least && length(k) > short_list ? k : least;
+        },
+        Kokkos::Min<Ordinal>(first));
+    return first < count ? first : count;
+  };
+  for (Ordinal k = nextLong(0); k < count; k = nextLong(k + 1))
     group.forEach(length(k), [&](const Ordinal m) { visit(k, m); });
 }
 template <class Length, class Visit>

@@ -4,6 +4,8 @@
 #include "backend/Ainvil_Profiling.hpp"
 #include "graph/Ainvil_CollectRows.hpp"
 
+#include <cmath>
+
 namespace ainvil {
 namespace {
 
@@ -104,7 +106,8 @@ Graph<Device> patternPower(const typename Device::execution_space& exec, const G
   for (int p = 2; p <= power && before < result.numEntries(); ++p) {
     before = result.numEntries();
     result = detail::unionGraph<Device>(exec, "Ainvil::patternPower", graph.num_rows,
-                                        graph.num_cols, PowerLists<Device>{result, graph});
+                                        graph.num_cols, PowerLists<Device>{result, graph},
+                                        result.meanRowLength() * (1 + graph.meanRowLength()));
   }
   return result;
 }
@@ -123,7 +126,8 @@ Graph<Device> fillPattern(const typename Device::execution_space& exec, const Gr
   const Ordinal steps = level < graph.num_rows ? level + 1 : graph.num_rows;
   const auto fillAbove = [&](const Graph<Device>& from) {
     return detail::collectRows<Device>(exec, "Ainvil::fillPattern", graph.num_rows, graph.num_rows,
-                                       FillSearch<Device>{from, steps});
+                                       FillSearch<Device>{from, steps},
+                                       std::pow(graph.meanRowLength(), steps));
   };
   // A path to a lower entry (i, j) comes through vertices before j: turned round it is a path from
   // j to i in the transposed graph, an upper entry there.

@@ -9,12 +9,38 @@
 namespace ainvil {
 namespace detail {
 
+/// A bitonic network over `length` keys, all of whose comparators put the smaller key first: so
+/// keys past the end, which would be infinite, never move and need not exist. Calls exchange(low,
+/// high), low < high < length, which is to put the smaller of two keys first, of many pairs at a
+/// time; O(length log^2 length) calls.
+template <class Member, class Exchange>
+KOKKOS_INLINE_FUNCTION void sortingNetwork(const Member& member, Offset length,
+                                           const Exchange& exchange) {
+  // In every group of 2 half keys compares each of the first half with its mirror image or with
+  // the one half away.
+  const auto compareAll = [&](const Offset half, const bool mirrored) {
+    const Offset pairs = (length + 2 * half - 1) / (2 * half) * half;
+    forLanes(member, pairs, [&](const Offset pair) {
+      const Offset within = pair & (half - 1);
+      const Offset group = 2 * (pair - within);
+      const Offset low = group + within;
+      const Offset high = mirrored ? group + 2 * half - 1 - within : low + half;
+      if (high < length)
+        exchange(low, high);
+    });
+  };
+  for (Offset half = 1; half < length; half *= 2) {
+    compareAll(half, true);
+    for (Offset step = half / 2; step > 0; step /= 2)
+      compareAll(step, false);
+  }
+}
+
 /// Brings the keys of each row into ascending order and takes their sources along; a warp a row.
 /// Rows that are in order already cost one pass. Others of up to `room` keys go through scratch
 /// memory to their ranks,
 ///   key k to position #{m : key_m < key_k, or key_m = key_k and m < k};
-/// longer ones are sorted in place by a bitonic network all of whose comparators put the smaller
-/// key first. So keys past the end, which would be infinite, never move and need not exist.
+/// longer ones are sorted in place by a bitonic network.
 template <class Device>
 struct SortRow {
   Kokkos::View<const Offset*, Device> row_map;
@@ -71,25 +97,9 @@ struct SortRow {
   template <class Member>
   KOKKOS_INLINE_FUNCTION void sortInPlace(const Member& member, Offset begin,
                                           Ordinal length) const {
-    for (Offset half = 1; half < length; half *= 2) {
-      compareAll(member, begin, length, half, true);
-      for (Offset step = half / 2; step > 0; step /= 2)
-        compareAll(member, begin, length, step, false);
-    }
-  }
-
-  /// In every group of 2 half keys compares each of the first half with its mirror image or with
-  /// the one half away.
-  template <class Member>
-  KOKKOS_INLINE_FUNCTION void compareAll(const Member& member, Offset begin, Ordinal length,
-                                         Offset half, bool mirrored) const {
-    const Offset pairs = (length + 2 * half - 1) / (2 * half) * half;
-    forLanes(member, pairs, [&](const Offset pair) {
-      const Offset within = pair & (half - 1);
-      const Offset group = begin + 2 * (pair - within);
-      const Offset low = group + within;
-      const Offset high = mirrored ? group + 2 * half - 1 - within : low + half;
-      if (high >= begin + length || keys(low) <= keys(high))
+    sortingNetwork(member, length, [&](const Offset first, const Offset second) {
+      const Offset low = begin + first, high = begin + second;
+      if (keys(low) <= keys(high))
         return;
       const Ordinal key = keys(low);
       keys(low) = keys(high);

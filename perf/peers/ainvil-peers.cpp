@@ -48,7 +48,7 @@ struct Job {
 class OwnRunner {
 public:
   OwnRunner(const CommandLine& command, const LinearSystem& system, const Job& job)
-      : command_(command), job_(job), progress_(false), memory_(HostDevice::memory_space::name()) {
+      : job_(job), progress_(false), memory_(HostDevice::memory_space::name()) {
     if (job.isFirst())
       runner_ = std::make_unique<Runner<double, HostDevice>>(command, system, progress_, memory_);
   }
@@ -64,7 +64,6 @@ public:
   }
 
 private:
-  const CommandLine& command_;
   const Job& job_;
   ProgressLine progress_;
   MemoryMeter memory_;

@@ -305,7 +305,8 @@ Graph<Device> detail::adaptivePattern(const typename Device::execution_space& ex
                grow.scratchBytes());
     const Offset before = pattern.numEntries();
     pattern = unionGraph<Device>(exec, "Ainvil::FsaiAdaptive[pattern]", n, n,
-                                 GrownLists<Device>{pattern, growth.chosen, per_step});
+                                 GrownLists<Device>{pattern, growth.chosen, per_step},
+                                 pattern.meanRowLength() + per_step);
     if (pattern.numEntries() == before)
       break;
   }

@@ -68,7 +68,8 @@ template <class Device>
 Graph<Device> lowerProduct(const typename Device::execution_space& exec, const Graph<Device>& b,
                            const Graph<Device>& a) {
   return detail::unionGraph<Device>(exec, "Ainvil::Fsai[product]", b.num_rows, b.num_rows,
-                                    LowerProductLists<Device>{b, a});
+                                    LowerProductLists<Device>{b, a},
+                                    b.meanRowLength() * a.meanRowLength() / 2);
 }
 
 /// A graph and a weight an entry.

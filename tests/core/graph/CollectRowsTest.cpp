@@ -56,16 +56,20 @@ Rows unions(const ListsOfRows& rows) {
   return result;
 }
 
-/// Rows by the way of this device, and by teams.
+/// Rows by the way of this device, and by teams that begin with the smallest table, with one in
+/// between, and with the largest.
 template <class Collector>
 void expectCollected(Ordinal num_rows, Ordinal num_cols, const Collector& collector,
                      const Rows& expected) {
   EXPECT_EQ(rowsOf(ainvil::detail::collectRows<Device>(Exec(), "Ainvil::test", num_rows, num_cols,
-                                                       collector)),
+                                                       collector, 10)),
             expected);
-  EXPECT_EQ(rowsOf(ainvil::detail::collectByTeams<Device>(Exec(), "Ainvil::test", num_rows,
-                                                          num_cols, collector)),
-            expected);
+  for (const double columns : {0.0, 65.0, 1e9}) {
+    SCOPED_TRACE(message(columns, " columns in the mean"));
+    EXPECT_EQ(rowsOf(ainvil::detail::collectByTeams<Device>(Exec(), "Ainvil::test", num_rows,
+                                                            num_cols, collector, columns)),
+              expected);
+  }
 }
 
 /// `size` different columns, each in one to three of the lists, and in no order.
@@ -83,12 +87,13 @@ std::vector<std::vector<Ordinal>> listsOf(Ordinal size, Ordinal num_lists, Ordin
   return lists;
 }
 
-/// A table of 256 slots takes 128 columns, one of 2048 slots 1024.
+/// A table of s slots, s = 64, 128, ... 4096, takes s / 2 columns.
 TEST(CollectRows, UnitesListsOfAnySize) {
   for (const Ordinal num_cols : {1, 33, 64, 4097, 300000}) {
     Random random(num_cols);
     ListsOfRows rows;
-    for (const Ordinal size : {0, 1, 2, 31, 127, 128, 129, 700, 1023, 1024, 1025, 4000})
+    for (const Ordinal size : {0,   1,   2,   31,   32,   33,   64,   65,   128,  129, 256,
+                               257, 512, 513, 1023, 1024, 1025, 2047, 2048, 2049, 4000})
       for (const Ordinal num_lists : {1, 3, 70})
         if (size <= num_cols)
           rows.push_back(listsOf(size, num_lists, num_cols, random));
