@@ -13,7 +13,7 @@ using detail::findEntry;
 using detail::list_end;
 using detail::Range;
 
-/// Lists of block row I: the block columns touched by each of its point rows.
+/// Sorted lists of block row I: the block columns touched by each of its point rows.
 template <class Device>
 struct BlockLists {
   Graph<Device> points;
@@ -24,9 +24,10 @@ struct BlockLists {
     const Offset point_row = Offset(row) * bs + k;
     return static_cast<Ordinal>(points.row_map(point_row + 1) - points.row_map(point_row));
   }
-  KOKKOS_FUNCTION Ordinal element(Ordinal row, Ordinal k, Ordinal m) const {
-    return points.entries(points.row_map(Offset(row) * bs + k) + m) / bs;
+  KOKKOS_FUNCTION Offset begin(Ordinal row, Ordinal k) const {
+    return points.row_map(Offset(row) * bs + k);
   }
+  KOKKOS_FUNCTION Ordinal at(Offset position) const { return points.entries(position) / bs; }
 };
 
 } // namespace
@@ -48,9 +49,9 @@ PermutedGraph<Device> toBlocks(const typename Device::execution_space& exec,
   const auto from_source = in_order.source;
   const int bs = block_size;
   const Offset bs2 = Offset(bs) * bs;
-  const Graph<Device> blocks =
-      detail::unionGraph<Device>(exec, "Ainvil::toBlocks", from.num_rows / bs, from.num_cols / bs,
-                                 BlockLists<Device>{from, bs}, bs * from.meanRowLength());
+  const Graph<Device> blocks = detail::unionOfSortedLists<Device>(
+      exec, "Ainvil::toBlocks", from.num_rows / bs, from.num_cols / bs,
+      BlockLists<Device>{from, bs}, bs * from.meanRowLength());
   const auto source = allocate<Offset, Device>(exec, "Ainvil::source", blocks.numEntries() * bs2);
   Kokkos::deep_copy(exec, source, Offset(-1));
   Kokkos::parallel_for(

@@ -88,12 +88,13 @@ template <class Device>
 Ordinal countMissingDiagonals(const typename Device::execution_space& exec,
                               const Graph<Device>& graph, Ordinal& first_row);
 
-/// The pattern S(|T|^p) of a triangular factor T, p >= 1. A graph without diagonal entries is that
-/// of a unit triangular factor and gives the pattern of the power without them. Row i of the power
-/// p is the union of row i of the power p - 1 and the rows of T it points to; it ends early at a
-/// power that adds nothing. Cost: for each power an insertion into a set for each element of these
-/// rows, two on GPUs. Memory: on hosts twice the result for a moment and num_cols / 8 bytes a
-/// thread. \throws InvalidArgument if power < 1.
+/// The pattern S(|T|^p) of a sorted triangular factor T, p >= 1. A graph without diagonal entries
+/// is that of a unit triangular factor and gives the pattern of the power without them. Row i of
+/// the power p is the union of row i of the power p - 1 and of its rows j, for the entries (i, j)
+/// of T; it ends early at a power that adds nothing. Cost: for each power an insertion into a set
+/// for each element of these rows; on GPUs rows of T with up to 15 entries are merged instead, a
+/// comparison a list and a column, and both is done twice. Memory: on hosts twice the result for a
+/// moment and num_cols / 8 bytes a thread. \throws InvalidArgument if power < 1.
 template <class Device>
 Graph<Device> patternPower(const typename Device::execution_space& exec, const Graph<Device>& graph,
                            int power);

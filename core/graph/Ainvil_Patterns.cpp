@@ -11,26 +11,27 @@ namespace {
 
 using detail::Range;
 
-/// Lists for the pattern power: row i of the power so far, and the rows of T that it points to.
+/// Sorted lists for the pattern power: row i of the power so far, and its rows j for the entries
+/// (i, j) of T, which are fewer than those of the power.
 template <class Device>
 struct PowerLists {
   Graph<Device> power;
   Graph<Device> factor;
 
   KOKKOS_FUNCTION Ordinal count(Ordinal row) const {
-    return static_cast<Ordinal>(power.row_map(row + 1) - power.row_map(row)) + 1;
+    return static_cast<Ordinal>(factor.row_map(row + 1) - factor.row_map(row)) + 1;
+  }
+  KOKKOS_FUNCTION Ordinal source(Ordinal row, Ordinal k) const {
+    return k == 0 ? row : factor.entries(factor.row_map(row) + k - 1);
+  }
+  KOKKOS_FUNCTION Offset begin(Ordinal row, Ordinal k) const {
+    return power.row_map(source(row, k));
   }
   KOKKOS_FUNCTION Ordinal length(Ordinal row, Ordinal k) const {
-    if (k == 0)
-      return count(row) - 1;
-    const Ordinal j = power.entries(power.row_map(row) + k - 1);
-    return static_cast<Ordinal>(factor.row_map(j + 1) - factor.row_map(j));
+    const Ordinal j = source(row, k);
+    return static_cast<Ordinal>(power.row_map(j + 1) - power.row_map(j));
   }
-  KOKKOS_FUNCTION Ordinal element(Ordinal row, Ordinal k, Ordinal m) const {
-    const Offset first = power.row_map(row);
-    return k == 0 ? power.entries(first + m)
-                  : factor.entries(factor.row_map(power.entries(first + k - 1)) + m);
-  }
+  KOKKOS_FUNCTION Ordinal at(Offset position) const { return power.entries(position); }
 };
 
 /// Collects the j > i of row i of the factor U of ILU(steps - 1): those that a path of at most
@@ -105,9 +106,9 @@ Graph<Device> patternPower(const typename Device::execution_space& exec, const G
   Offset before = -1;
   for (int p = 2; p <= power && before < result.numEntries(); ++p) {
     before = result.numEntries();
-    result = detail::unionGraph<Device>(exec, "Ainvil::patternPower", graph.num_rows,
-                                        graph.num_cols, PowerLists<Device>{result, graph},
-                                        result.meanRowLength() * (1 + graph.meanRowLength()));
+    result = detail::unionOfSortedLists<Device>(
+        exec, "Ainvil::patternPower", graph.num_rows, graph.num_cols,
+        PowerLists<Device>{result, graph}, result.meanRowLength() * (1 + graph.meanRowLength()));
   }
   return result;
 }

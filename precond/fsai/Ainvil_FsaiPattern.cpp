@@ -43,7 +43,7 @@ struct KeepLarge {
   }
 };
 
-/// Lists of row i of Low(B A): row j of A up to column i, for the j of row i of B.
+/// Sorted lists of row i of Low(B A): row j of A up to column i, for the j of row i of B.
 template <class Device>
 struct LowerProductLists {
   Graph<Device> b, a;
@@ -51,25 +51,25 @@ struct LowerProductLists {
   KOKKOS_FUNCTION Ordinal count(Ordinal row) const {
     return static_cast<Ordinal>(b.row_map(row + 1) - b.row_map(row));
   }
-  /// Elements of list k: those of row j up to column i.
+  KOKKOS_FUNCTION Offset begin(Ordinal row, Ordinal k) const {
+    return a.row_map(b.entries(b.row_map(row) + k));
+  }
   KOKKOS_FUNCTION Ordinal length(Ordinal row, Ordinal k) const {
     const Ordinal j = b.entries(b.row_map(row) + k);
     const Offset begin = a.row_map(j);
     return static_cast<Ordinal>(detail::lowerBound(a.entries, begin, a.row_map(j + 1), row + 1) -
                                 begin);
   }
-  KOKKOS_FUNCTION Ordinal element(Ordinal row, Ordinal k, Ordinal position) const {
-    return a.entries(a.row_map(b.entries(b.row_map(row) + k)) + position);
-  }
+  KOKKOS_FUNCTION Ordinal at(Offset position) const { return a.entries(position); }
 };
 
 /// Low(B A).
 template <class Device>
 Graph<Device> lowerProduct(const typename Device::execution_space& exec, const Graph<Device>& b,
                            const Graph<Device>& a) {
-  return detail::unionGraph<Device>(exec, "Ainvil::Fsai[product]", b.num_rows, b.num_rows,
-                                    LowerProductLists<Device>{b, a},
-                                    b.meanRowLength() * a.meanRowLength() / 2);
+  return detail::unionOfSortedLists<Device>(exec, "Ainvil::Fsai[product]", b.num_rows, b.num_rows,
+                                            LowerProductLists<Device>{b, a},
+                                            b.meanRowLength() * a.meanRowLength() / 2);
 }
 
 /// A graph and a weight an entry.

@@ -6,6 +6,7 @@
 #include "core/graph/GraphSupport.hpp"
 #include "graph/Ainvil_CollectRows.hpp"
 
+#include <algorithm>
 #include <set>
 
 namespace {
@@ -25,8 +26,10 @@ struct GivenLists {
   KOKKOS_FUNCTION Ordinal length(Ordinal row, Ordinal k) const {
     return static_cast<Ordinal>(begins(first(row) + k + 1) - begins(first(row) + k));
   }
+  KOKKOS_FUNCTION Offset begin(Ordinal row, Ordinal k) const { return begins(first(row) + k); }
+  KOKKOS_FUNCTION Ordinal at(Offset position) const { return elements(position); }
   KOKKOS_FUNCTION Ordinal element(Ordinal row, Ordinal k, Ordinal m) const {
-    return elements(begins(first(row) + k) + m);
+    return at(begin(row, k) + m);
   }
 };
 
@@ -66,8 +69,9 @@ void expectCollected(Ordinal num_rows, Ordinal num_cols, const Collector& collec
             expected);
   for (const double columns : {0.0, 65.0, 1e9}) {
     SCOPED_TRACE(message(columns, " columns in the mean"));
-    EXPECT_EQ(rowsOf(ainvil::detail::collectByTeams<Device>(Exec(), "Ainvil::test", num_rows,
-                                                            num_cols, collector, columns)),
+    EXPECT_EQ(rowsOf(ainvil::detail::CollectByTeams<Device, Collector>(
+                         Exec(), "Ainvil::test", num_rows, num_cols, collector)
+                         .run(columns)),
               expected);
   }
 }
@@ -118,6 +122,25 @@ TEST(CollectRows, UnitesShortListsAndLongOnes) {
     rows.push_back(lists);
   }
   expectCollected(40, 2000, ainvil::detail::UnionOfLists<GivenLists>{onDevice(rows)}, unions(rows));
+}
+
+/// Sixteen lists are merged by a thread and seventeen are not, nor more than 2048 elements; equal
+/// elements come in several lists and in one.
+TEST(CollectRows, MergesSortedLists) {
+  Random random(11);
+  ListsOfRows rows;
+  for (const Ordinal num_lists : {0, 1, 2, 15, 16, 17, 40})
+    for (const Ordinal length : {0, 1, 5, 128, 129}) {
+      std::vector<std::vector<Ordinal>> lists(num_lists);
+      for (auto& list : lists) {
+        for (Ordinal m = 0; m < length; ++m)
+          list.push_back(random.below(400));
+        std::sort(list.begin(), list.end());
+      }
+      rows.push_back(lists);
+    }
+  expectCollected(static_cast<Ordinal>(rows.size()), 400,
+                  ainvil::detail::UnionOfSortedLists<GivenLists>{onDevice(rows)}, unions(rows));
 }
 
 TEST(CollectRows, OfNoRowsAndOfNoLists) {
