@@ -7,9 +7,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
+#include <limits>
 #include <new>
 #include <thread>
 
@@ -38,6 +40,17 @@ long long defaultThreads() {
   const char* const variable = std::getenv("OMP_NUM_THREADS");
   const long long wanted = variable != nullptr ? std::strtoll(variable, nullptr, 10) : 0;
   return wanted > 0 ? wanted : std::thread::hardware_concurrency();
+}
+
+/// Where Kokkos allocates from CUDA's pool, memory that is freed stays there for the next set-up;
+/// by default CUDA gives it back whenever the host waits.
+void keepFreedMemory() {
+#if defined(KOKKOS_ENABLE_CUDA) && defined(KOKKOS_ENABLE_IMPL_CUDA_MALLOC_ASYNC)
+  cudaMemPool_t pool;
+  std::uint64_t all = std::numeric_limits<std::uint64_t>::max();
+  if (cudaDeviceGetDefaultMemPool(&pool, Kokkos::Cuda().cuda_device()) == cudaSuccess)
+    cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all);
+#endif
 }
 
 } // namespace
@@ -129,6 +142,7 @@ KokkosScope::KokkosScope(const Arguments& arguments) {
     throw InvalidArgument(message("Kokkos ", compat::kokkosVersion(), " has no option ", unknown,
                                   " (--kokkos-help lists all)"));
   }
+  keepFreedMemory();
 }
 
 std::string cpuName() {
