@@ -74,7 +74,8 @@ Graph<Device> collectRows(const typename Device::execution_space& exec, const ch
                           Ordinal num_rows, Ordinal num_cols, const Collector& collector,
                           [[maybe_unused]] double columns) {
   if constexpr (compat::IsGpu<typename Device::execution_space>::value)
-    return CollectByTeams<Device, Collector>(exec, label, num_rows, num_cols, collector).run(columns);
+    return CollectByTeams<Device, Collector>(exec, label, num_rows, num_cols, collector)
+        .run(columns);
   else
     return collectOnHost<Device>(exec, label, num_rows, num_cols, collector);
 }

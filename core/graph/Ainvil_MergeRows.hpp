@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// \file
-/// Unions of a few sorted lists a row, a thread a row: for GPUs, where short rows leave the lanes of
-/// a warp without work.
+/// Unions of a few sorted lists a row, a thread a row: for GPUs, where short rows leave the lanes
+/// of a warp without work.
 
 #include "backend/Ainvil_Lanes.hpp"
 #include "graph/Ainvil_ColumnSets.hpp"
@@ -11,9 +11,9 @@
 namespace ainvil {
 namespace detail {
 
-/// Collects unions of sorted lists. `Lists` has count(row), how many there are; of list k length(row,
-/// k) and begin(row, k), where it begins; and at(position), the element there: those of a list lie
-/// one after the other, in ascending order, equal ones allowed.
+/// Collects unions of sorted lists. `Lists` has count(row), how many there are; of list k
+/// length(row, k) and begin(row, k), where it begins; and at(position), the element there: those of
+/// a list lie one after the other, in ascending order, equal ones allowed.
 template <class Lists>
 struct UnionOfSortedLists {
   Lists lists;
