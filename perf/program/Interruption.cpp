@@ -12,10 +12,13 @@ namespace perf {
 namespace {
 
 volatile std::sig_atomic_t caught = 0;
+volatile std::sig_atomic_t is_announced = 1;
 
 // Only what POSIX allows in a handler.
 extern "C" void remember(int signal) {
   caught = signal;
+  if (!is_announced)
+    return;
   constexpr char text[] =
       "\ninterrupted: ends after this step; again: at once. Results of finished "
       "runs are kept.\n";
@@ -27,7 +30,8 @@ extern "C" void remember(int signal) {
 
 } // namespace
 
-void catchSignals() {
+void catchSignals(bool announced) {
+  is_announced = announced ? 1 : 0;
   struct sigaction once = {};
   once.sa_handler = remember;
   once.sa_flags = SA_RESTART | SA_RESETHAND;
@@ -48,9 +52,9 @@ int caughtSignal() {
   return caught;
 }
 
-void throwIfInterrupted() {
-  if (caught != 0)
-    throw Interrupted(std::string("interrupted by the signal '") + strsignal(caught) + "'");
+void throwIfInterrupted(int signal) {
+  if (signal != 0)
+    throw Interrupted(std::string("interrupted by the signal '") + strsignal(signal) + "'");
 }
 
 } // namespace perf

@@ -13,9 +13,9 @@ class Interrupted : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// From now on the first SIGINT, SIGTERM or SIGHUP is remembered and announced on stderr; a second
-/// one ends the program at once.
-void catchSignals();
+/// From now on the first SIGINT, SIGTERM or SIGHUP is remembered, and announced on stderr if so
+/// asked; a second one ends the program at once.
+void catchSignals(bool announced = true);
 
 /// From now on a closed pipe (SIGPIPE) and a file that may not grow (SIGXFSZ) do not end the
 /// program: the stream tells, as on a full disk.
@@ -24,8 +24,8 @@ void ignoreFailedWrites();
 /// The signal that came, or 0.
 int caughtSignal();
 
-/// \throws Interrupted if a signal came.
-void throwIfInterrupted();
+/// \throws Interrupted if a signal came: caughtSignal() or the one given.
+void throwIfInterrupted(int signal = caughtSignal());
 
 } // namespace perf
 } // namespace ainvil

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "solve/RanksTogether.hpp"
 
+#include "program/Interruption.hpp"
 #include "program/KokkosProgram.hpp"
 
 #include "Ainvil_TpetraCollective.hpp"
@@ -77,6 +78,13 @@ void RanksTogether::run(const std::function<void()>& work) const {
 void RanksTogether::end(const std::string& reason, int exit_code) const {
   if (!allArrive(*ends_, patience_))
     endJob(*ends_, reason, exit_code);
+}
+
+int caughtSignal(const tpetra::Comm& comm) {
+  const int own = perf::caughtSignal();
+  int signal = 0;
+  Teuchos::reduceAll(comm, Teuchos::REDUCE_MAX, own, Teuchos::outArg(signal));
+  return signal;
 }
 
 std::vector<std::string> argumentsOfFirst(const tpetra::Comm& comm, int argc, char** argv) {

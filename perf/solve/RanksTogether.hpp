@@ -39,6 +39,9 @@ private:
   Teuchos::RCP<const tpetra::Comm> runs_, ends_;
 };
 
+/// The signal that came to one of the ranks, or 0. Collective, a reduction.
+int caughtSignal(const tpetra::Comm& comm);
+
 /// The arguments of rank 0 on every rank: what starts the job may give each its own.
 std::vector<std::string> argumentsOfFirst(const tpetra::Comm& comm, int argc, char** argv);
 

@@ -2,6 +2,8 @@
 #include "solve/TpetraSolve.hpp"
 
 #include "peers/CusparseIlu.hpp"
+#include "program/Interruption.hpp"
+#include "solve/RanksTogether.hpp"
 
 #include "Ainvil_Partition.hpp"
 #include "Ainvil_TpetraCollective.hpp"
@@ -270,6 +272,27 @@ makeBelosSolver(const CommandLine& command, Tpetra::global_size_t n, double tole
   return Belos::SolverFactory<double, MultiVector, TpetraOperator>().create(name, list);
 }
 
+/// A, with which a solver ends on all ranks once one of them has caught a signal.
+class InterruptibleOperator final : public TpetraOperator {
+public:
+  explicit InterruptibleOperator(const Teuchos::RCP<const TpetraOperator>& a) : a_(a) {}
+
+  Teuchos::RCP<const tpetra::Map> getDomainMap() const override { return a_->getDomainMap(); }
+  Teuchos::RCP<const tpetra::Map> getRangeMap() const override { return a_->getRangeMap(); }
+  bool hasTransposeApply() const override { return a_->hasTransposeApply(); }
+  void apply(const MultiVector& x, MultiVector& y, Teuchos::ETransp mode, double alpha,
+             double beta) const override {
+    constexpr int products_between = 64; // so that asking the others costs nothing beside them
+    if (++products_ % products_between == 0)
+      throwIfInterrupted(caughtSignal(*x.getMap()->getComm()));
+    a_->apply(x, y, mode, alpha, beta);
+  }
+
+private:
+  Teuchos::RCP<const TpetraOperator> a_;
+  mutable long long products_ = 0;
+};
+
 /// Solves A d = r from d = 0 to ||r - A d|| <= tolerance ||r||. What Belos throws on all ranks, for
 /// an indefinite matrix or a NaN, is part of the result.
 BelosResult correct(const CommandLine& command, const Teuchos::RCP<const TpetraOperator>& a,
@@ -277,7 +300,7 @@ BelosResult correct(const CommandLine& command, const Teuchos::RCP<const TpetraO
                     const Teuchos::RCP<TpetraVector>& d, double tolerance, int max_iterations) {
   using Problem = Belos::LinearProblem<double, MultiVector, TpetraOperator>;
   d->putScalar(0);
-  const auto problem = Teuchos::rcp(new Problem(a, d, r));
+  const auto problem = Teuchos::rcp(new Problem(Teuchos::rcp(new InterruptibleOperator(a)), d, r));
   problem->setRightPrec(m.rcp());
   problem->setProblem();
   const auto solver = makeBelosSolver(command, r->getGlobalLength(), tolerance, max_iterations);

@@ -70,6 +70,8 @@ public:
     } catch (const std::exception& error) {
       recordFailure(error, record);
       record.message = oneLine(tpetra::reasonOf(error));
+      if (caughtSignal(*comm_) != 0) // which is why all ranks threw
+        record.status = "interrupted";
     }
     record.peak_bytes = static_cast<Offset>(maxOverRanks(*comm_, double(memory_.peak())));
     return record;
@@ -154,6 +156,8 @@ ExitCode solveSystem(const CommandLine& command, const CommPtr& comm, const Rank
   table.printHeader(system, environment);
   SolveOutputs outputs(command, system); // of rank 0
   for (const std::string& specification : command.preconds) {
+    if (caughtSignal(*comm) != 0)
+      break;
     RunRecord record = runner.run(specification);
     onAllRanks(*comm, [&] {
       if (!first)
@@ -180,6 +184,8 @@ ExitCode solveNewton(const CommandLine& command, Ordinal n, const CommPtr& comm,
   std::string json, failure;
   bool converged = true;
   for (const std::string& specification : command.preconds) {
+    if (caughtSignal(*comm) != 0)
+      break;
     const NewtonResult result = newton.run(specification);
     converged = converged && result.converged;
     if (comm->getRank() != 0)
@@ -260,7 +266,10 @@ int main(int argc, char** argv) {
       output(*comm, false) << command.help;
       return success;
     }
-    return solve(command, comm, ranks);
+    catchSignals(comm->getRank() == 0);
+    const ExitCode code = solve(command, comm, ranks);
+    const int signal = caughtSignal(*comm);
+    return signal != 0 ? 128 + signal : code; // as shells have it
   } catch (const OutOfMemory& error) {
     return fail(error, other_error);
   } catch (const Error& error) {

@@ -7,6 +7,7 @@ usage: solve_mpi_statuses_test.py PATH/TO/ainvil-solve-mpi PATH/TO/ainvil-solve 
 
 import json
 import os
+import signal
 import subprocess
 import time
 
@@ -44,7 +45,51 @@ SINGULAR = """%%MatrixMarket matrix coordinate real general
 """
 
 
+def ranks_of(job):
+    """The processes of ainvil-solve-mpi that a job has started, itself or its children."""
+    found = []
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{entry}/stat", encoding="utf-8") as file:
+                parent = int(file.read().rpartition(")")[2].split()[1])
+            executable = os.path.realpath(f"/proc/{entry}/exe")
+        except OSError:  # it has ended meanwhile, or is another user's
+            continue
+        if parent == job.pid and executable == os.path.realpath(solve_mpi.MPI_EXECUTABLE):
+            found.append(int(entry))
+    return found
+
+
 class SolveMpiStatusesTest(SolveMpiCase):
+
+    def test_a_signal_to_one_rank_ends_all_and_keeps_what_is_done(self):
+        # GMRES(30) with jacobi stays where it is.
+        endless = ["--problem", "circuit:3000", "--precond", "ilu:level=3", "--precond", "jacobi",
+                   "--precond", "none", "--max-iters", "2000000000", "--tol", "1e-5", "--json", "a.json"]
+        path = os.path.join(self.folder, "a.json")
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(signal=number):
+                with subprocess.Popen([*solve_mpi.MPIEXEC, "2", solve_mpi.MPI_EXECUTABLE, *endless],
+                                      cwd=self.folder, text=True, stdout=subprocess.PIPE,
+                                      stderr=subprocess.PIPE) as job:
+                    while job.poll() is None and not os.path.exists(path):
+                        time.sleep(0.02)
+                    if job.poll() is not None:
+                        self.fail(job.communicate())
+                    os.kill(max(ranks_of(job)), number)
+                    out, err = job.communicate(timeout=280)
+                self.assertEqual(job.returncode, 128 + number, err)
+                with open(path, encoding="utf-8") as file:
+                    runs = [json.loads(line) for line in file]
+                os.remove(path)
+                self.assertEqual(runs[0]["status"], "converged")
+                for run in runs[1:]:  # none if the signal came between two runs
+                    self.assertEqual(run["status"], "interrupted", run)
+                    self.assertIn(signal.strsignal(number), run["message"])
+                self.assertLess(len(runs), 3)
+                self.assertIn("ilu:level=3", out)
+                self.assertIn("interrupted", out + err)
+
 
     def test_newton_breakdown_is_told(self):
         first, second = self.records(2, "--problem", "cavity-newton:30", "--precond",
