@@ -80,21 +80,6 @@ Graph<Device> collectRows(const typename Device::execution_space& exec, const ch
     return collectOnHost<Device>(exec, label, num_rows, num_cols, collector);
 }
 
-/// Collects unions of lists. `Lists` has count(row), how many there are; length(row, k) of list k;
-/// and element(row, k, m), in any order.
-template <class Lists>
-struct UnionOfLists {
-  Lists lists;
-
-  KOKKOS_FUNCTION Ordinal above(Ordinal) const { return -1; }
-  template <class Group, class Set>
-  KOKKOS_FUNCTION void collect(const Group& group, Ordinal row, Set& set) const {
-    visitLists(
-        group, lists.count(row), [&](const Ordinal k) { return lists.length(row, k); },
-        [&](const Ordinal k, const Ordinal m) { set.insert(lists.element(row, k, m)); });
-  }
-};
-
 /// The graph whose row i is the union of lists k < lists.count(i) of row i, which have `columns`
 /// elements in the mean of all rows; a wrong number costs time only. Cost: an insertion an element
 /// of the lists, two on GPUs. Waits.
@@ -108,8 +93,8 @@ template <class Device, class Lists>
 Graph<Device> unionOfSortedLists(const typename Device::execution_space& exec, const char* label,
                                  Ordinal num_rows, Ordinal num_cols, const Lists& lists,
                                  double columns) {
-  return collectRows<Device>(exec, label, num_rows, num_cols, UnionOfSortedLists<Lists>{lists},
-                             columns);
+  return collectRows<Device>(exec, label, num_rows, num_cols,
+                             UnionOfLists<SortedLists<Lists>>{{lists}}, columns);
 }
 
 } // namespace detail

@@ -11,11 +11,10 @@
 namespace ainvil {
 namespace detail {
 
-/// Collects unions of sorted lists. `Lists` has count(row), how many there are; of list k
-/// length(row, k) and begin(row, k), where it begins; and at(position), the element there: those of
-/// a list lie one after the other, in ascending order, equal ones allowed.
+/// Collects unions of lists. `Lists` has count(row), how many there are; length(row, k) of list k;
+/// and element(row, k, m), in any order.
 template <class Lists>
-struct UnionOfSortedLists {
+struct UnionOfLists {
   Lists lists;
 
   KOKKOS_FUNCTION Ordinal above(Ordinal) const { return -1; }
@@ -23,15 +22,25 @@ struct UnionOfSortedLists {
   KOKKOS_FUNCTION void collect(const Group& group, Ordinal row, Set& set) const {
     visitLists(
         group, lists.count(row), [&](const Ordinal k) { return lists.length(row, k); },
-        [&](const Ordinal k, const Ordinal m) { set.insert(lists.at(lists.begin(row, k) + m)); });
+        [&](const Ordinal k, const Ordinal m) { set.insert(lists.element(row, k, m)); });
   }
 };
 
-/// Whether the rows of a collector can be merged from sorted lists.
+/// Sorted lists for UnionOfLists: `Lists` has begin(row, k), where list k begins, and at(position),
+/// the element there. Those of a list lie one after the other, in ascending order, equal ones
+/// allowed.
+template <class Lists>
+struct SortedLists : Lists {
+  KOKKOS_FUNCTION Ordinal element(Ordinal row, Ordinal k, Ordinal m) const {
+    return this->at(this->begin(row, k) + m);
+  }
+};
+
+/// Whether the rows of a collector can be merged.
 template <class Collector>
 struct IsMergeable : std::false_type {};
 template <class Lists>
-struct IsMergeable<UnionOfSortedLists<Lists>> : std::true_type {};
+struct IsMergeable<UnionOfLists<SortedLists<Lists>>> : std::true_type {};
 
 /// Merges the lists of a row,
 ///   next column = min_k head_k, and every list with that head goes on,

@@ -13,6 +13,8 @@ namespace {
 
 using namespace ainvil;
 using namespace ainvil::test;
+using ainvil::detail::SortedLists;
+using ainvil::detail::UnionOfLists;
 
 /// Elements of the lists of a row one after the other: list k of row i begins at
 /// begins(first(i) + k).
@@ -140,7 +142,7 @@ TEST(CollectRows, MergesSortedLists) {
       rows.push_back(lists);
     }
   expectCollected(static_cast<Ordinal>(rows.size()), 400,
-                  ainvil::detail::UnionOfSortedLists<GivenLists>{onDevice(rows)}, unions(rows));
+                  UnionOfLists<SortedLists<GivenLists>>{{onDevice(rows)}}, unions(rows));
 }
 
 TEST(CollectRows, OfNoRowsAndOfNoLists) {
