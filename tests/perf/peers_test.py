@@ -132,7 +132,7 @@ class PeersTest(unittest.TestCase):
         self.refused("known are none, jacobi", "--precond", "nonsense")
         self.refused("must be one of cg|gmres", "--solver", "bicgstab")
         self.refused("there is no file", "--rhs", "nowhere")
-        cases = {"petsc": {"nonsense": "neither", "-pc_nonsense": "does not use the option"},
+        cases = {"petsc": {"nonsense": "neither"},
                  "hypre": {"nonsense": "is not one of", "fsai": "is for SPD matrices",
                            "ilu,fill=1": "no key 'fill'", "ilu,level=x": "must be a number",
                            "ilu,level": "key=value"},
@@ -142,6 +142,17 @@ class PeersTest(unittest.TestCase):
                 if library not in self.built:
                     says = f"built without {library}"
                 self.refused(says, "--precond", f"{library}:{method}")
+
+    def test_an_option_that_petsc_does_not_use(self):
+        """PETSc knows that only after its run, which is a refused row like any other."""
+        if "petsc" not in self.built:
+            self.skipTest("built without petsc")
+        result = self.run_mpi(2, "--problem", "laplace7:4", "--precond", "petsc:-pc_nonsense",
+                              "--precond", "ilu", code=3)
+        self.assertRegex(result.stdout, r"petsc:-pc_nonsense +- .* refused")
+        self.assertIn("petsc:-pc_nonsense: PETSc does not use the option -pc_nonsense",
+                      result.stdout)
+        self.assertRegex(result.stdout, r"ilu .* converged")
 
 
 if __name__ == "__main__":
