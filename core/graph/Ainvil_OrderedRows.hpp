@@ -80,6 +80,22 @@ struct RowsInTurnBody {
   }
 };
 
+/// On a host: body(worker, i) for the rows first <= i < last, a contiguous part of them a worker.
+/// Calls with the same worker, 0 <= worker < exec.concurrency(), are never at the same time.
+template <class Exec, class Body>
+void forPartsOfRows(const Exec& exec, const char* label, Ordinal first, Ordinal last,
+                    const Body& body) {
+  const Offset workers = std::max(1, std::min<int>(exec.concurrency(), last - first));
+  const auto bound = [=](Offset part) {
+    return static_cast<Ordinal>(first + part * (last - first) / workers);
+  };
+  Kokkos::parallel_for(label, Range<Exec>(exec, 0, workers), [&](const Offset worker) {
+    for (Ordinal i = bound(worker); i < bound(worker + 1); ++i)
+      body(static_cast<int>(worker), i);
+  });
+  compat::fence(exec, label);
+}
+
 } // namespace detail
 
 /// The order in which the rows of a triangular pattern can be worked on. Where teams may wait for
@@ -131,7 +147,27 @@ public:
     }
   }
 
-  /// The same in reverse order, and by levels on all GPUs, for bodies that update the rows they
+  /// On a host: calls body(worker, row) for all rows. Calls with the same worker, of workers(exec)
+  /// many, are never at the same time.
+  template <class Body>
+  void runByWorkers(const execution_space& exec, const char* label, const Body& body) const {
+    static_assert(on_host, "teams run on GPUs");
+    if (in_turn_) {
+      const Ordinal n = static_cast<Ordinal>(levels_.rows.extent(0));
+      Kokkos::parallel_for(label, detail::Range<execution_space>(exec, 0, 1), [&](const Offset) {
+        for (Ordinal i = 0; i < n; ++i)
+          body(0, uplo_ == Uplo::Lower ? i : n - 1 - i);
+      });
+      compat::fence(exec, label);
+      return;
+    }
+    for (int l = 0; l < levels_.numLevels(); ++l)
+      detail::forPartsOfRows(exec, label, levels_.offsets[l], levels_.offsets[l + 1],
+                             [&](int worker, Ordinal i) { body(worker, levels_.rows(i)); });
+  }
+  int workers(const execution_space& exec) const { return in_turn_ ? 1 : exec.concurrency(); }
+
+  /// run() in reverse order, and by levels on all GPUs, for bodies that update the rows they
   /// depend on (transposed solves). gate.wait does nothing.
   template <class Body>
   void runReversed(const execution_space& exec, const char* label, const Body& body,

@@ -10,6 +10,7 @@
 #include "product/Ainvil_Probes.hpp"
 #include "product/Ainvil_Spmv.hpp"
 
+#include <algorithm>
 #include <limits>
 
 namespace ainvil {
@@ -142,32 +143,29 @@ void BlockIlu<Scalar, Device>::initialize(const execution_space& exec, const Mat
       row_residuals_ = allocate<double, Device>(exec, "Ainvil::row_residuals", n);
     }
   });
-  if (parameters_.sweeps > 0)
-    return;
-  report.phases.time(exec, "BlockIlu", "ilu_levels", [&] {
-    order_ = OrderedRows<Device>(exec, lower_.matrix.graph, Uplo::Lower, 60 + 4.0 * bs * bs * bs);
-  });
+  if (parameters_.sweeps == 0)
+    report.phases.time(exec, "BlockIlu", "ilu_levels", [&] {
+      order_ = OrderedRows<Device>(exec, lower_.matrix.graph, Uplo::Lower, 60 + 4.0 * bs * bs * bs);
+    });
+  work_rows_.clear();
+  if constexpr (on_host)
+    addWorkRows(exec, a);
 }
 
 template <class Scalar, class Device>
 void BlockIlu<Scalar, Device>::compute(const execution_space& exec, const Matrix& a,
                                        Report& report) {
   report.phases.time(exec, "BlockIlu", "ilu_numeric", [&] {
-    pivot_inverter_.start(exec, a);
+    if constexpr (!on_host) // there rows find out their sizes as they go
+      pivot_inverter_.start(exec, a);
     if (parameters_.sweeps > 0)
       sweep(exec, a);
     else
-      detail::dispatchBlockSize(a.block_size, [&](auto bs) {
-        using Row = detail::BlockIluRow<decltype(bs)::value, Scalar, Device>;
-        const int capacity = Row::capacityFor(longest_row_, a.block_size);
-        order_.run(exec, "Ainvil::BlockIlu[numeric]",
-                   Row{a.graph, lower_.matrix.graph, upper_.matrix.graph, a.values,
-                       lower_.matrix.values, upper_.matrix.values, lower_.diagonal_inverse,
-                       upper_.matrix.values, pivot_inverter_, a.block_size, capacity},
-                   Row::scratchBytes(a.block_size, capacity));
-      });
+      factorRows(exec, a, upper_.matrix.values, upper_.matrix.values);
     pivot_inverter_.check(exec, report);
-    if (parameters_.sweeps > 0)
+    const auto wrote_finite = [](const auto& work) { return work.finite; };
+    if (parameters_.sweeps > 0 ||
+        (on_host && std::all_of(work_rows_.begin(), work_rows_.end(), wrote_finite)))
       return;
     detail::requireFinite<Scalar, Device>(exec, lower_.matrix.values, "the factor L");
     detail::requireFinite<Scalar, Device>(exec, upper_.matrix.values, "the factor U");
@@ -183,34 +181,74 @@ void BlockIlu<Scalar, Device>::compute(const execution_space& exec, const Matrix
   });
 }
 
-/// Sweep s reads the U of sweep s - 1, nothing in the beginning, and leaves the last one in upper_.
-/// Only the pivots of the last sweep count.
 template <class Scalar, class Device>
-void BlockIlu<Scalar, Device>::sweep(const execution_space& exec, const Matrix& a) {
-  const auto shape = detail::teamsForRowsOf(a.graph, a.block_size * a.block_size);
-  Kokkos::View<const Scalar*, Device> read;
-  for (int s = 0; s <= parameters_.sweeps; ++s) {
-    const auto write = (parameters_.sweeps - s) % 2 == 0 ? upper_.matrix.values : other_upper_;
-    if (s == parameters_.sweeps)
-      pivot_inverter_.forget(exec);
-    detail::dispatchBlockSize(a.block_size, [&](auto bs) {
+void BlockIlu<Scalar, Device>::factorRows(const execution_space& exec, const Matrix& a,
+                                          const Kokkos::View<Scalar*, Device>& u,
+                                          const Kokkos::View<const Scalar*, Device>& u_read) {
+  const bool ordered = parameters_.sweeps == 0;
+  const char* const label = ordered ? "Ainvil::BlockIlu[numeric]" : "Ainvil::BlockIlu[sweep]";
+  pivot_inverter_.forget(exec);
+  if constexpr (on_host)
+    addWorkRows(exec, a);
+  detail::dispatchBlockSize(a.block_size, [&](auto bs) {
+    if constexpr (on_host) {
+      const detail::BlockIluHostRow<decltype(bs)::value, Scalar> row{a.graph,
+                                                                     lower_.matrix.graph,
+                                                                     upper_.matrix.graph,
+                                                                     a.values,
+                                                                     lower_.matrix.values,
+                                                                     u,
+                                                                     lower_.diagonal_inverse,
+                                                                     u_read,
+                                                                     pivot_inverter_,
+                                                                     a.block_size,
+                                                                     work_rows_.data()};
+      if (ordered)
+        order_.runByWorkers(exec, label, row);
+      else
+        detail::forPartsOfRows(exec, label, 0, a.numRows(), row);
+    } else {
       using Row = detail::BlockIluRow<decltype(bs)::value, Scalar, Device>;
       const int capacity = Row::capacityFor(longest_row_, a.block_size);
+      const std::size_t scratch = Row::scratchBytes(a.block_size, capacity);
       const Row row{a.graph,
                     lower_.matrix.graph,
                     upper_.matrix.graph,
                     a.values,
                     lower_.matrix.values,
-                    write,
+                    u,
                     lower_.diagonal_inverse,
-                    read,
+                    u_read,
                     pivot_inverter_,
                     a.block_size,
                     capacity};
-      detail::forEachRow(exec, "Ainvil::BlockIlu[sweep]", a.numRows(), shape,
-                         IndependentRow<Row, Device>{row},
-                         Row::scratchBytes(a.block_size, capacity));
-    });
+      if (ordered)
+        order_.run(exec, label, row, scratch);
+      else
+        detail::forEachRow(exec, label, a.numRows(),
+                           detail::teamsForRowsOf(a.graph, a.block_size * a.block_size),
+                           IndependentRow<Row, Device>{row}, scratch);
+    }
+  });
+}
+
+template <class Scalar, class Device>
+void BlockIlu<Scalar, Device>::addWorkRows(const execution_space& exec, const Matrix& a) {
+  const int workers = parameters_.sweeps > 0 ? exec.concurrency() : order_.workers(exec);
+  for (auto& work : work_rows_)
+    work.finite = true;
+  while (static_cast<int>(work_rows_.size()) < workers)
+    work_rows_.emplace_back(a.numRows(), longest_row_, a.block_size);
+}
+
+/// Sweep s reads the U of sweep s - 1, nothing in the beginning, and leaves the last one in upper_.
+/// Only the pivots of the last sweep count.
+template <class Scalar, class Device>
+void BlockIlu<Scalar, Device>::sweep(const execution_space& exec, const Matrix& a) {
+  Kokkos::View<const Scalar*, Device> read;
+  for (int s = 0; s <= parameters_.sweeps; ++s) {
+    const auto write = (parameters_.sweeps - s) % 2 == 0 ? upper_.matrix.values : other_upper_;
+    factorRows(exec, a, write, read);
     read = write;
   }
 }

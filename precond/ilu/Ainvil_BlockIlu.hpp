@@ -5,6 +5,7 @@
 
 #include "breakdown/Ainvil_PivotInverter.hpp"
 #include "graph/Ainvil_OrderedRows.hpp"
+#include "ilu/Ainvil_BlockIluHostRow.hpp"
 #include "ilu/Ainvil_Factorization.hpp"
 
 namespace ainvil {
@@ -66,6 +67,14 @@ public:
   const Factor& upper() const override { return upper_; }
 
 private:
+  static constexpr bool on_host = !compat::IsGpu<execution_space>::value;
+
+  /// All rows of L and u from those of `u_read`, which is u where rows wait for each other.
+  void factorRows(const execution_space& exec, const Matrix& a,
+                  const Kokkos::View<Scalar*, Device>& u,
+                  const Kokkos::View<const Scalar*, Device>& u_read);
+  /// On a host: makes sure that every thread has one, for values to come.
+  void addWorkRows(const execution_space& exec, const Matrix& a);
   void sweep(const execution_space& exec, const Matrix& a);
   double measureResidual(const execution_space& exec, const Matrix& a) const;
 
@@ -79,5 +88,6 @@ private:
   Kokkos::View<double*, Device> row_residuals_;
   double residual_ = 0;
   detail::PivotInverter<Scalar, Device> pivot_inverter_;
+  std::vector<detail::IluWorkRow<Scalar>> work_rows_; ///< on hosts, one a thread
 };
 } // namespace ainvil

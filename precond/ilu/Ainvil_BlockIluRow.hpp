@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// \file
-/// The kernel of block ILU, a row of both factors.
+/// The kernel of block ILU on GPUs, a row of both factors.
 
 #include "backend/Ainvil_Lanes.hpp"
 #include "breakdown/Ainvil_PivotLanes.hpp"
@@ -38,8 +38,7 @@ struct BlockIluRow {
   };
   /// Pivot blocks of up to 4 x 4 are inverted by one lane, in its registers: on an H200 what the
   /// steps of all lanes wait for each other takes longer.
-  static constexpr bool by_lanes =
-      compat::IsGpu<typename Device::execution_space>::value && (BS == 0 || BS > 4);
+  static constexpr bool by_lanes = BS == 0 || BS > 4;
   static constexpr int max_steps = 16;
   static constexpr int max_products = 128;
 
@@ -84,38 +83,6 @@ struct BlockIluRow {
     }
   };
 
-  /// Positions in row i of `count` columns of a row of U, ascending, all of them beyond that of L
-  /// at position l. A lane a column; a host thread walks along both rows, unless row i is much
-  /// longer.
-  template <class Member>
-  KOKKOS_INLINE_FUNCTION void locateAll(const Member& member, Ordinal i, int l, Offset first,
-                                        int count, int* positions) const {
-    if constexpr (!compat::IsGpu<typename Device::execution_space>::value) {
-      const Offset l_begin = l_graph.row_map(i), u_begin = u_graph.row_map(i);
-      const int l_length = static_cast<int>(l_graph.row_map(i + 1) - l_begin);
-      const int length = l_length + static_cast<int>(u_graph.row_map(i + 1) - u_begin);
-      if (length - l <= 4 * count) {
-        int at = l + 1;
-        for (int t = 0; t < count; ++t) {
-          const Ordinal column = u_graph.entries(first + t);
-          while (at < l_length && l_graph.entries(l_begin + at) < column)
-            ++at;
-          if (at < l_length) {
-            positions[t] = l_graph.entries(l_begin + at) == column ? at : -1;
-            continue;
-          }
-          while (at < length && u_graph.entries(u_begin + at - l_length) < column)
-            ++at;
-          positions[t] =
-              at < length && u_graph.entries(u_begin + at - l_length) == column ? at : -1;
-        }
-        return;
-      }
-    }
-    forLanes(member, count,
-             [&](const int t) { positions[t] = locate(i, u_graph.entries(first + t)); });
-  }
-
   /// w_ij -= L_ik U_kj for all k < i.
   template <class Member, class Gate>
   KOKKOS_INLINE_FUNCTION void eliminate(const Member& member, Ordinal i, const WorkRow& w,
@@ -132,7 +99,8 @@ struct BlockIluRow {
         const Offset first = u_graph.row_map(k) + done_in_row, k_end = u_graph.row_map(k + 1);
         const int room = most - listed;
         const int count = static_cast<int>(k_end - first < room ? k_end - first : room);
-        locateAll(member, i, l, first, count, targets + listed);
+        forLanes(member, count,
+                 [&](const int t) { targets[listed + t] = locate(i, u_graph.entries(first + t)); });
         Kokkos::single(Kokkos::PerThread(member), [&]() {
           steps[num_steps] = {first - listed, k, l, listed, listed + count};
         });

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// The row of block ILU for a thread of a host, which remembers where the columns of its row are
+/// instead of searching for them.
+
+#include "backend/Ainvil_KernelArrays.hpp"
+#include "breakdown/Ainvil_PivotInverter.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace ainvil {
+namespace detail {
+
+/// What a thread works on a row in. It is left as it was found, but for w and the room.
+template <class Scalar>
+struct IluWorkRow {
+  std::vector<Scalar> w;      ///< the row: scalars by column, blocks one after the other
+  std::vector<int> position;  ///< of the block in column j, -1 where there is none; not for scalars
+  std::vector<Scalar> room;   ///< what the inversion of a pivot block takes
+  std::vector<int> pivots;    ///< likewise
+  bool finite = true;         ///< whether all values that it wrote are
+
+  /// For rows of at most `longest` blocks out of n. Memory: n scalars where bs is 1, else n
+  /// integers and the longest row.
+  IluWorkRow(Ordinal n, Ordinal longest, int bs)
+      : w(bs == 1 ? std::size_t(n) : std::size_t(longest) * bs * bs),
+        position(bs == 1 ? 0 : std::size_t(n), -1), room(std::size_t(bs) * (2 * bs + 3)),
+        pivots(bs) {}
+};
+
+/// c -= a b for row-major blocks. The order of the sums is that of a product by hand.
+template <int BS, class Scalar>
+inline void subtractProduct(Scalar* c, const Scalar* a, const Scalar* b, int size) {
+  const int bs = BS > 0 ? BS : size;
+  for (int r = 0; r < bs; ++r) {
+    Scalar sums[BS > 0 ? BS : 1];
+    if constexpr (BS > 0) {
+      for (int j = 0; j < BS; ++j)
+        sums[j] = a[r * BS] * b[j];
+      for (int m = 1; m < BS; ++m)
+        for (int j = 0; j < BS; ++j)
+          sums[j] += a[r * BS + m] * b[m * BS + j];
+      for (int j = 0; j < BS; ++j)
+        c[r * BS + j] -= sums[j];
+    } else {
+      for (int m = 0; m < bs; ++m)
+        for (int j = 0; j < bs; ++j)
+          c[r * bs + j] -= a[r * bs + m] * b[m * bs + j];
+    }
+  }
+}
+
+/// Row i of Crout's block ILU as in BlockIluRow,
+///   w_ij = A_ij - sum over k < min(i, j) of L_ik U_kj          for (i, j) in the pattern
+///   L_ij = w_ij (j <= i),   D_i = L_ii,   U_ij = D_i^-1 w_ij (j > i),
+/// the k in ascending order. Scalars lie in w by column: products outside of the pattern go where
+/// nobody looks, which costs less than to ask. Blocks lie in w as in the row, and the others are
+/// left out.
+template <int BS, class Scalar>
+struct BlockIluHostRow {
+  KernelGraph a_graph, l_graph, u_graph;
+  KernelArray<const Scalar> a_values;
+  KernelArray<Scalar> l_values, u_values, inverse;
+  KernelArray<const Scalar> u_read; ///< U of the rows before; null: all zero
+  PivotInversion<Scalar> pivot_inverter;
+  int block_size;
+  IluWorkRow<Scalar>* work_rows; ///< one a thread
+
+  void operator()(int worker, Ordinal i) const {
+    const int bs = BS > 0 ? BS : block_size, bs2 = bs * bs;
+    IluWorkRow<Scalar>& work = work_rows[worker];
+    const Ordinal* const l_columns = l_graph.entries.data() + l_graph.row_map(i);
+    const Ordinal* const u_columns = u_graph.entries.data() + u_graph.row_map(i);
+    const Ordinal* const a_columns = a_graph.entries.data() + a_graph.row_map(i);
+    const Scalar* const a_row = a_values.data() + a_graph.row_map(i) * bs2;
+    Scalar* const l_row = l_values.data() + l_graph.row_map(i) * bs2;
+    Scalar* const u_row = u_values.data() + u_graph.row_map(i) * bs2;
+    const int a_length = static_cast<int>(a_graph.row_map(i + 1) - a_graph.row_map(i));
+    const int l_length = static_cast<int>(l_graph.row_map(i + 1) - l_graph.row_map(i));
+    const int u_length = static_cast<int>(u_graph.row_map(i + 1) - u_graph.row_map(i));
+    Scalar* const sizes = work.room.data();
+    Scalar* const scales = sizes + bs;
+    Scalar* const block = scales + 2 * bs;
+    Scalar* const d_inverse = inverse.data() + Offset(i) * bs2;
+    const bool filled = l_length + u_length > a_length; // there is more in the pattern than in A
+    const bool eliminates = u_read.data() != nullptr;
+    bool finite = true;
+
+    for (int r = 0; r < bs; ++r)
+      sizes[r] = 0;
+    for (int t = 0; t < a_length; ++t)
+      for (int e = 0; e < bs2; ++e) {
+        const Scalar size = compat::math::fabs(a_row[t * bs2 + e]);
+        sizes[e / bs] = size > sizes[e / bs] ? size : sizes[e / bs];
+      }
+
+    Scalar* const w = work.w.data();
+    if constexpr (BS == 1) {
+      for (int t = 0; filled && t < l_length; ++t)
+        w[l_columns[t]] = 0;
+      for (int t = 0; filled && t < u_length; ++t)
+        w[u_columns[t]] = 0;
+      for (int t = 0; t < a_length; ++t)
+        w[a_columns[t]] = a_row[t];
+      for (int t = 0; t + 1 < l_length; ++t) {
+        const Ordinal k = l_columns[t];
+        const Scalar l_ik = w[k];
+        l_row[t] = l_ik;
+        finite = finite && isFinite(l_ik);
+        if (eliminates && l_ik != Scalar(0))
+          for (Offset kj = u_graph.row_map(k); kj < u_graph.row_map(k + 1); ++kj)
+            w[u_graph.entries(kj)] -= l_ik * u_read(kj);
+      }
+      pivot_inverter.template invert<1>(i, 1, w + i, sizes, d_inverse, nullptr, nullptr);
+      l_row[l_length - 1] = w[i];
+      const Scalar inverted = d_inverse[0];
+      for (int t = 0; t < u_length; ++t) {
+        const Scalar u_ij = inverted * w[u_columns[t]];
+        u_row[t] = u_ij;
+        finite = finite && isFinite(u_ij);
+      }
+    } else {
+      int* const position = work.position.data();
+      const Offset length = l_length + u_length;
+      for (int t = 0; t < l_length; ++t)
+        position[l_columns[t]] = t;
+      for (int t = 0; t < u_length; ++t)
+        position[u_columns[t]] = l_length + t;
+      if (filled) {
+        std::fill_n(w, length * bs2, Scalar(0));
+        for (int t = 0; t < a_length; ++t)
+          std::copy_n(a_row + Offset(t) * bs2, bs2, w + Offset(position[a_columns[t]]) * bs2);
+      } else {
+        std::copy_n(a_row, length * bs2, w);
+      }
+      for (int t = 0; eliminates && t + 1 < l_length; ++t) {
+        const Ordinal k = l_columns[t];
+        const Scalar* const l_ik = w + Offset(t) * bs2;
+        for (Offset kj = u_graph.row_map(k); kj < u_graph.row_map(k + 1); ++kj) {
+          const int at = position[u_graph.entries(kj)];
+          if (at >= 0)
+            subtractProduct<BS>(w + Offset(at) * bs2, l_ik, u_read.data() + kj * bs2, bs);
+        }
+      }
+      for (int t = 0; t < l_length; ++t)
+        position[l_columns[t]] = -1;
+      for (int t = 0; t < u_length; ++t)
+        position[u_columns[t]] = -1;
+      pivot_inverter.template invert<BS>(i, bs, w + Offset(l_length - 1) * bs2, sizes, d_inverse,
+                                         work.pivots.data(), scales);
+      std::copy_n(w, Offset(l_length) * bs2, l_row);
+      for (int t = 0; t < u_length; ++t) {
+        std::fill_n(block, bs2, Scalar(0));
+        subtractProduct<BS>(block, d_inverse, w + Offset(l_length + t) * bs2, bs);
+        for (int e = 0; e < bs2; ++e)
+          u_row[Offset(t) * bs2 + e] = -block[e];
+      }
+      for (Offset e = 0; e < Offset(l_length) * bs2; ++e)
+        finite = finite && isFinite(l_row[e]);
+      for (Offset e = 0; e < Offset(u_length) * bs2; ++e)
+        finite = finite && isFinite(u_row[e]);
+    }
+    work.finite = work.finite && finite;
+  }
+};
+
+} // namespace detail
+} // namespace ainvil
