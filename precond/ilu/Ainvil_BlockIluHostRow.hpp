@@ -16,11 +16,11 @@ namespace detail {
 /// What a thread works on a row in. It is left as it was found, but for w and the room.
 template <class Scalar>
 struct IluWorkRow {
-  std::vector<Scalar> w;      ///< the row: scalars by column, blocks one after the other
-  std::vector<int> position;  ///< of the block in column j, -1 where there is none; not for scalars
-  std::vector<Scalar> room;   ///< what the inversion of a pivot block takes
-  std::vector<int> pivots;    ///< likewise
-  bool finite = true;         ///< whether all values that it wrote are
+  std::vector<Scalar> w;     ///< the row: scalars by column, blocks one after the other
+  std::vector<int> position; ///< of the block in column j, -1 where there is none; not for scalars
+  std::vector<Scalar> room;  ///< what the inversion of a pivot block takes
+  std::vector<int> pivots;   ///< likewise
+  bool finite = true;        ///< whether all values that it wrote are
 
   /// For rows of at most `longest` blocks out of n. Memory: n scalars where bs is 1, else n
   /// integers and the longest row.
