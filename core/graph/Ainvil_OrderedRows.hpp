@@ -165,6 +165,7 @@ public:
       detail::forPartsOfRows(exec, label, levels_.offsets[l], levels_.offsets[l + 1],
                              [&](int worker, Ordinal i) { body(worker, levels_.rows(i)); });
   }
+  /// How many workers runByWorkers() has.
   int workers(const execution_space& exec) const { return in_turn_ ? 1 : exec.concurrency(); }
 
   /// run() in reverse order, and by levels on all GPUs, for bodies that update the rows they
