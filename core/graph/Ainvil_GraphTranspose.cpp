@@ -3,7 +3,11 @@
 
 #include "backend/Ainvil_Lanes.hpp"
 #include "backend/Ainvil_Profiling.hpp"
+#include "graph/Ainvil_RowSearch.hpp"
 #include "graph/Ainvil_SortRows.hpp"
+
+#include <algorithm>
+#include <cstdint>
 
 namespace ainvil {
 namespace {
@@ -33,6 +37,51 @@ struct TransposeRow {
   }
 };
 
+/// On a host: a thread takes part of the columns and looks through all entries for these, row by
+/// row. It shares no counter with others, and what it writes is sorted. More than a few threads
+/// would be busy looking.
+template <class Device>
+void transposeOnHost(const typename Device::execution_space& exec, const Graph<Device>& graph,
+                     const Kokkos::View<Offset*, Device>& row_map,
+                     const Kokkos::View<Ordinal*, Device>& entries,
+                     const Kokkos::View<Offset*, Device>& source) {
+  using Exec = typename Device::execution_space;
+  const Offset parts = std::max(1, std::min({exec.concurrency(), 16, graph.num_cols}));
+  const Ordinal* const columns = graph.entries.data();
+  const Offset nnz = graph.numEntries();
+  Kokkos::deep_copy(exec, row_map, Offset(0));
+  const auto inParts = [&](const char* label, const auto& work) {
+    Kokkos::parallel_for(label, Range<Exec>(exec, 0, parts), [&](const Offset part) {
+      const Offset first = part * graph.num_cols / parts;
+      work(first, (part + 1) * graph.num_cols / parts - first);
+    });
+    compat::fence(exec, label);
+  };
+  const auto isOf = [](Ordinal column, Offset first, Offset count) {
+    return std::uint64_t(column - first) < std::uint64_t(count);
+  };
+  inParts("Ainvil::transpose[count]", [&](Offset first, Offset count) {
+    for (Offset e = 0; e < nnz; ++e)
+      if (isOf(columns[e], first, count))
+        ++row_map(columns[e]);
+  });
+  detail::countsToOffsets(exec, row_map);
+  // row_map(j) moves from the begin of row j to its end, which is the begin of the next one.
+  inParts("Ainvil::transpose[fill]", [&](Offset first, Offset count) {
+    for (Ordinal row = 0; row < graph.num_rows; ++row)
+      for (Offset e = graph.row_map(row); e < graph.row_map(row + 1); ++e)
+        if (isOf(columns[e], first, count)) {
+          const Offset at = row_map(columns[e])++;
+          entries(at) = row;
+          if (source.data() != nullptr)
+            source(at) = e;
+        }
+  });
+  std::copy_backward(row_map.data(), row_map.data() + graph.num_cols,
+                     row_map.data() + graph.num_cols + 1);
+  row_map(0) = 0;
+}
+
 } // namespace
 
 template <class Device>
@@ -61,6 +110,10 @@ Graph<Device> detail::transposeInto(const typename Device::execution_space& exec
                                     const Kokkos::View<Ordinal*, Device>& entries,
                                     const Kokkos::View<Offset*, Device>& source) {
   using Exec = typename Device::execution_space;
+  if constexpr (!compat::IsGpu<Exec>::value) {
+    transposeOnHost(exec, graph, row_map, entries, source);
+    return {graph.num_cols, graph.num_rows, row_map, entries};
+  }
   const auto columns = graph.entries;
   Kokkos::deep_copy(exec, row_map, Offset(0));
   // Element j + 1 is first the length of row j, then its begin; filling moves that to its end.
