@@ -75,16 +75,12 @@ struct SweepLevels {
   }
 };
 
-} // namespace
-
+/// The levels of all rows, from 1 on, into `level`. Returns how many there are; waits.
 template <class Device>
-LevelSets<Device> levelSets(const typename Device::execution_space& exec,
-                            const Graph<Device>& graph, Uplo uplo) {
+int findLevels(const typename Device::execution_space& exec, const Graph<Device>& graph, bool lower,
+               const Kokkos::View<int*, Device>& level) {
   using Exec = typename Device::execution_space;
-  ScopedRegion region("Ainvil::levelSets");
-  const bool lower = uplo == Uplo::Lower;
   const Ordinal n = graph.num_rows;
-  const auto level = allocateZeros<int, Device>(exec, "Ainvil::level", n);
   if constexpr (compat::TeamsMayWait<Exec>::value) {
     const auto counter = allocateZeros<unsigned, Device>(exec, "Ainvil::ticket", 1);
     using Kernel = WaitForLevels<Device>;
@@ -95,9 +91,12 @@ LevelSets<Device> levelSets(const typename Device::execution_space& exec,
                            Kernel{graph, level, lower, {counter.data(), 0}});
   } else {
     Offset changes = n;
-    while (changes > 0)
+    while (changes > 0) {
       Kokkos::parallel_reduce("Ainvil::levelSets[sweep]", Range<Exec>(exec, 0, n),
                               SweepLevels<Device>{graph, level, lower}, changes);
+      if (!compat::IsGpu<Exec>::value && exec.concurrency() == 1)
+        break; // one thread sees the rows in their order
+    }
   }
 
   int num_levels = 0;
@@ -108,7 +107,26 @@ LevelSets<Device> levelSets(const typename Device::execution_space& exec,
           highest = level(i);
       },
       Kokkos::Max<int>(num_levels));
-  num_levels = n > 0 ? num_levels : 0;
+  return n > 0 ? num_levels : 0;
+}
+
+} // namespace
+
+template <class Device>
+int countLevels(const typename Device::execution_space& exec, const Graph<Device>& graph,
+                Uplo uplo) {
+  const auto level = allocateZeros<int, Device>(exec, "Ainvil::level", graph.num_rows);
+  return findLevels(exec, graph, uplo == Uplo::Lower, level);
+}
+
+template <class Device>
+LevelSets<Device> levelSets(const typename Device::execution_space& exec,
+                            const Graph<Device>& graph, Uplo uplo) {
+  using Exec = typename Device::execution_space;
+  ScopedRegion region("Ainvil::levelSets");
+  const Ordinal n = graph.num_rows;
+  const auto level = allocateZeros<int, Device>(exec, "Ainvil::level", n);
+  const int num_levels = findLevels(exec, graph, uplo == Uplo::Lower, level);
 
   // Counting sort of the rows by level.
   const auto offsets =
@@ -137,7 +155,9 @@ LevelSets<Device> levelSets(const typename Device::execution_space& exec,
 
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \
   template LevelSets<DEVICE> levelSets<DEVICE>(const typename DEVICE::execution_space&,            \
-                                               const Graph<DEVICE>&, Uplo);
+                                               const Graph<DEVICE>&, Uplo);                        \
+  template int countLevels<DEVICE>(const typename DEVICE::execution_space&, const Graph<DEVICE>&,  \
+                                   Uplo);
 AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
 
 } // namespace ainvil

@@ -115,10 +115,15 @@ public:
   OrderedRows(OrderedRows&&) = default;            ///< takes the flags along
   OrderedRows& operator=(OrderedRows&&) = default; ///< likewise
   /// Finds the level sets of the triangle `uplo` of the graph: see levelSets(). Waits. `entry_time`
-  /// tells about how many nanoseconds a core of a host takes for an entry of the triangle.
+  /// tells about how many nanoseconds a core of a host takes for an entry of the triangle. A host
+  /// with one thread needs no levels and finds none.
   OrderedRows(const execution_space& exec, const Graph<Device>& graph, Uplo uplo, double entry_time)
-      : levels_(levelSets(exec, graph, uplo)), uplo_(uplo),
-        in_turn_(on_host && !levelsPay(exec, entry_time * double(graph.numEntries()))) {
+      : num_rows_(graph.num_rows), uplo_(uplo) {
+    in_turn_ = on_host && exec.concurrency() == 1;
+    if (!in_turn_) {
+      levels_ = levelSets(exec, graph, uplo);
+      in_turn_ = on_host && !levelsPay(exec, entry_time * double(graph.numEntries()));
+    }
     if constexpr (spin) {
       done_ = allocateZeros<unsigned, Device>(exec, "Ainvil::done", size_t(graph.num_rows));
       tickets_ =
@@ -126,7 +131,10 @@ public:
     }
   }
 
-  const LevelSets<Device>& levels() const { return levels_; } ///< whether a launch each or not
+  /// How many levels the graph of the constructor has, whether a launch each or not.
+  int numLevels(const execution_space& exec, const Graph<Device>& graph) const {
+    return levels_.offsets.empty() ? countLevels(exec, graph, uplo_) : levels_.numLevels();
+  }
 
   /// Calls body(member, row, scratch, gate) for all rows; the body calls gate.wait(j) before it
   /// reads what row j wrote. `scratch` as in forEachRow.
@@ -153,7 +161,7 @@ public:
   void runByWorkers(const execution_space& exec, const char* label, const Body& body) const {
     static_assert(on_host, "teams run on GPUs");
     if (in_turn_) {
-      const Ordinal n = static_cast<Ordinal>(levels_.rows.extent(0));
+      const Ordinal n = num_rows_;
       Kokkos::parallel_for(label, detail::Range<execution_space>(exec, 0, 1), [&](const Offset) {
         for (Ordinal i = 0; i < n; ++i)
           body(0, uplo_ == Uplo::Lower ? i : n - 1 - i);
@@ -201,7 +209,7 @@ private:
     const detail::RowTeams shape = wholeWarps();
     if constexpr (on_host)
       if (in_turn_) {
-        const Ordinal n = static_cast<Ordinal>(levels_.rows.extent(0));
+        const Ordinal n = num_rows_;
         const bool downwards = (uplo_ == Uplo::Upper) == (step > 0);
         detail::forEachRow(exec, label, 1, shape,
                            detail::RowsInTurnBody<Device, Body>{body, n, downwards}, scratch_bytes);
@@ -220,6 +228,7 @@ private:
   }
 
   LevelSets<Device> levels_;
+  Ordinal num_rows_ = 0;
   Uplo uplo_ = Uplo::Lower;
   bool in_turn_ = false;
   Kokkos::View<unsigned*, Device> done_;

@@ -269,6 +269,7 @@ void ExactTriangularSolver<Storage, Scalar, Device>::initialize(const execution_
     factor_.unit = factor.unit;
     const double bs = matrix.block_size;
     order_ = OrderedRows<Device>(exec, factor.matrix.graph, factor.uplo, 0.7 * bs * bs);
+    num_levels_ = order_.numLevels(exec, factor.matrix.graph);
     longest_row_ = detail::longestRow(exec, factor.matrix.graph);
   });
 }
@@ -284,7 +285,7 @@ void ExactTriangularSolver<Storage, Scalar, Device>::compute(const execution_spa
       detail::roundDiagonalInto(exec, factor.diagonal_inverse, factor_.matrix.block_size,
                                 factor_.diagonal_inverse);
     });
-  report.note(message(prefix, "levels=", order_.levels().numLevels()));
+  report.note(message(prefix, "levels=", num_levels_));
 }
 
 template <class Storage, class Scalar, class Device>
