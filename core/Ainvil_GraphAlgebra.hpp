@@ -113,4 +113,16 @@ template <class Device>
 Graph<Device> fillPattern(const typename Device::execution_space& exec, const Graph<Device>& graph,
                           int level);
 
+/// The patterns of the factors of an incomplete factorisation.
+template <class Device>
+struct FillTriangles {
+  Graph<Device> lower; ///< of L, with its diagonal
+  Graph<Device> upper; ///< of U, without
+};
+
+/// fillPattern() in two parts, sorted. Cost and errors are those of fillPattern(), less its join.
+template <class Device>
+FillTriangles<Device> fillTriangles(const typename Device::execution_space& exec,
+                                    const Graph<Device>& graph, int level);
+
 } // namespace ainvil

@@ -71,6 +71,10 @@ public:
     for (std::size_t t = 0; t < num_tops_; ++t)
       forEachBit(tops_[t], t, [&](std::size_t w) {
         forEachBit(words_[w], w, [&](std::size_t c) {
+          if (64 * Offset(c) + 63 <= least) { // nothing above
+            columns_[c] = 0;
+            return;
+          }
           forEachBit(columns_[c], c, [&](std::size_t j) {
             if (static_cast<Ordinal>(j) > least)
               *next++ = static_cast<Ordinal>(j);

@@ -36,20 +36,26 @@ struct PowerLists {
 
 /// Collects the j > i of row i of the factor U of ILU(steps - 1): those that a path of at most
 /// `steps` edges of the graph leads to from i, all of whose vertices in between come before i. A
-/// search in breadth; the vertices before i are its list, in the order of their distances.
+/// search in breadth; the vertices before i are its list, in the order of their distances. The last
+/// step looks for none of these. If wanted i itself is collected, too.
 template <class Device>
 struct FillSearch {
   Graph<Device> graph;
   Ordinal steps;
+  Diagonal diagonal;
 
-  KOKKOS_FUNCTION Ordinal above(Ordinal row) const { return row; }
+  KOKKOS_FUNCTION Ordinal above(Ordinal row) const {
+    return diagonal == Diagonal::Keep ? row - 1 : row;
+  }
   template <class Group, class Set>
   KOKKOS_FUNCTION void collect(const Group& group, Ordinal row, Set& set) const {
+    bool last = steps == 1;
     const auto reach = [&](Ordinal from, Ordinal m) {
       const Ordinal j = graph.entries(graph.row_map(from) + m);
-      if (j != row && set.insert(j) && j < row)
+      if ((!last || j > row) && set.insert(j) && j < row)
         set.remember(j);
     };
+    group.forEach(1, [&](int) { set.insert(row); });
     const auto length = [&](Ordinal from) {
       return static_cast<Ordinal>(graph.row_map(from + 1) - graph.row_map(from));
     };
@@ -61,6 +67,7 @@ struct FillSearch {
       group.join(); // before any lane remembers more
       if (begin == end)
         break;
+      last = step + 1 == steps;
       detail::visitLists(
           group, end - begin, [&](Ordinal k) { return length(set.list(begin + k)); },
           [&](Ordinal k, Ordinal m) { reach(set.list(begin + k), m); });
@@ -69,24 +76,23 @@ struct FillSearch {
   }
 };
 
-/// Both strict triangles and the diagonal, row by row. \p lower and \p upper are sorted.
+/// Both triangles row by row, the lower one with its diagonal, which comes last.
 template <class Device>
 Graph<Device> joinTriangles(const typename Device::execution_space& exec,
                             const Graph<Device>& lower, const Graph<Device>& upper) {
   using Exec = typename Device::execution_space;
   const Ordinal n = lower.num_rows;
   const auto row_map = allocate<Offset, Device>(exec, "Ainvil::row_map", size_t(n) + 1);
-  const Offset total = lower.numEntries() + n + upper.numEntries();
+  const Offset total = lower.numEntries() + upper.numEntries();
   const auto entries = allocate<Ordinal, Device>(exec, "Ainvil::entries", total);
   Kokkos::parallel_for(
       "Ainvil::joinTriangles", Range<Exec>(exec, 0, Offset(n) + 1), KOKKOS_LAMBDA(const Offset i) {
-        Offset at = lower.row_map(i) + i + upper.row_map(i);
+        Offset at = lower.row_map(i) + upper.row_map(i);
         row_map(i) = at;
         if (i == n)
           return;
         for (Offset e = lower.row_map(i); e < lower.row_map(i + 1); ++e)
           entries(at++) = lower.entries(e);
-        entries(at++) = static_cast<Ordinal>(i);
         for (Offset e = upper.row_map(i); e < upper.row_map(i + 1); ++e)
           entries(at++) = upper.entries(e);
       });
@@ -114,33 +120,49 @@ Graph<Device> patternPower(const typename Device::execution_space& exec, const G
 }
 
 template <class Device>
-Graph<Device> fillPattern(const typename Device::execution_space& exec, const Graph<Device>& graph,
-                          int level) {
+FillTriangles<Device> fillTriangles(const typename Device::execution_space& exec,
+                                    const Graph<Device>& graph, int level) {
   detail::requireSquare("an incomplete factorisation", graph.num_rows, graph.num_cols);
   if (level < 0)
     throw InvalidArgument(message("the fill level must not be negative, but it is ", level));
   ScopedRegion region("Ainvil::fillPattern");
   if (level == 0)
-    return joinTriangles(exec, triangle(exec, graph, Uplo::Lower, Diagonal::Drop),
-                         triangle(exec, graph, Uplo::Upper, Diagonal::Drop));
+    return {triangle(exec, graph, Uplo::Lower, Diagonal::Keep),
+            triangle(exec, graph, Uplo::Upper, Diagonal::Drop)};
+  const auto transposed = [&](const Graph<Device>& from) {
+    const auto row_map =
+        allocate<Offset, Device>(exec, "Ainvil::row_map", size_t(from.num_cols) + 1);
+    const auto entries = allocate<Ordinal, Device>(exec, "Ainvil::entries", from.numEntries());
+    return detail::transposeInto<Device>(exec, from, row_map, entries);
+  };
   // A path has no more edges than there are vertices.
   const Ordinal steps = level < graph.num_rows ? level + 1 : graph.num_rows;
-  const auto fillAbove = [&](const Graph<Device>& from) {
+  const auto fillAbove = [&](const Graph<Device>& from, Diagonal diagonal) {
     return detail::collectRows<Device>(exec, "Ainvil::fillPattern", graph.num_rows, graph.num_rows,
-                                       FillSearch<Device>{from, steps},
+                                       FillSearch<Device>{from, steps, diagonal},
                                        std::pow(graph.meanRowLength(), steps));
   };
   // A path to a lower entry (i, j) comes through vertices before j: turned round it is a path from
   // j to i in the transposed graph, an upper entry there.
-  const Graph<Device> transposed = transpose(exec, graph).graph;
-  const Graph<Device> upper = fillAbove(graph);
-  const Graph<Device> left = samePattern(exec, graph, transposed) ? upper : fillAbove(transposed);
-  return joinTriangles(exec, transpose(exec, left).graph, upper);
+  const Graph<Device> turned = transposed(graph);
+  const Graph<Device> left = fillAbove(turned, Diagonal::Keep);
+  return {transposed(left), samePattern(exec, graph, turned)
+                                ? triangle(exec, left, Uplo::Upper, Diagonal::Drop)
+                                : fillAbove(graph, Diagonal::Drop)};
+}
+
+template <class Device>
+Graph<Device> fillPattern(const typename Device::execution_space& exec, const Graph<Device>& graph,
+                          int level) {
+  const FillTriangles<Device> factors = fillTriangles(exec, graph, level);
+  return joinTriangles(exec, factors.lower, factors.upper);
 }
 
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \
   template Graph<DEVICE> patternPower<DEVICE>(const typename DEVICE::execution_space&,             \
                                               const Graph<DEVICE>&, int);                          \
+  template FillTriangles<DEVICE> fillTriangles<DEVICE>(const typename DEVICE::execution_space&,    \
+                                                       const Graph<DEVICE>&, int);                 \
   template Graph<DEVICE> fillPattern<DEVICE>(const typename DEVICE::execution_space&,              \
                                              const Graph<DEVICE>&, int);
 AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)

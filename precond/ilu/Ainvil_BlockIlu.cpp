@@ -3,10 +3,10 @@
 
 #include "Ainvil_GraphAlgebra.hpp"
 #include "backend/Ainvil_Counted.hpp"
+#include "backend/Ainvil_SizeClasses.hpp"
 #include "dense/Ainvil_BlockArrays.hpp"
 #include "ilu/Ainvil_BlockIluRow.hpp"
 #include "parameters/Ainvil_CommonParameters.hpp"
-#include "product/Ainvil_LongRows.hpp"
 #include "product/Ainvil_Probes.hpp"
 #include "product/Ainvil_Spmv.hpp"
 
@@ -19,6 +19,16 @@ namespace {
 using detail::findEntry;
 using detail::Range;
 using Kokkos::ThreadVectorRange;
+
+/// The length of a row of L and U together.
+template <class Device>
+struct RowLengths {
+  Kokkos::View<const Offset*, Device> l, u;
+
+  KOKKOS_FUNCTION Offset operator()(Offset row) const {
+    return l(row + 1) - l(row) + u(row + 1) - u(row);
+  }
+};
 
 /// A row that waits for no other.
 template <class Row, class Device>
@@ -117,16 +127,10 @@ void BlockIlu<Scalar, Device>::initialize(const execution_space& exec, const Mat
   const Offset bs2 = Offset(bs) * bs;
   report.phases.time(exec, "BlockIlu", "ilu_symbolic", [&] {
     // Elimination fills a missing diagonal block or leaves a zero pivot: the values decide.
-    Ordinal first_missing = -1;
-    const bool complete = countMissingDiagonals(exec, a.graph, first_missing) == 0;
-    const Graph<Device> pattern = parameters_.level > 0 || !complete
-                                      ? fillPattern(exec, a.graph, parameters_.level)
-                                      : a.graph;
+    const auto [lower, upper] = fillTriangles(exec, a.graph, parameters_.level);
     const auto values = [&](const Graph<Device>& graph, const char* label) {
       return allocate<Scalar, Device>(exec, label, graph.numEntries() * bs2);
     };
-    const Graph<Device> lower = triangle(exec, pattern, Uplo::Lower, Diagonal::Keep);
-    const Graph<Device> upper = triangle(exec, pattern, Uplo::Upper, Diagonal::Drop);
     lower_.matrix = Matrix(lower, values(lower, "Ainvil::lower"), bs);
     lower_.uplo = Uplo::Lower;
     lower_.unit = false;
@@ -134,7 +138,9 @@ void BlockIlu<Scalar, Device>::initialize(const execution_space& exec, const Mat
     upper_.matrix = Matrix(upper, values(upper, "Ainvil::upper"), bs);
     upper_.uplo = Uplo::Upper;
     upper_.unit = true;
-    longest_row_ = detail::longestRow(exec, pattern);
+    longest_row_ = static_cast<Ordinal>(
+        detail::largestSize(exec, n, RowLengths<Device>{lower.row_map, upper.row_map},
+                            std::numeric_limits<Ordinal>::max()));
     pivot_inverter_ = detail::PivotInverter<Scalar, Device>(
         exec, parameters_.breakdown, parameters_.shift,
         parameters_.pivot_tolerance * std::numeric_limits<Scalar>::epsilon(), a.numPointRows());
