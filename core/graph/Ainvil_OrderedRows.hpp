@@ -115,14 +115,16 @@ public:
   OrderedRows(OrderedRows&&) = default;            ///< takes the flags along
   OrderedRows& operator=(OrderedRows&&) = default; ///< likewise
   /// Finds the level sets of the triangle `uplo` of the graph: see levelSets(). Waits. `entry_time`
-  /// tells about how many nanoseconds a core of a host takes for an entry of the triangle. A host
-  /// with one thread needs no levels and finds none.
-  OrderedRows(const execution_space& exec, const Graph<Device>& graph, Uplo uplo, double entry_time)
+  /// tells about how many nanoseconds a core of a host takes for an entry of the triangle, and
+  /// `scattered` how many times as long where it takes rows level by level, far from each other. A
+  /// host with one thread needs no levels and finds none.
+  OrderedRows(const execution_space& exec, const Graph<Device>& graph, Uplo uplo, double entry_time,
+              double scattered = 1.5)
       : num_rows_(graph.num_rows), uplo_(uplo) {
     in_turn_ = on_host && exec.concurrency() == 1;
     if (!in_turn_) {
       levels_ = levelSets(exec, graph, uplo);
-      in_turn_ = on_host && !levelsPay(exec, entry_time * double(graph.numEntries()));
+      in_turn_ = on_host && !levelsPay(exec, entry_time * double(graph.numEntries()), scattered);
     }
     if constexpr (spin) {
       done_ = allocateZeros<unsigned, Device>(exec, "Ainvil::done", size_t(graph.num_rows));
@@ -197,8 +199,8 @@ private:
   /// Whether all levels, a launch each, take less time than one core for all rows, `alone`
   /// nanoseconds. A launch takes microseconds, and the rows of a level are scattered over memory.
   /// Both are estimates, which need not be close: on grids the two sides differ by factors.
-  bool levelsPay(const execution_space& exec, double alone) const {
-    constexpr double launch = 5000, scattered = 1.5; // nanoseconds; times as long as in order
+  bool levelsPay(const execution_space& exec, double alone, double scattered) const {
+    constexpr double launch = 5000; // nanoseconds
     return levels_.numLevels() * launch + scattered * alone / exec.concurrency() < alone;
   }
 

@@ -151,7 +151,8 @@ void BlockIlu<Scalar, Device>::initialize(const execution_space& exec, const Mat
   });
   if (parameters_.sweeps == 0)
     report.phases.time(exec, "BlockIlu", "ilu_levels", [&] {
-      order_ = OrderedRows<Device>(exec, lower_.matrix.graph, Uplo::Lower, 60 + 4.0 * bs * bs * bs);
+      order_ =
+          OrderedRows<Device>(exec, lower_.matrix.graph, Uplo::Lower, 12 + 2.0 * bs * bs * bs, 4);
     });
   work_rows_.clear();
   if constexpr (on_host)
