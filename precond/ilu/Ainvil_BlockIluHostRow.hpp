@@ -6,6 +6,7 @@
 
 #include "backend/Ainvil_KernelArrays.hpp"
 #include "breakdown/Ainvil_PivotInverter.hpp"
+#include "graph/Ainvil_RowSearch.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -110,8 +111,9 @@ struct BlockIluHostRow {
         l_row[t] = l_ik;
         finite = finite && isFinite(l_ik);
         if (eliminates && l_ik != Scalar(0))
-          for (Offset kj = u_graph.row_map(k); kj < u_graph.row_map(k + 1); ++kj)
-            w[u_graph.entries(kj)] -= l_ik * u_read(kj);
+          forColumns(k, {l_columns + t + 1, l_columns + l_length},
+                     {u_columns, u_columns + u_length},
+                     [&](Ordinal j, Offset kj) { w[j] -= l_ik * u_read(kj); });
       }
       pivot_inverter.template invert<1>(i, 1, w + i, sizes, d_inverse, nullptr, nullptr);
       l_row[l_length - 1] = w[i];
@@ -138,11 +140,13 @@ struct BlockIluHostRow {
       for (int t = 0; eliminates && t + 1 < l_length; ++t) {
         const Ordinal k = l_columns[t];
         const Scalar* const l_ik = w + Offset(t) * bs2;
-        for (Offset kj = u_graph.row_map(k); kj < u_graph.row_map(k + 1); ++kj) {
-          const int at = position[u_graph.entries(kj)];
-          if (at >= 0)
-            subtractProduct<BS>(w + Offset(at) * bs2, l_ik, u_read.data() + kj * bs2, bs);
-        }
+        forColumns(k, {l_columns + t + 1, l_columns + l_length}, {u_columns, u_columns + u_length},
+                   [&](Ordinal j, Offset kj) {
+                     const int at = position[j];
+                     if (at >= 0)
+                       subtractProduct<BS>(w + Offset(at) * bs2, l_ik, u_read.data() + kj * bs2,
+                                           bs);
+                   });
       }
       for (int t = 0; t < l_length; ++t)
         position[l_columns[t]] = -1;
@@ -163,6 +167,29 @@ struct BlockIluHostRow {
         finite = finite && isFinite(u_row[e]);
     }
     work.finite = work.finite && finite;
+  }
+
+private:
+  struct Columns {
+    const Ordinal *first, *last;
+  };
+
+  /// Calls use(j, e) for the entries e of row k of U, j their columns: for all, or only for those
+  /// in the columns `below` and `above` where these are so few that searching for them costs less.
+  template <class Use>
+  void forColumns(Ordinal k, Columns below, Columns above, const Use& use) const {
+    const Offset begin = u_graph.row_map(k), end = u_graph.row_map(k + 1);
+    const Offset wanted = (below.last - below.first) + (above.last - above.first);
+    if (end - begin > 16 * wanted)
+      for (const Columns& columns : {below, above})
+        for (const Ordinal* j = columns.first; j < columns.last; ++j) {
+          const Offset e = findEntry(u_graph.entries, begin, end, *j);
+          if (e >= 0)
+            use(*j, e);
+        }
+    else
+      for (Offset e = begin; e < end; ++e)
+        use(u_graph.entries(e), e);
   }
 };
 

@@ -23,9 +23,8 @@ TEST_P(IluBlockSize, FullPatternIsTheExactInverse) {
   expectNear(denseInverse(ilu), inverse(toDense(a), n), 1e-12);
 }
 
-TEST_P(IluBlockSize, ProductOfFactorsIsAOnThePattern) {
-  const int bs = GetParam();
-  const Pattern pattern = randomPattern(43, 4, 5);
+/// (L U)_ij = A_ij for all (i, j) of the pattern.
+void expectProductOnPattern(const Pattern& pattern, int bs) {
   const HostBsr a = matrixOn(pattern, bs, 12);
   Report report;
   BlockIlu<double, Device> factors{BlockIluParameters()};
@@ -33,14 +32,30 @@ TEST_P(IluBlockSize, ProductOfFactorsIsAOnThePattern) {
   factors.compute(Exec(), copyTo<Device>(a), report);
   const auto product = denseProduct(factors);
   const auto dense = toDense(a);
-  const size_t n = 43 * bs;
-  for (size_t i = 0; i < 43; ++i)
+  const size_t n = pattern.size() * bs;
+  for (size_t i = 0; i < pattern.size(); ++i)
     for (const Ordinal j : pattern[i])
       for (int r = 0; r < bs; ++r)
         for (int c = 0; c < bs; ++c) {
           const size_t at = (i * bs + r) * n + size_t(j) * bs + c;
           ASSERT_NEAR(product[at], dense[at], 1e-11) << "block " << i << ", " << j;
         }
+}
+
+TEST_P(IluBlockSize, ProductOfFactorsIsAOnThePattern) {
+  expectProductOnPattern(randomPattern(43, 4, 5), GetParam());
+}
+
+TEST(Ilu, ProductOfFactorsIsAOnThePatternOfAnArrow) {
+  const Ordinal n = 70;
+  Pattern pattern = randomPattern(n, 2, 5);
+  for (const Ordinal dense : {0, 3})
+    for (Ordinal i = 0; i < n; ++i) {
+      pattern[i].insert(dense);
+      pattern[dense].insert(i);
+    }
+  for (const int bs : {1, 2, 9})
+    expectProductOnPattern(pattern, bs);
 }
 
 TEST_P(IluBlockSize, TransposeIdentity) {
