@@ -35,6 +35,9 @@ struct AinvParameters {
   Storage storage = Storage::Native;                 ///< of the factors
   BreakdownPolicy breakdown = BreakdownPolicy::Fail; ///< for pivots that are not positive
   double shift = 1e-3; ///< pivot that BreakdownPolicy::Shift takes, relative to |a_jj|
+  /// Without `symmetric` a pivot counts as zero at so many eps times the largest entry of its row
+  /// of A.
+  double pivot_tolerance = 10;
 
   /// The keys that name them; the words of `storage` depend on the precision of the vectors.
   static const ParameterTable<AinvParameters>& table(bool float_vectors);
@@ -67,7 +70,8 @@ struct AinvArrays {
 /// algorithm in the elimination order, to the last dropped entry, however many columns are worked
 /// on at a time: see detail::InverseFactors. It is stored in the numbering of A.
 ///
-/// Breakdown: a pivot d_j that is not positive (zero, if not symmetric) or not finite is counted.
+/// Breakdown: a pivot d_j that is not positive (zero to rounding, if not symmetric: a difference of
+/// nearly equal numbers without a correct digit) or not finite is counted.
 /// `fail` throws, as soon as one pivot is certain to stay bad, because columns behind it may grow
 /// without bounds; `shift` takes shift |a_jj| in its place, `replace` |a_jj|, both with 1 for
 /// |a_jj| = 0. Blocks are taken apart: the algorithm works on scalar entries.

@@ -189,6 +189,7 @@ void Ainv<Scalar, Device>::doCompute(const execution_space& exec, const Matrix& 
           exec,
           {parameters_.stabilized, parameters_.symmetric, dropRule(parameters_), parameters_.drop,
            parameters_.max_column, parameters_.breakdown, parameters_.shift,
+           parameters_.pivot_tolerance * std::numeric_limits<Scalar>::epsilon(),
            mostEntries(parameters_, graph_.numEntries())},
           graph_.num_rows);
     try {
@@ -213,11 +214,14 @@ void Ainv<Scalar, Device>::doCompute(const execution_space& exec, const Matrix& 
           : detail::readBack(exec, order_.new_to_old, factors_->firstBreakdown()) / a.block_size;
   if (report_.breakdowns > 0 && parameters_.breakdown == BreakdownPolicy::Fail) {
     *factors_ = {}; // columns of a failure are a bad start
-    throw BreakdownError(message(
-        report_.breakdowns, " or more pivots are ", parameters_.symmetric ? "not positive" : "zero",
-        " or not finite, the first in ", counted("block row", report_.first_breakdown),
-        parameters_.stabilized ? ": is the matrix positive definite? Scale it, " : ": use sainv, ",
-        "drop less, or choose the breakdown policy 'shift' or 'replace'"));
+    throw BreakdownError(
+        message(report_.breakdowns, " or more pivots are ",
+                parameters_.symmetric ? "not positive" : "zero to rounding",
+                " or not finite, the first in ", counted("block row", report_.first_breakdown),
+                !parameters_.symmetric   ? ": scale or reorder the matrix, "
+                : parameters_.stabilized ? ": is the matrix positive definite? Scale it, "
+                                         : ": use sainv, ",
+                "drop less, or choose the breakdown policy 'shift' or 'replace'"));
   }
   report_.phases.time(exec, "Ainv", "assemble", [&] { assemble(exec); });
   report_.note(message("rounds=", factors_->rounds()));

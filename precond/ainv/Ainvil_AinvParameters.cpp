@@ -54,6 +54,12 @@ const ParameterTable<AinvParameters>& AinvParameters::table(bool float_vectors) 
                          "For a pivot that is not positive (zero, if not symmetric): throw, take "
                          "shift |a_jj|, take |a_jj|.",
                          "See there.");
+    table
+        .number("pivot-tol", "breakdown: pivot tolerance", &P::pivot_tolerance,
+                NumberRange::NonNegative,
+                "a pivot counts as zero at so many eps times its row's largest entry")
+        .details("Of the row of the matrix. With `symmetric=yes` every positive pivot will do.")
+        .onlyIf([](const P& p) { return !p.symmetric; }, "symmetric=no");
     return table.describedBy("variant", [](const P& p) { return p.stabilized ? "sainv" : "ainv"; })
         .describedBy("drop",
                      [](const P& p) {

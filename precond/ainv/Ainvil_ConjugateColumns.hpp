@@ -46,7 +46,9 @@ struct ConjugateColumns {
   Ordinal max_column;                         ///< 0: any number of entries
   BreakdownPolicy policy;
   Scalar shift;
-  Offset max_entries;          ///< that all columns may have together
+  Scalar pivot_tolerance;
+  Kokkos::View<const Scalar*, Device> row_sizes; ///< max_k |a_jk|; empty if symmetric
+  Offset max_entries;                            ///< that all columns may have together
   bool batch_is_all_pending;   ///< in ascending order; else any of the pending columns in any order
   Counter<Device> num_entries; ///< of all columns, in the versions computed last
   Counter<Device> num_broken;  ///< of their pivots
@@ -128,7 +130,9 @@ struct ConjugateColumns {
     }
     Kokkos::single(Kokkos::PerThread(member), [&]() {
       const bool finite = isFinite(d);
-      const bool good = finite && (symmetric ? d > Scalar(0) : d != Scalar(0));
+      const bool good =
+          finite &&
+          (symmetric ? d > Scalar(0) : compat::math::fabs(d) > pivot_tolerance * row_sizes(j));
       const Scalar used = good ? d : substitute(j);
       state.pivot(j, next) = used;
       const char broken = good ? 0 : 1;

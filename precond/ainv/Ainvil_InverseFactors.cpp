@@ -4,6 +4,7 @@
 #include "ainv/Ainvil_ConjugateColumns.hpp"
 #include "ainv/Ainvil_RoundKernels.hpp"
 #include "backend/Ainvil_SizeClasses.hpp"
+#include "breakdown/Ainvil_PivotInverter.hpp"
 #include "graph/Ainvil_CountRows.hpp"
 
 #include <algorithm>
@@ -81,6 +82,8 @@ InverseFactors<Scalar, Device>::InverseFactors(const execution_space& exec,
                                                 Worklist<Device>::num_sizes)) {
   if (parameters.drop_rule == DropRule::Relative)
     scales_ = allocate<Scalar, Device>(exec, "Ainvil::scales", n);
+  if (!parameters.symmetric)
+    row_sizes_ = allocate<Scalar, Device>(exec, "Ainvil::row_sizes", n);
 }
 
 template <class Scalar, class Device>
@@ -98,6 +101,8 @@ void InverseFactors<Scalar, Device>::compute(const execution_space& exec, const 
   if (scales_.data() != nullptr)
     Kokkos::parallel_for("Ainvil::InverseFactors[diagonal]", Range<execution_space>(exec, 0, n_),
                          DiagonalRoots<Scalar, Device>{a, scales_});
+  if (row_sizes_.data() != nullptr)
+    findRowSizes<Scalar, Device>(exec, a, row_sizes_);
   Kokkos::deep_copy(exec, state.pending, 1);
   Kokkos::deep_copy(exec, state.change, static_cast<char>(Change::None));
   Kokkos::deep_copy(exec, state.chunk_begin, ColumnState<Scalar, Device>::not_computed);
@@ -304,6 +309,8 @@ void InverseFactors<Scalar, Device>::conjugate(const execution_space& exec,
   kernel.max_column = parameters_.max_column;
   kernel.policy = parameters_.breakdown;
   kernel.shift = static_cast<Scalar>(parameters_.shift);
+  kernel.pivot_tolerance = static_cast<Scalar>(parameters_.pivot_tolerance);
+  kernel.row_sizes = row_sizes_;
   kernel.batch_is_all_pending = !by_worklist_;
   kernel.max_entries = parameters_.max_entries > 0 ? parameters_.max_entries : LLONG_MAX;
   kernel.num_entries = storage_.num_entries;

@@ -79,10 +79,10 @@
 ///
 /// ### Where it can break down
 ///
-/// * d_j <= 0 (= 0 if not symmetric) or not finite: the policy's substitute takes its place, and
-///   the column is marked broken. A later round may mend it as long as columns before it are
-///   pending. Under the policy `fail` the rounds end when a broken column has no pending one before
-///   it, because the columns behind it may grow without bounds.
+/// * d_j <= 0 (|d_j| <= pivot_tolerance max_k |a_jk| if not symmetric) or not finite: the policy's
+///   substitute takes its place, and the column is marked broken. A later round may mend it as long
+///   as columns before it are pending. Under the policy `fail` the rounds end when a broken column
+///   has no pending one before it, because the columns behind it may grow without bounds.
 /// * Z and W have more entries than max_entries: the rounds end (FactorStop::TooFull).
 /// * Columns overflow to infinity or NaN: their pivots are broken, or Ainv refuses the factors. NaN
 ///   equals NaN when versions are compared, so that the iteration ends.
@@ -113,7 +113,8 @@ struct InverseFactorsParameters {
   /// then, and breakdowns() may be too few.
   BreakdownPolicy breakdown = BreakdownPolicy::Fail;
   double shift = 1e-3;
-  Offset max_entries = 0; ///< of Z and W together, at which the rounds end; 0: any number
+  double pivot_tolerance = 0; ///< not symmetric: relative to the largest entry of the row of A
+  Offset max_entries = 0;     ///< of Z and W together, at which the rounds end; 0: any number
   ColumnSchedule schedule = ColumnSchedule::Device;
 };
 
@@ -194,6 +195,7 @@ private:
   bool by_worklist_ = false;
   FactorStorage<Scalar, Device> storage_;
   Kokkos::View<Offset*, HostDevice> size_begins_; ///< in the batch, by table size
+  Kokkos::View<Scalar*, Device> row_sizes_;       ///< max_k |a_jk|; empty if symmetric
   Kokkos::View<Scalar*, Device> scales_; ///< sqrt |a_kk|, 1 for 0; empty: absolute dropping
   Ordinal largest_table_ = 0;            ///< of the last round
   Ordinal last_ = 0;                     ///< column that may be computed; those behind it wait

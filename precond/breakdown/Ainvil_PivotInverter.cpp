@@ -53,10 +53,7 @@ PivotInverter<Scalar, Device>::PivotInverter(const execution_space& exec, Breakd
 template <class Scalar, class Device>
 void PivotInverter<Scalar, Device>::start(const execution_space& exec,
                                           const BsrMatrix<Scalar, Device>& a) const {
-  dispatchBlockSize(a.block_size, [&](auto bs) {
-    forEachRow(exec, "Ainvil::PivotInverter[rows]", a.numRows(), teamsForRowsOf(a.graph),
-               RowSizes<decltype(bs)::value, Scalar, Device>{a, row_sizes_});
-  });
+  findRowSizes<Scalar, Device>(exec, a, row_sizes_);
   forget(exec);
 }
 
@@ -81,6 +78,15 @@ void PivotInverter<Scalar, Device>::check(const execution_space& exec, Report& r
   report.first_breakdown = first;
 }
 
+template <class Scalar, class Device>
+void findRowSizes(const typename Device::execution_space& exec, const BsrMatrix<Scalar, Device>& a,
+                  const Kokkos::View<Scalar*, Device>& sizes) {
+  dispatchBlockSize(a.block_size, [&](auto bs) {
+    forEachRow(exec, "Ainvil::findRowSizes", a.numRows(), teamsForRowsOf(a.graph),
+               RowSizes<decltype(bs)::value, Scalar, Device>{a, sizes});
+  });
+}
+
 template <class Device>
 Ordinal checkDiagonal(const typename Device::execution_space& exec, const Graph<Device>& graph,
                       BreakdownPolicy policy) {
@@ -97,6 +103,12 @@ Ordinal checkDiagonal(const typename Device::execution_space& exec, const Graph<
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \
   template class PivotInverter<double, DEVICE>;                                                    \
   template class PivotInverter<float, DEVICE>;                                                     \
+  template void findRowSizes<double, DEVICE>(const typename DEVICE::execution_space&,              \
+                                             const BsrMatrix<double, DEVICE>&,                     \
+                                             const Kokkos::View<double*, DEVICE>&);                \
+  template void findRowSizes<float, DEVICE>(const typename DEVICE::execution_space&,               \
+                                            const BsrMatrix<float, DEVICE>&,                       \
+                                            const Kokkos::View<float*, DEVICE>&);                  \
   template Ordinal checkDiagonal<DEVICE>(const typename DEVICE::execution_space&,                  \
                                          const Graph<DEVICE>&, BreakdownPolicy);
 AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)

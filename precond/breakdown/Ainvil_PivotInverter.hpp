@@ -120,6 +120,12 @@ private:
   Kokkos::View<Ordinal*, Device> breakdowns_;
 };
 
+/// sizes(i) = max over j of |a_ij| for every point row i of A; 0 for rows without entries.
+/// Asynchronous; one pass over the matrix.
+template <class Scalar, class Device>
+void findRowSizes(const typename Device::execution_space& exec, const BsrMatrix<Scalar, Device>& a,
+                  const Kokkos::View<Scalar*, Device>& sizes);
+
 /// Throws InvalidArgument if diagonal blocks are missing and the policy is `fail`; returns how
 /// many.
 template <class Device>

@@ -260,7 +260,7 @@ TEST(Scaling, refusesWrongShapes) {
 }
 
 /// A NaN below zeros is told as one, not as a norm of 0.
-TEST(Scaling, tellsColumnsOfNaNFromColumnsOfZeros) {
+TEST(Scaling, TellsColumnsOfNaNFromColumnsOfZeros) {
   const Exec exec;
   for (const double bad : {0.0, std::numeric_limits<double>::quiet_NaN()}) {
     const auto a = randomMatrix<double>(30, 2);

@@ -115,7 +115,7 @@ TEST(Factory, RefusesWithTheExpectedSentence) {
       {"ainv:parts=0", "'parts' must be an integer from 1 to 1000000, but it is '0'"},
       {"ainv:order=amd", "'order' must be one of natural, rcm, nd, but it is 'amd'"},
       {"ainv:tau=0.1", "unknown key 'tau', known are variant, drop, drop-rule, max-col, max-fill, "
-                       "parts, order, symmetric, storage, breakdown, shift"},
+                       "parts, order, symmetric, storage, breakdown, shift, pivot-tol"},
       {"jacobi:variant=line", "'variant' must be one of block, point, but it is 'line'"},
       {"ilu:,", "'' is not of the form key=value"},
       {"ilu,level=1", "unknown method 'ilu,level=1', known are " + methods},

@@ -37,6 +37,32 @@ std::string messageOf(const HostBsr& a, const AinvParameters& parameters) {
   return {};
 }
 
+/// 1 / 3 - 1 / 3 leaves no correct digit of a pivot, at any scale of the matrix.
+TEST(AinvBreakdown, PivotsThatAreNothingButRoundingAreCounted) {
+  for (const double scale : {1.0, 1e100, 1e-100})
+    for (const bool stabilized : {true, false}) {
+      HostBsr a = matrixOn(fullPattern(2), 1, 1);
+      const double third = 1.0 / 3;
+      a.values(0) = scale * third;
+      a.values(1) = a.values(3) = scale;
+      a.values(2) = scale * (third - 4e-16);
+      AinvParameters parameters = ainv(0, Ordering::Natural, stabilized);
+      parameters.symmetric = false;
+      EXPECT_NE(
+          messageOf(a, parameters).find("zero to rounding or not finite, the first in block row 2"),
+          std::string::npos)
+          << messageOf(a, parameters);
+      parameters.breakdown = BreakdownPolicy::Replace;
+      Method counts(parameters);
+      setUp(counts, a);
+      EXPECT_EQ(counts.report().breakdowns, 1);
+      parameters.pivot_tolerance = 0;
+      Method trusts(parameters);
+      setUp(trusts, a);
+      EXPECT_EQ(trusts.report().breakdowns, 0);
+    }
+}
+
 TEST(AinvBreakdown, MeetsThePolicy) {
   const HostBsr a = indefinite();
   for (const bool stabilized : {true, false})
