@@ -177,6 +177,18 @@ void reorder(Ordering method, LinearSystem& system) {
   system.reorder_seconds = timer.seconds();
 }
 
+/// Solvers refuse a b whose norm over- or underflows. Division by a power of 2 rounds nothing.
+void keepSquaresFinite(LinearSystem& system) {
+  const double largest = ScaledNorm(system.rhs).largest;
+  if (!std::isfinite(largest) || largest == 0 || std::abs(std::ilogb(largest)) < 460) // 1e138
+    return;
+  const HostVector rhs = newVector(system.rhs.extent(0));
+  system.rhs_scale = std::ldexp(1.0, std::max(std::ilogb(largest), -1000));
+  for (size_t i = 0; i < rhs.extent(0); ++i)
+    rhs(i) = system.rhs(i) / system.rhs_scale;
+  system.rhs = rhs;
+}
+
 } // namespace
 
 LinearSystem makeSystem(const CommandLine& command) {
@@ -202,6 +214,7 @@ LinearSystem makeSystem(const CommandLine& command) {
     system.original_rhs = system.rhs = rowSums(system.matrix);
   if (command.reorder != "none")
     reorder(command.reorder == "rcm" ? Ordering::Rcm : Ordering::NestedDissection, system);
+  keepSquaresFinite(system);
   return system;
 }
 
@@ -235,6 +248,8 @@ Vector<double, HostDevice> originalSolution(const LinearSystem& system,
   if (system.scaling.extent(0) > 0)
     scale(exec, system.scaling, result);
   compat::fence(exec, "Ainvil::solve[original]");
+  for (size_t i = 0; system.rhs_scale != 1 && i < result.extent(0); ++i)
+    result(i) *= system.rhs_scale;
   return result;
 }
 

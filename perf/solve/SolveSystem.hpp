@@ -12,7 +12,8 @@
 namespace ainvil {
 namespace perf {
 
-/// A x = b as the solvers see it, and as the user gave it.
+/// A x = b as the solvers see it, and as the user gave it: x is the solution of the former, and
+/// rhs_scale S P^T x that of the latter.
 struct LinearSystem {
   BsrMatrix<double, HostDevice> matrix;
   Vector<double, HostDevice> rhs;
@@ -23,6 +24,8 @@ struct LinearSystem {
   Vector<double, HostDevice> scaling; ///< S where the matrix is made from S A S, else empty
   Permutation<HostDevice> order;      ///< P where the matrix is P (S A S) P^T, else without rows
   double reorder_seconds = 0;         ///< to find P and to apply it
+  /// What `rhs` was divided by, a power of 2, where squares of its entries over- or underflow.
+  double rhs_scale = 1;
 };
 
 /// The system that the command line describes, on the host.
@@ -37,7 +40,7 @@ LinearSystem makeSystem(const CommandLine& command);
 double relativeResidual(const BsrMatrix<double, HostDevice>& a, const Vector<double, HostDevice>& b,
                         const Vector<double, HostDevice>& x);
 
-/// S P^T x: the solution of the system before scaling and reordering.
+/// rhs_scale S P^T x: the solution of the system before scaling and reordering.
 Vector<double, HostDevice> originalSolution(const LinearSystem& system,
                                             const Vector<double, HostDevice>& x);
 

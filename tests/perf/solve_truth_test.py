@@ -92,13 +92,13 @@ class TruthTest(solve_cli.SolveTest):
             self.judged(entries, b, "--precision", "float", "--tol", "1e-4", "--solver", solver,
                         code=0)
 
-    def test_right_hand_sides_of_any_size_have_a_residual(self):
+    def test_right_hand_sides_may_be_of_any_size(self):
         entries = {(i, i): 2.0 for i in range(4)}
         for size in (1e-300, 1e-200, 1e-165, 1e-100, 1e100, 1e200, 1e300):
             with self.subTest(size=size):
-                for run in self.judged(entries, [size, 0.0, -2 * size, size]):
-                    self.assertTrue(run["status"] == "converged" or run["rel_residual"] == 1 or
-                                    run["rel_residual"] is None, run)
+                self.judged(entries, [size, 0.0, -2 * size, size], code=0)
+                self.judged(entries, [size, 0.0, -2 * size, size], "--scale", "diagonal",
+                            "--reorder", "rcm", code=0)
 
     def test_singular_matrices_do_not_converge(self):
         entries = {(i, j): 4.0 if i == j else -1.0
