@@ -11,6 +11,8 @@ namespace ainvil {
 /// The block rows of a square matrix in parts. Immutable and shared: copies are shallow.
 template <class Device>
 struct Partition {
+  static_assert(detail::CompiledDevice<Device>::value, "");
+
   Kokkos::View<const Ordinal*, Device> part_of; ///< part of each block row, 0 .. num_parts - 1
   Ordinal num_parts = 0;                        ///< none of them empty
   Offset edge_cut = 0; ///< pairs {i, j} of rows of different parts with an entry (i, j) or (j, i)

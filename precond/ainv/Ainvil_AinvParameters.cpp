@@ -58,7 +58,8 @@ const ParameterTable<AinvParameters>& AinvParameters::table(bool float_vectors) 
         .number("pivot-tol", "breakdown: pivot tolerance", &P::pivot_tolerance,
                 NumberRange::NonNegative,
                 "a pivot counts as zero at so many eps times its row's largest entry")
-        .details("Of the row of the matrix. With `symmetric=yes` every positive pivot will do.")
+        .details(
+            "The row is that of the matrix. With `symmetric=yes` every positive pivot will do.")
         .onlyIf([](const P& p) { return !p.symmetric; }, "symmetric=no");
     return table.describedBy("variant", [](const P& p) { return p.stabilized ? "sainv" : "ainv"; })
         .describedBy("drop",

@@ -12,6 +12,8 @@ namespace ainvil {
 /// Preconditioner, which has checked the matrix and sorted its rows. Neither copied nor moved.
 template <class Scalar, class Device>
 class Factorization {
+  static_assert(detail::CompiledScalar<Scalar, Device>::value, "");
+
 public:
   using execution_space = typename Device::execution_space;
   using Matrix = BsrMatrix<Scalar, Device>;        ///< A

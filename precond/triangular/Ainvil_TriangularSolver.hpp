@@ -13,6 +13,8 @@ namespace ainvil {
 /// Preconditioner; shapes have been checked by the caller. Neither copied nor moved, as these.
 template <class Scalar, class Device>
 class TriangularSolver {
+  static_assert(detail::CompiledScalar<Scalar, Device>::value, "");
+
 public:
   using execution_space = typename Device::execution_space;
   using Factor = TriangularFactor<Scalar, Device>; ///< T

@@ -79,7 +79,7 @@ std::vector<std::string> allMethods() {
       "fsai:storage=bfloat16,filter=0.1,breakdown=replace",
       "ainv:storage=float,order=rcm,breakdown=replace",
       "ainv:storage=bfloat16,drop=0.01,breakdown=replace",
-      "ainv:symmetric=no,storage=float,order=nd,breakdown=shift,shift=0.1"};
+      "ainv:symmetric=no,storage=float,order=nd,breakdown=shift,shift=0.1,pivot-tol=5"};
   methods.insert(methods.begin(), spdMethods().begin(), spdMethods().end());
   methods.insert(methods.begin(), generalMethods().begin(), generalMethods().end());
   for (const MethodHelp& method : preconditionerHelp())
