@@ -41,8 +41,7 @@ PermutedGraph<Device> toBlocks(const typename Device::execution_space& exec,
     throw InvalidArgument(message("block size ", block_size, " does not divide the matrix of ",
                                   points.num_rows, " rows and ", points.num_cols, " columns"));
   ScopedRegion region("Ainvil::toBlocks");
-  validate(exec, points);
-  const bool sorted = isSorted(exec, points);
+  const bool sorted = validate(exec, points);
   const PermutedGraph<Device> in_order =
       sorted ? PermutedGraph<Device>{points, {}} : sortRows(exec, points);
   const Graph<Device> from = in_order.graph;

@@ -9,12 +9,12 @@ namespace ainvil {
 
 /// Throws InvalidArgument unless the row map ascends from 0 to the number of entries, no row has
 /// more than 2^31 - 1 of them, and every column lies in [0, num_cols); a default-constructed graph
-/// is valid and has no rows. One pass over the graph; waits for the instance. Everything that sets
-/// up something from a matrix of the user's begins with it: initialize() of preconditioners,
-/// MatrixOperator, conversions, scalings, orderings and permutations. The algebra below and single
-/// products take a valid graph for granted.
+/// is valid and has no rows. Returns whether it is sorted: see isSorted(). One pass over the graph;
+/// waits for the instance. Everything that sets up something from a matrix of the user's begins
+/// with it: initialize() of preconditioners, MatrixOperator, conversions, scalings, orderings and
+/// permutations. The algebra below and single products take a valid graph for granted.
 template <class Device>
-void validate(const typename Device::execution_space& exec, const Graph<Device>& graph);
+bool validate(const typename Device::execution_space& exec, const Graph<Device>& graph);
 
 /// True if the columns of every row ascend strictly, so no duplicates either. One pass; waits.
 template <class Device>

@@ -13,13 +13,13 @@ void Preconditioner<Scalar, Device>::initialize(const execution_space& exec, con
   initialized_ = computed_ = false;
   report_ = Report();
   detail::requireSquare("a preconditioner", a.numPointRows(), a.numPointCols());
-  validate(exec, a.graph);
+  const bool is_sorted = validate(exec, a.graph);
   sorted_graph_ = {};
   sorted_source_ = {};
   sorted_values_ = {};
   detail::reportingOutOfMemory("initialize()", [&] {
     Matrix ordered = a;
-    if (!isSorted(exec, a.graph)) {
+    if (!is_sorted) {
       const PermutedGraph<Device> permuted = sortRows(exec, a.graph);
       sorted_graph_ = permuted.graph;
       sorted_source_ = permuted.source;
@@ -61,8 +61,8 @@ void Preconditioner<Scalar, Device>::compute(const execution_space& exec, const 
   if (!samePattern(exec, a.graph, graph_))
     throw InvalidArgument("compute() got a matrix of another pattern than initialize() saw: "
                           "initialize again when the pattern changes");
-  if (const Offset bad = countNonFinite<Scalar, Device>(exec, a.values))
-    throw InvalidArgument(message(bad, " matrix values are not finite (NaN or infinity)"));
+  if (!refusesNonFinite())
+    detail::requireFiniteMatrix<Scalar, Device>(exec, a.values);
   report_.breakdowns = 0;
   report_.first_breakdown = -1;
   report_.objection.clear();

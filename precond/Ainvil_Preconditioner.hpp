@@ -110,6 +110,9 @@ public:
 protected:
   /// initialize() on a valid matrix with sorted rows.
   virtual void doInitialize(const execution_space& exec, const Matrix& a) = 0;
+  /// Whether doCompute() calls detail::requireFiniteMatrix() where it meets NaN or infinity, and
+  /// looks at every value of A. Else compute() takes a pass over them before.
+  virtual bool refusesNonFinite() const { return false; }
   /// compute() likewise.
   virtual void doCompute(const execution_space& exec, const Matrix& a) = 0;
   /// y = op(M^-1) x, of matching shapes.

@@ -70,6 +70,13 @@ Offset countNonFinite(const typename Device::execution_space& exec,
 }
 
 template <class Scalar, class Device>
+void detail::requireFiniteMatrix(const typename Device::execution_space& exec,
+                                 const Kokkos::View<const Scalar*, Device>& values) {
+  if (const Offset bad = countNonFinite<Scalar, Device>(exec, values))
+    throw InvalidArgument(message(bad, " matrix values are not finite (NaN or infinity)"));
+}
+
+template <class Scalar, class Device>
 void detail::requireFinite(const typename Device::execution_space& exec,
                            const Kokkos::View<const Scalar*, Device>& values, const char* what) {
   if (const Offset bad = countNonFinite<Scalar, Device>(exec, values))
@@ -87,6 +94,8 @@ void detail::requireFinite(const typename Device::execution_space& exec,
                                                 const Kokkos::View<SCALAR*, DEVICE>&);             \
   template Offset countNonFinite<SCALAR, DEVICE>(const typename DEVICE::execution_space&,          \
                                                  const Kokkos::View<const SCALAR*, DEVICE>&);      \
+  template void detail::requireFiniteMatrix<SCALAR, DEVICE>(                                       \
+      const typename DEVICE::execution_space&, const Kokkos::View<const SCALAR*, DEVICE>&);        \
   template void detail::requireFinite<SCALAR, DEVICE>(const typename DEVICE::execution_space&,     \
                                                       const Kokkos::View<const SCALAR*, DEVICE>&,  \
                                                       const char*);

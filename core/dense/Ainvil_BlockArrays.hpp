@@ -33,6 +33,11 @@ Offset countNonFinite(const typename Device::execution_space& exec,
 
 namespace detail {
 
+/// Throws InvalidArgument if a value of a matrix is NaN or infinite. Waits for the instance.
+template <class Scalar, class Device>
+void requireFiniteMatrix(const typename Device::execution_space& exec,
+                         const Kokkos::View<const Scalar*, Device>& values);
+
 /// Throws BreakdownError if a value of the factor that `what` names is NaN or infinite, whatever
 /// the policy: nothing can be put in the place of what has overflowed. Waits for the instance.
 template <class Scalar, class Device>

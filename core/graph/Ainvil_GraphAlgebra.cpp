@@ -25,15 +25,38 @@ struct LacksDiagonal {
   }
 };
 
+/// What is wrong with the columns of a row, the worse the larger.
+enum class RowFault { None, Unsorted, Outside };
+
+template <class Device>
+struct FaultOfRow {
+  Kokkos::View<const Offset*, Device> row_map;
+  Kokkos::View<const Ordinal*, Device> entries;
+  Ordinal num_cols;
+
+  KOKKOS_FUNCTION void operator()(Offset row, int& worst) const {
+    const Offset begin = row_map(row), end = row_map(row + 1);
+    bool inside = true, ascends = true;
+    for (Offset e = begin; e < end; ++e)
+      inside = inside & (unsigned(entries(e)) < unsigned(num_cols));
+    for (Offset e = begin + 1; e < end; ++e)
+      ascends = ascends & (entries(e - 1) < entries(e));
+    const int fault = int(!inside   ? RowFault::Outside
+                          : ascends ? RowFault::None
+                                    : RowFault::Unsorted);
+    worst = fault > worst ? fault : worst;
+  }
+};
+
 } // namespace
 
 template <class Device>
-void validate(const typename Device::execution_space& exec, const Graph<Device>& graph) {
+bool validate(const typename Device::execution_space& exec, const Graph<Device>& graph) {
   using Exec = typename Device::execution_space;
   detail::requireKokkos<Exec>();
   const auto row_map = graph.row_map;
   if (row_map.extent(0) == 0) // default-constructed
-    return;
+    return true;
   const auto entries = graph.entries;
   const Ordinal num_cols = graph.num_cols;
   const Offset num_entries = graph.numEntries();
@@ -59,16 +82,20 @@ void validate(const typename Device::execution_space& exec, const Graph<Device>&
       throw InvalidArgument(message("a row holds ", length, " entries, more than the ", longest,
                                     " that an index can count"));
   }
+  int worst = 0; // the smallest int if there are no rows: what Kokkos::Max starts from
+  Kokkos::parallel_reduce("Ainvil::validate[columns]", Range<Exec>(exec, 0, num_rows),
+                          FaultOfRow<Device>{row_map, entries, num_cols}, Kokkos::Max<int>(worst));
+  if (worst < int(RowFault::Outside))
+    return worst < int(RowFault::Unsorted);
   Offset outside = 0;
   Kokkos::parallel_reduce(
-      "Ainvil::validate[columns]", Range<Exec>(exec, 0, num_entries),
+      "Ainvil::validate[outside]", Range<Exec>(exec, 0, num_entries),
       KOKKOS_LAMBDA(const Offset e, Offset& sum) {
         if (entries(e) < 0 || entries(e) >= num_cols)
           ++sum;
       },
       outside);
-  if (outside > 0)
-    throw InvalidArgument(message(outside, " column indices lie outside [0, ", num_cols, ")"));
+  throw InvalidArgument(message(outside, " column indices lie outside [0, ", num_cols, ")"));
 }
 
 template <class Device>
@@ -157,8 +184,7 @@ Graph<Device> triangularPattern(const typename Device::execution_space& exec, co
     throw InvalidArgument(message("the pattern given for ", name, " is ", given.num_rows, " x ",
                                   given.num_cols, ", but the matrix has ", num_rows,
                                   " block rows"));
-  validate(exec, given);
-  const Graph<Device> sorted = isSorted(exec, given) ? given : sortRows(exec, given).graph;
+  const Graph<Device> sorted = validate(exec, given) ? given : sortRows(exec, given).graph;
   const bool lower = uplo == Uplo::Lower;
   const Uplo other = lower ? Uplo::Upper : Uplo::Lower;
   if (const Offset outside = triangle(exec, sorted, other, Diagonal::Drop).numEntries())
@@ -193,7 +219,7 @@ Ordinal countMissingDiagonals(const typename Device::execution_space& exec,
   template Kokkos::View<const Offset*, DEVICE> composed<DEVICE>(                                   \
       const typename DEVICE::execution_space&, const Kokkos::View<const Offset*, DEVICE>&,         \
       const Kokkos::View<const Offset*, DEVICE>&);                                                 \
-  template void validate<DEVICE>(const typename DEVICE::execution_space&, const Graph<DEVICE>&);   \
+  template bool validate<DEVICE>(const typename DEVICE::execution_space&, const Graph<DEVICE>&);   \
   template bool isSorted<DEVICE>(const typename DEVICE::execution_space&, const Graph<DEVICE>&);   \
   template bool samePattern<DEVICE>(const typename DEVICE::execution_space&, const Graph<DEVICE>&, \
                                     const Graph<DEVICE>&);                                         \

@@ -75,12 +75,16 @@ struct SweepLevels {
   }
 };
 
-/// The levels of all rows, from 1 on, into `level`. Returns how many there are; waits.
+} // namespace
+
 template <class Device>
-int findLevels(const typename Device::execution_space& exec, const Graph<Device>& graph, bool lower,
-               const Kokkos::View<int*, Device>& level) {
+LevelSets<Device> levelSets(const typename Device::execution_space& exec,
+                            const Graph<Device>& graph, Uplo uplo) {
   using Exec = typename Device::execution_space;
+  ScopedRegion region("Ainvil::levelSets");
+  const bool lower = uplo == Uplo::Lower;
   const Ordinal n = graph.num_rows;
+  const auto level = allocateZeros<int, Device>(exec, "Ainvil::level", n);
   if constexpr (compat::TeamsMayWait<Exec>::value) {
     const auto counter = allocateZeros<unsigned, Device>(exec, "Ainvil::ticket", 1);
     using Kernel = WaitForLevels<Device>;
@@ -107,26 +111,7 @@ int findLevels(const typename Device::execution_space& exec, const Graph<Device>
           highest = level(i);
       },
       Kokkos::Max<int>(num_levels));
-  return n > 0 ? num_levels : 0;
-}
-
-} // namespace
-
-template <class Device>
-int countLevels(const typename Device::execution_space& exec, const Graph<Device>& graph,
-                Uplo uplo) {
-  const auto level = allocateZeros<int, Device>(exec, "Ainvil::level", graph.num_rows);
-  return findLevels(exec, graph, uplo == Uplo::Lower, level);
-}
-
-template <class Device>
-LevelSets<Device> levelSets(const typename Device::execution_space& exec,
-                            const Graph<Device>& graph, Uplo uplo) {
-  using Exec = typename Device::execution_space;
-  ScopedRegion region("Ainvil::levelSets");
-  const Ordinal n = graph.num_rows;
-  const auto level = allocateZeros<int, Device>(exec, "Ainvil::level", n);
-  const int num_levels = findLevels(exec, graph, uplo == Uplo::Lower, level);
+  num_levels = n > 0 ? num_levels : 0;
 
   // Counting sort of the rows by level.
   const auto offsets =
@@ -155,9 +140,7 @@ LevelSets<Device> levelSets(const typename Device::execution_space& exec,
 
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \
   template LevelSets<DEVICE> levelSets<DEVICE>(const typename DEVICE::execution_space&,            \
-                                               const Graph<DEVICE>&, Uplo);                        \
-  template int countLevels<DEVICE>(const typename DEVICE::execution_space&, const Graph<DEVICE>&,  \
-                                   Uplo);
+                                               const Graph<DEVICE>&, Uplo);
 AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
 
 } // namespace ainvil

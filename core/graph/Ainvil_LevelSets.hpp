@@ -27,9 +27,4 @@ template <class Device>
 LevelSets<Device> levelSets(const typename Device::execution_space& exec,
                             const Graph<Device>& graph, Uplo uplo);
 
-/// How many levels levelSets() would find, without sorting rows by them. Waits.
-template <class Device>
-int countLevels(const typename Device::execution_space& exec, const Graph<Device>& graph,
-                Uplo uplo);
-
 } // namespace ainvil

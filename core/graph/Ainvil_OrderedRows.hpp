@@ -133,10 +133,9 @@ public:
     }
   }
 
-  /// How many levels the graph of the constructor has, whether a launch each or not.
-  int numLevels(const execution_space& exec, const Graph<Device>& graph) const {
-    return levels_.offsets.empty() ? countLevels(exec, graph, uplo_) : levels_.numLevels();
-  }
+  /// Whether level sets were found, be it to run the rows in their order after all.
+  bool hasLevels() const { return !levels_.offsets.empty(); }
+  const LevelSets<Device>& levels() const { return levels_; } ///< whether a launch each or not
 
   /// Calls body(member, row, scratch, gate) for all rows; the body calls gate.wait(j) before it
   /// reads what row j wrote. `scratch` as in forEachRow.

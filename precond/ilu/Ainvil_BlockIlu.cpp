@@ -169,10 +169,13 @@ void BlockIlu<Scalar, Device>::compute(const execution_space& exec, const Matrix
       sweep(exec, a);
     else
       factorRows(exec, a, upper_.matrix.values, upper_.matrix.values);
+    const auto all = [&](const auto& holds) {
+      return std::all_of(work_rows_.begin(), work_rows_.end(), holds);
+    };
+    if (on_host && !all([](const auto& work) { return work.read_finite; }))
+      detail::requireFiniteMatrix<Scalar, Device>(exec, a.values);
     pivot_inverter_.check(exec, report);
-    const auto wrote_finite = [](const auto& work) { return work.finite; };
-    if (parameters_.sweeps > 0 ||
-        (on_host && std::all_of(work_rows_.begin(), work_rows_.end(), wrote_finite)))
+    if (parameters_.sweeps > 0 || (on_host && all([](const auto& work) { return work.finite; })))
       return;
     detail::requireFinite<Scalar, Device>(exec, lower_.matrix.values, "the factor L");
     detail::requireFinite<Scalar, Device>(exec, upper_.matrix.values, "the factor U");
@@ -243,7 +246,7 @@ template <class Scalar, class Device>
 void BlockIlu<Scalar, Device>::addWorkRows(const execution_space& exec, const Matrix& a) {
   const int workers = parameters_.sweeps > 0 ? exec.concurrency() : order_.workers(exec);
   for (auto& work : work_rows_)
-    work.finite = true;
+    work.read_finite = work.finite = true;
   while (static_cast<int>(work_rows_.size()) < workers)
     work_rows_.emplace_back(a.numRows(), longest_row_, a.block_size);
 }

@@ -60,6 +60,8 @@ public:
   /// the factors overflow.
   void compute(const execution_space& exec, const Matrix& a, Report& report) override;
 
+  bool refusesNonFinite() const override { return on_host; }
+
   /// ||(A - L U)_S||_F / ||A||_F on the pattern S of the factors, of the last compute by sweeps.
   double residual() const override { return residual_; }
 

@@ -21,6 +21,7 @@ struct IluWorkRow {
   std::vector<int> position; ///< of the block in column j, -1 where there is none; not for scalars
   std::vector<Scalar> room;  ///< what the inversion of a pivot block takes
   std::vector<int> pivots;   ///< likewise
+  bool read_finite = true;   ///< whether all values of A that it read are
   bool finite = true;        ///< whether all values that it wrote are
 
   /// For rows of at most `longest` blocks out of n. Memory: n scalars where bs is 1, else n
@@ -87,7 +88,7 @@ struct BlockIluHostRow {
     Scalar* const d_inverse = inverse.data() + Offset(i) * bs2;
     const bool filled = l_length + u_length > a_length; // there is more in the pattern than in A
     const bool eliminates = u_read.data() != nullptr;
-    bool finite = true;
+    bool finite = true, read_finite = true;
 
     for (int r = 0; r < bs; ++r)
       sizes[r] = 0;
@@ -95,6 +96,7 @@ struct BlockIluHostRow {
       for (int e = 0; e < bs2; ++e) {
         const Scalar size = compat::math::fabs(a_row[t * bs2 + e]);
         sizes[e / bs] = size > sizes[e / bs] ? size : sizes[e / bs];
+        read_finite = read_finite & isFinite(size);
       }
 
     Scalar* const w = work.w.data();
@@ -166,6 +168,7 @@ struct BlockIluHostRow {
       for (Offset e = 0; e < Offset(u_length) * bs2; ++e)
         finite = finite && isFinite(u_row[e]);
     }
+    work.read_finite = work.read_finite && read_finite;
     work.finite = work.finite && finite;
   }
 

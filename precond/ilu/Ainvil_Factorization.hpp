@@ -34,6 +34,10 @@ public:
   /// `fail`, or if the factors overflow.
   virtual void compute(const execution_space& exec, const Matrix& a, Report& report) = 0;
 
+  /// Whether compute() calls detail::requireFiniteMatrix() where it meets NaN or infinity in A, and
+  /// looks at every value. Else Preconditioner takes a pass over them before.
+  virtual bool refusesNonFinite() const { return false; }
+
   virtual const Factor& lower() const = 0; ///< L
   virtual const Factor& upper() const = 0; ///< U
 

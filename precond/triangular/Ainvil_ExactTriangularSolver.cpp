@@ -269,7 +269,6 @@ void ExactTriangularSolver<Storage, Scalar, Device>::initialize(const execution_
     factor_.unit = factor.unit;
     const double bs = matrix.block_size;
     order_ = OrderedRows<Device>(exec, factor.matrix.graph, factor.uplo, 0.7 * bs * bs);
-    num_levels_ = order_.numLevels(exec, factor.matrix.graph);
     longest_row_ = detail::longestRow(exec, factor.matrix.graph);
   });
 }
@@ -285,7 +284,8 @@ void ExactTriangularSolver<Storage, Scalar, Device>::compute(const execution_spa
       detail::roundDiagonalInto(exec, factor.diagonal_inverse, factor_.matrix.block_size,
                                 factor_.diagonal_inverse);
     });
-  report.note(message(prefix, "levels=", num_levels_));
+  if (order_.hasLevels())
+    report.note(message(prefix, "levels=", order_.levels().numLevels()));
 }
 
 template <class Storage, class Scalar, class Device>

@@ -39,7 +39,6 @@ public:
 private:
   TriangularFactor<Storage, Device> factor_; ///< the given one, or its rounded values
   OrderedRows<Device> order_;
-  int num_levels_ = 0;
   Ordinal longest_row_ = 0;
 };
 

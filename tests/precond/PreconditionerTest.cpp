@@ -211,12 +211,13 @@ TEST_P(Rules, VerbsInTheWrongOrderOrOnTheWrongMatrixThrow) {
   m->initialize(a);
   m->compute(a);
 
-  for (const double bad : {nan, std::numeric_limits<double>::infinity()}) {
-    HostBsr broken = matrixOn(pattern, 2, 59);
-    broken.values(5) = bad;
-    EXPECT_THROW(m->compute(copyTo<Device>(broken)), InvalidArgument);
-    EXPECT_FALSE(m->isComputed());
-  }
+  for (const double bad : {nan, std::numeric_limits<double>::infinity()})
+    for (Offset at = 0; at < a.numEntries() * 4; at += 5) {
+      HostBsr broken = matrixOn(pattern, 2, 59);
+      broken.values(at) = bad;
+      EXPECT_THROW(m->compute(copyTo<Device>(broken)), InvalidArgument) << at;
+      EXPECT_FALSE(m->isComputed());
+    }
 }
 
 /// Equal counts do not make equal patterns.

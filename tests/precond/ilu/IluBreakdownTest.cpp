@@ -120,6 +120,28 @@ TEST(IluBreakdown, OneBlockIsNamedInTheSingular) {
   }
 }
 
+/// Neither as pivots nor elsewhere, be the factors found level by level or by sweeps.
+TEST(IluBreakdown, NoPolicyTakesValuesThatAreNotFinite) {
+  const Pattern pattern = randomPattern(17, 3, 33);
+  for (const int bs : {1, 3})
+    for (const int sweeps : {0, 2})
+      for (const BreakdownPolicy policy :
+           {BreakdownPolicy::Fail, BreakdownPolicy::Shift, BreakdownPolicy::Replace}) {
+        IluParameters<Device> parameters;
+        parameters.factorization.sweeps = sweeps;
+        parameters.factorization.breakdown = policy;
+        Ilu<double, Device> ilu(parameters);
+        const HostBsr a = matrixOn(pattern, bs, 3);
+        for (const double bad :
+             {std::numeric_limits<double>::quiet_NaN(), -std::numeric_limits<double>::infinity()})
+          for (size_t at = 0; at < a.values.extent(0); at += 7) {
+            const HostBsr broken = matrixOn(pattern, bs, 3);
+            broken.values(at) = bad;
+            EXPECT_THROW(setUp(ilu, broken), InvalidArgument) << at;
+          }
+      }
+}
+
 /// [K B^T; B 0] with more than enough fill: the exact inverse, where the diagonal of A is zero, be
 /// the zeros stored or not.
 TEST(IluBreakdown, SaddlePointsNeedNoPolicy) {
