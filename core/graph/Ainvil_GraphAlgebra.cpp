@@ -36,11 +36,13 @@ struct FaultOfRow {
 
   KOKKOS_FUNCTION void operator()(Offset row, int& worst) const {
     const Offset begin = row_map(row), end = row_map(row + 1);
-    bool inside = true, ascends = true;
-    for (Offset e = begin; e < end; ++e)
-      inside = inside & (unsigned(entries(e)) < unsigned(num_cols));
+    bool ascends = true;
     for (Offset e = begin + 1; e < end; ++e)
       ascends = ascends & (entries(e - 1) < entries(e));
+    bool inside = begin == end || (entries(begin) >= 0 && entries(end - 1) < num_cols);
+    for (Offset e = begin; e < end && !ascends;
+         ++e) // else the first and the last column are bounds
+      inside = inside & (entries(e) >= 0) & (entries(e) < num_cols);
     const int fault = int(!inside   ? RowFault::Outside
                           : ascends ? RowFault::None
                                     : RowFault::Unsorted);

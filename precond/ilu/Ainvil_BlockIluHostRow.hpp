@@ -32,6 +32,23 @@ struct IluWorkRow {
         pivots(bs) {}
 };
 
+/// w_j -= l u_j for the columns j of a sparse row u, four at a time: as no column comes twice, four
+/// entries of w may be read before one is written.
+template <class Scalar>
+inline void subtractRow(Scalar* w, Scalar l, const Scalar* u, const Ordinal* columns,
+                        Ordinal length) {
+  Ordinal t = 0;
+  for (; t + 4 <= length; t += 4) {
+    Scalar four[4];
+    for (int m = 0; m < 4; ++m)
+      four[m] = w[columns[t + m]] - l * u[t + m];
+    for (int m = 0; m < 4; ++m)
+      w[columns[t + m]] = four[m];
+  }
+  for (; t < length; ++t)
+    w[columns[t]] -= l * u[t];
+}
+
 /// c -= a b for row-major blocks. The order of the sums is that of a product by hand.
 template <int BS, class Scalar>
 inline void subtractProduct(Scalar* c, const Scalar* a, const Scalar* b, int size) {
@@ -112,10 +129,16 @@ struct BlockIluHostRow {
         const Scalar l_ik = w[k];
         l_row[t] = l_ik;
         finite = finite && isFinite(l_ik);
-        if (eliminates && l_ik != Scalar(0))
-          forColumns(k, {l_columns + t + 1, l_columns + l_length},
-                     {u_columns, u_columns + u_length},
-                     [&](Ordinal j, Offset kj) { w[j] -= l_ik * u_read(kj); });
+        if (!eliminates || l_ik == Scalar(0))
+          continue;
+        const Offset begin = u_graph.row_map(k), end = u_graph.row_map(k + 1);
+        if (isMuchLonger(end - begin, l_length - t - 1 + u_length))
+          searchColumns(begin, end, {l_columns + t + 1, l_columns + l_length},
+                        {u_columns, u_columns + u_length},
+                        [&](Ordinal j, Offset kj) { w[j] -= l_ik * u_read(kj); });
+        else
+          subtractRow(w, l_ik, u_read.data() + begin, u_graph.entries.data() + begin,
+                      static_cast<Ordinal>(end - begin));
       }
       pivot_inverter.template invert<1>(i, 1, w + i, sizes, d_inverse, nullptr, nullptr);
       l_row[l_length - 1] = w[i];
@@ -142,13 +165,18 @@ struct BlockIluHostRow {
       for (int t = 0; eliminates && t + 1 < l_length; ++t) {
         const Ordinal k = l_columns[t];
         const Scalar* const l_ik = w + Offset(t) * bs2;
-        forColumns(k, {l_columns + t + 1, l_columns + l_length}, {u_columns, u_columns + u_length},
-                   [&](Ordinal j, Offset kj) {
-                     const int at = position[j];
-                     if (at >= 0)
-                       subtractProduct<BS>(w + Offset(at) * bs2, l_ik, u_read.data() + kj * bs2,
-                                           bs);
-                   });
+        const auto subtract = [&](Ordinal j, Offset kj) {
+          const int at = position[j];
+          if (at >= 0)
+            subtractProduct<BS>(w + Offset(at) * bs2, l_ik, u_read.data() + kj * bs2, bs);
+        };
+        const Offset begin = u_graph.row_map(k), end = u_graph.row_map(k + 1);
+        if (isMuchLonger(end - begin, l_length - t - 1 + u_length))
+          searchColumns(begin, end, {l_columns + t + 1, l_columns + l_length},
+                        {u_columns, u_columns + u_length}, subtract);
+        else
+          for (Offset kj = begin; kj < end; ++kj)
+            subtract(u_graph.entries(kj), kj);
       }
       for (int t = 0; t < l_length; ++t)
         position[l_columns[t]] = -1;
@@ -177,22 +205,20 @@ private:
     const Ordinal *first, *last;
   };
 
-  /// Calls use(j, e) for the entries e of row k of U, j their columns: for all, or only for those
-  /// in the columns `below` and `above` where these are so few that searching for them costs less.
+  /// Whether a row of U is so long that searching it for the `wanted` columns costs less than
+  /// walking through it.
+  static bool isMuchLonger(Offset length, Offset wanted) { return length > 16 * wanted; }
+
+  /// Calls use(j, e) for the entries e of [begin, end) of U in the columns j of `below` and
+  /// `above`.
   template <class Use>
-  void forColumns(Ordinal k, Columns below, Columns above, const Use& use) const {
-    const Offset begin = u_graph.row_map(k), end = u_graph.row_map(k + 1);
-    const Offset wanted = (below.last - below.first) + (above.last - above.first);
-    if (end - begin > 16 * wanted)
-      for (const Columns& columns : {below, above})
-        for (const Ordinal* j = columns.first; j < columns.last; ++j) {
-          const Offset e = findEntry(u_graph.entries, begin, end, *j);
-          if (e >= 0)
-            use(*j, e);
-        }
-    else
-      for (Offset e = begin; e < end; ++e)
-        use(u_graph.entries(e), e);
+  void searchColumns(Offset begin, Offset end, Columns below, Columns above, const Use& use) const {
+    for (const Columns& columns : {below, above})
+      for (const Ordinal* j = columns.first; j < columns.last; ++j) {
+        const Offset e = findEntry(u_graph.entries, begin, end, *j);
+        if (e >= 0)
+          use(*j, e);
+      }
   }
 };
 
