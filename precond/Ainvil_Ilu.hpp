@@ -56,6 +56,7 @@ protected:
   void doInitialize(const execution_space& exec, const Matrix& a) override;
   bool refusesNonFinite() const override { return parts_.factorization->refusesNonFinite(); }
   void doCompute(const execution_space& exec, const Matrix& a) override;
+  void doDiagnose(const execution_space& exec, const Matrix& a) override;
   void doApply(const execution_space& exec, MultiVectorArg<const Scalar, Device> x,
                MultiVectorArg<Scalar, Device> y, Trans trans) const override;
 

@@ -46,21 +46,28 @@ Preconditioner<Scalar, Device>::sorted(const execution_space& exec, const Matrix
 }
 
 template <class Scalar, class Device>
+void Preconditioner<Scalar, Device>::requireInitialized(const execution_space& exec,
+                                                        const char* verb, const Matrix& a) const {
+  if (!initialized_)
+    throw InvalidArgument(
+        message(verb, " was called before initialize(): call initialize() first"));
+  if (a.numRows() != num_rows_ || a.numEntries() != graph_.numEntries() ||
+      a.block_size != block_size_)
+    throw InvalidArgument(message(
+        verb, " got a matrix of ", a.numRows(), " block rows, ", a.numEntries(), " blocks of size ",
+        a.block_size, ", but initialize() saw ", num_rows_, ", ", graph_.numEntries(), " and ",
+        block_size_, ": initialize again when the pattern changes"));
+  if (!samePattern(exec, a.graph, graph_))
+    throw InvalidArgument(message(verb, " got a matrix of another pattern than initialize() saw: "
+                                        "initialize again when the pattern changes"));
+}
+
+template <class Scalar, class Device>
 void Preconditioner<Scalar, Device>::compute(const execution_space& exec, const Matrix& a) {
   detail::requireKokkos<execution_space>();
   ScopedRegion region("Ainvil::Preconditioner::compute");
   computed_ = false;
-  if (!initialized_)
-    throw InvalidArgument("compute() was called before initialize(): call initialize() first");
-  if (a.numRows() != num_rows_ || a.numEntries() != graph_.numEntries() ||
-      a.block_size != block_size_)
-    throw InvalidArgument(message(
-        "compute() got a matrix of ", a.numRows(), " block rows, ", a.numEntries(),
-        " blocks of size ", a.block_size, ", but initialize() saw ", num_rows_, ", ",
-        graph_.numEntries(), " and ", block_size_, ": initialize again when the pattern changes"));
-  if (!samePattern(exec, a.graph, graph_))
-    throw InvalidArgument("compute() got a matrix of another pattern than initialize() saw: "
-                          "initialize again when the pattern changes");
+  requireInitialized(exec, "compute()", a);
   if (!refusesNonFinite())
     detail::requireFiniteMatrix<Scalar, Device>(exec, a.values);
   report_.breakdowns = 0;
@@ -68,6 +75,16 @@ void Preconditioner<Scalar, Device>::compute(const execution_space& exec, const 
   report_.objection.clear();
   detail::reportingOutOfMemory("compute()", [&] { doCompute(exec, sorted(exec, a)); });
   computed_ = true;
+}
+
+template <class Scalar, class Device>
+void Preconditioner<Scalar, Device>::diagnose(const execution_space& exec, const Matrix& a) {
+  detail::requireKokkos<execution_space>();
+  ScopedRegion region("Ainvil::Preconditioner::diagnose");
+  if (!computed_)
+    throw InvalidArgument("diagnose() was called before compute(): call compute() first");
+  requireInitialized(exec, "diagnose()", a);
+  detail::reportingOutOfMemory("diagnose()", [&] { doDiagnose(exec, sorted(exec, a)); });
 }
 
 template <class Scalar, class Device>

@@ -93,6 +93,14 @@ public:
     apply(exec, asColumn(x), asColumn(y), trans, alpha, beta);
   }
 
+  /// Adds to the notes of the report what a set-up does without, because finding it takes passes of
+  /// its own: level sets of exact solves, what sweeps of a factorisation leave. `a` is the matrix
+  /// of the last compute(). Waits. \throws InvalidArgument before compute() or if the pattern
+  /// differs; OutOfMemory.
+  void diagnose(const execution_space& exec, const Matrix& a);
+  /// The same on the default instance.
+  void diagnose(const Matrix& a) { diagnose(execution_space(), a); }
+
   /// From now on initialize() and compute() call `progress` where they may take long, which is in
   /// the columns of Ainv: about a hundred times or more, from the thread that called them, between
   /// two launches. `done` may fall where steps have to be done again. What `progress` throws ends
@@ -115,6 +123,8 @@ protected:
   virtual bool refusesNonFinite() const { return false; }
   /// compute() likewise.
   virtual void doCompute(const execution_space& exec, const Matrix& a) = 0;
+  /// diagnose() likewise.
+  virtual void doDiagnose(const execution_space& /* exec */, const Matrix& /* a */) {}
   /// y = op(M^-1) x, of matching shapes.
   virtual void doApply(const execution_space& exec, MultiVectorArg<const Scalar, Device> x,
                        MultiVectorArg<Scalar, Device> y, Trans trans) const = 0;
@@ -129,6 +139,8 @@ protected:
   Report report_; ///< for the methods to write
 
 private:
+  /// Throws InvalidArgument unless initialize() saw the pattern of `a`; `verb` is what is called.
+  void requireInitialized(const execution_space& exec, const char* verb, const Matrix& a) const;
   Matrix sorted(const execution_space& exec, const Matrix& a);
 
   SetupProgress progress_;

@@ -42,7 +42,7 @@ struct FaultOfRow {
     bool inside = begin == end || (entries(begin) >= 0 && entries(end - 1) < num_cols);
     for (Offset e = begin; e < end && !ascends;
          ++e) // else the first and the last column are bounds
-      inside = inside & (entries(e) >= 0) & (entries(e) < num_cols);
+      inside = inside && entries(e) >= 0 && entries(e) < num_cols;
     const int fault = int(!inside   ? RowFault::Outside
                           : ascends ? RowFault::None
                                     : RowFault::Unsorted);

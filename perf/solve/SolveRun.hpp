@@ -106,6 +106,7 @@ private:
     }
     if (command_.repeat > 1)
       keepFastest(record.recompute_seconds, timed([&] { precond.compute(exec_, matrix_); }));
+    precond.diagnose(exec_, matrix_);
     record.factor_entries = report.factor_entries;
     record.factor_bytes = report.factor_bytes;
     record.breakdowns = report.breakdowns;

@@ -97,7 +97,7 @@ void studyFactor(const SweepsOptions& options, const LinearSystem& system, Resul
       ilu.initialize(exec, a, report);
       try {
         ilu.compute(exec, a, report);
-        residual = sweeps > 0 ? ilu.residual() : not_measured;
+        residual = sweeps > 0 ? ilu.residual(exec, a) : not_measured;
       } catch (const BreakdownError&) {
         break; // the times stay empty
       }

@@ -144,10 +144,8 @@ void BlockIlu<Scalar, Device>::initialize(const execution_space& exec, const Mat
     pivot_inverter_ = detail::PivotInverter<Scalar, Device>(
         exec, parameters_.breakdown, parameters_.shift,
         parameters_.pivot_tolerance * std::numeric_limits<Scalar>::epsilon(), a.numPointRows());
-    if (parameters_.sweeps > 0) {
+    if (parameters_.sweeps > 0)
       other_upper_ = values(upper, "Ainvil::other_upper");
-      row_residuals_ = allocate<double, Device>(exec, "Ainvil::row_residuals", n);
-    }
   });
   if (parameters_.sweeps == 0)
     report.phases.time(exec, "BlockIlu", "ilu_levels", [&] {
@@ -175,19 +173,10 @@ void BlockIlu<Scalar, Device>::compute(const execution_space& exec, const Matrix
     if (on_host && !all([](const auto& work) { return work.read_finite; }))
       detail::requireFiniteMatrix<Scalar, Device>(exec, a.values);
     pivot_inverter_.check(exec, report);
-    if (parameters_.sweeps > 0 || (on_host && all([](const auto& work) { return work.finite; })))
+    if (on_host && all([](const auto& work) { return work.finite; }))
       return;
     detail::requireFinite<Scalar, Device>(exec, lower_.matrix.values, "the factor L");
     detail::requireFinite<Scalar, Device>(exec, upper_.matrix.values, "the factor U");
-  });
-  if (parameters_.sweeps == 0)
-    return;
-  report.phases.time(exec, "BlockIlu", "ilu_residual", [&] {
-    residual_ = measureResidual(exec, a);
-    if (!(residual_ <= std::numeric_limits<double>::max()))
-      throw BreakdownError(message("the ", parameters_.sweeps, " sweeps of the factorisation ",
-                                   "overflow: factor level by level (iterative=0)"));
-    report.note(message("ilu_residual=", residual_));
   });
 }
 
@@ -264,16 +253,22 @@ void BlockIlu<Scalar, Device>::sweep(const execution_space& exec, const Matrix& 
 }
 
 template <class Scalar, class Device>
-double BlockIlu<Scalar, Device>::measureResidual(const execution_space& exec,
-                                                 const Matrix& a) const {
+double BlockIlu<Scalar, Device>::residual(const execution_space& exec, const Matrix& a) const {
   const double size = detail::norm<Scalar, Device>(exec, asColumn(a.values));
   if (size == 0)
     return 0;
-  detail::forEachRow(
-      exec, "Ainvil::BlockIlu[residual]", a.numRows(),
-      detail::teamsForRowsOf(a.graph, a.block_size * a.block_size),
-      ResidualRow<Scalar, Device>{a, lower_.matrix, upper_.matrix, size, row_residuals_});
-  return detail::norm<double, Device>(exec, asColumn(row_residuals_));
+  const auto of_rows = allocate<double, Device>(exec, "Ainvil::row_residuals", a.numRows());
+  detail::forEachRow(exec, "Ainvil::BlockIlu[residual]", a.numRows(),
+                     detail::teamsForRowsOf(a.graph, a.block_size * a.block_size),
+                     ResidualRow<Scalar, Device>{a, lower_.matrix, upper_.matrix, size, of_rows});
+  return detail::norm<double, Device>(exec, asColumn(of_rows));
+}
+
+template <class Scalar, class Device>
+void BlockIlu<Scalar, Device>::diagnose(const execution_space& exec, const Matrix& a,
+                                        Report& report) const {
+  if (parameters_.sweeps > 0)
+    report.note(message("ilu_residual=", residual(exec, a)));
 }
 
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \

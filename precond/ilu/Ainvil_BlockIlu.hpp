@@ -62,8 +62,12 @@ public:
 
   bool refusesNonFinite() const override { return on_host; }
 
-  /// ||(A - L U)_S||_F / ||A||_F on the pattern S of the factors, of the last compute by sweeps.
-  double residual() const override { return residual_; }
+  /// ||(A - L U)_S||_F / ||A||_F on the pattern S of the factors, for the matrix of the last
+  /// compute(): what sweeps leave. Waits. Cost: about a sweep; allocates a number a row.
+  double residual(const execution_space& exec, const Matrix& a) const;
+
+  /// With sweeps, that residual.
+  void diagnose(const execution_space& exec, const Matrix& a, Report& report) const override;
 
   const Factor& lower() const override { return lower_; }
   const Factor& upper() const override { return upper_; }
@@ -78,17 +82,13 @@ private:
   /// On a host: makes sure that every thread has one, for values to come.
   void addWorkRows(const execution_space& exec, const Matrix& a);
   void sweep(const execution_space& exec, const Matrix& a);
-  double measureResidual(const execution_space& exec, const Matrix& a) const;
 
   BlockIluParameters parameters_;
   TriangularFactor<Scalar, Device> lower_;
   TriangularFactor<Scalar, Device> upper_;
-  Ordinal longest_row_ = 0;   ///< of L and U together
-  OrderedRows<Device> order_; ///< without sweeps
-  // With sweeps: U of every other sweep, and residual norms by rows.
-  Kokkos::View<Scalar*, Device> other_upper_;
-  Kokkos::View<double*, Device> row_residuals_;
-  double residual_ = 0;
+  Ordinal longest_row_ = 0;                   ///< of L and U together
+  OrderedRows<Device> order_;                 ///< without sweeps
+  Kokkos::View<Scalar*, Device> other_upper_; ///< with sweeps, U of every other one
   detail::PivotInverter<Scalar, Device> pivot_inverter_;
   std::vector<detail::IluWorkRow<Scalar>> work_rows_; ///< on hosts, one a thread
 };

@@ -41,9 +41,9 @@ public:
   virtual const Factor& lower() const = 0; ///< L
   virtual const Factor& upper() const = 0; ///< U
 
-  /// ||(A - L U)_S||_F / ||A||_F on the pattern S of the factors, of the last compute; 0 where A =
-  /// L U holds there by construction.
-  virtual double residual() const { return 0; }
+  /// Notes in `report` what compute() does without: see Preconditioner::diagnose().
+  virtual void diagnose(const execution_space& /* exec */, const Matrix& /* a */,
+                        Report& /* report */) const {}
 
 protected:
   Factorization() = default;

@@ -60,6 +60,13 @@ void Ilu<Scalar, Device>::doCompute(const execution_space& exec, const Matrix& a
 }
 
 template <class Scalar, class Device>
+void Ilu<Scalar, Device>::doDiagnose(const execution_space& exec, const Matrix& a) {
+  factors().diagnose(exec, a, report_);
+  lowerSolver().diagnose(exec, factors().lower(), "lower_", report_);
+  upperSolver().diagnose(exec, factors().upper(), "upper_", report_);
+}
+
+template <class Scalar, class Device>
 void Ilu<Scalar, Device>::doApply(const execution_space& exec,
                                   MultiVectorArg<const Scalar, Device> x,
                                   MultiVectorArg<Scalar, Device> y, Trans trans) const {

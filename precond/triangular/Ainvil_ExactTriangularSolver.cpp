@@ -284,8 +284,17 @@ void ExactTriangularSolver<Storage, Scalar, Device>::compute(const execution_spa
       detail::roundDiagonalInto(exec, factor.diagonal_inverse, factor_.matrix.block_size,
                                 factor_.diagonal_inverse);
     });
-  if (order_.hasLevels())
-    report.note(message(prefix, "levels=", order_.levels().numLevels()));
+}
+
+template <class Storage, class Scalar, class Device>
+void ExactTriangularSolver<Storage, Scalar, Device>::diagnose(const execution_space& exec,
+                                                              const Factor& factor,
+                                                              const std::string& prefix,
+                                                              Report& report) const {
+  const int levels = order_.hasLevels()
+                         ? order_.levels().numLevels()
+                         : levelSets(exec, factor.matrix.graph, factor.uplo).numLevels();
+  report.note(message(prefix, "levels=", levels));
 }
 
 template <class Storage, class Scalar, class Device>

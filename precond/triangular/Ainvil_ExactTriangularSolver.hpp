@@ -31,6 +31,8 @@ public:
                   Report& report) override;
   void compute(const execution_space& exec, const Factor& factor, const std::string& prefix,
                Report& report) override;
+  void diagnose(const execution_space& exec, const Factor& factor, const std::string& prefix,
+                Report& report) const override;
   void apply(const execution_space& exec, MultiVectorArg<const Scalar, Device> x,
              MultiVectorArg<Scalar, Device> y, Trans trans) const override;
   Offset entries() const override;

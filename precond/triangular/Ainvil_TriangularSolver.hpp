@@ -32,6 +32,9 @@ public:
   /// Numeric phase: the values of T.
   virtual void compute(const execution_space& exec, const Factor& factor, const std::string& prefix,
                        Report& report) = 0;
+  /// Notes in the report what compute() does without: see Preconditioner::diagnose().
+  virtual void diagnose(const execution_space& /* exec */, const Factor& /* factor */,
+                        const std::string& /* prefix */, Report& /* report */) const {}
   /// y = op(T)^-1 x; x and y must not overlap. Asynchronous.
   virtual void apply(const execution_space& exec, MultiVectorArg<const Scalar, Device> x,
                      MultiVectorArg<Scalar, Device> y, Trans trans) const = 0;

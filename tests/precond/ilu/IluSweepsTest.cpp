@@ -26,17 +26,18 @@ TEST(IluSweeps, ApproachTheFactorsAndReachThemAfterAsManyAsLevels) {
         BlockIlu<double, Device> factors(parameters);
         factors.initialize(Exec(), on_device, report);
         factors.compute(Exec(), on_device, report);
-        EXPECT_NEAR(factors.residual(), denseResidual(factors, a), 1e-14);
-        EXPECT_LT(factors.residual(), before);
-        before = factors.residual();
+        const double residual = factors.residual(Exec(), on_device);
+        EXPECT_NEAR(residual, denseResidual(factors, a), 1e-14);
+        EXPECT_LT(residual, before);
+        before = residual;
         if (n == levels) {
-          EXPECT_LT(factors.residual(), 1e-15);
+          EXPECT_LT(residual, 1e-15);
           expectNear(toHost(factors.upper().matrix.values), toHost(exact.upper().matrix.values),
                      1e-13);
           expectNear(toHost(factors.lower().diagonal_inverse),
                      toHost(exact.lower().diagonal_inverse), 1e-13);
         } else {
-          EXPECT_GT(factors.residual(), 1e-12);
+          EXPECT_GT(residual, 1e-12);
         }
       }
     }
@@ -90,16 +91,40 @@ TEST(IluSweeps, ResidualKnowsNoScale) {
     const HostBsr scaled(a.graph, viewOf(toHost(a.values)), a.block_size);
     for (size_t i = 0; i < scaled.values.extent(0); ++i)
       scaled.values(i) *= scale;
-    IluParameters<Device> parameters = exactIlu();
-    parameters.factorization.sweeps = 1;
-    Ilu<double, Device> ilu(parameters);
-    setUp(ilu, scaled);
-    return ilu.factors().residual();
+    const DeviceBsr on_device = copyTo<Device>(scaled);
+    BlockIluParameters parameters;
+    parameters.sweeps = 1;
+    BlockIlu<double, Device> factors(parameters);
+    Report report;
+    factors.initialize(Exec(), on_device, report);
+    factors.compute(Exec(), on_device, report);
+    return factors.residual(Exec(), on_device);
   };
   const double expected = residualAt(1);
   EXPECT_GT(expected, 1e-6);
   EXPECT_NEAR(residualAt(0x1p-700), expected, 1e-14 * expected);
   EXPECT_NEAR(residualAt(0x1p+700), expected, 1e-14 * expected);
+}
+
+/// Passes that a set-up does without are taken when they are asked for.
+TEST(IluSweeps, TellWhatTheyLeaveWhenAsked) {
+  const HostBsr host = matrixOn(randomPattern(40, 6, 85), 3, 85);
+  const DeviceBsr a = copyTo<Device>(host);
+  IluParameters<Device> parameters = exactIlu();
+  parameters.factorization.sweeps = 1;
+  Ilu<double, Device> ilu(parameters);
+  EXPECT_THROW(ilu.diagnose(a), InvalidArgument);
+  ilu.initialize(a);
+  ilu.compute(a);
+  EXPECT_EQ(ilu.report().notes, "");
+  const DeviceBsr other = copyTo<Device>(matrixOn(randomPattern(40, 5, 86), 3, 85));
+  EXPECT_THROW(ilu.diagnose(other), InvalidArgument);
+  ilu.diagnose(a);
+  const std::string notes = ilu.report().notes;
+  ASSERT_EQ(notes.rfind("ilu_residual=", 0), 0u) << notes;
+  const auto& factors = dynamic_cast<const BlockIlu<double, Device>&>(ilu.factors());
+  EXPECT_NEAR(std::stod(notes.substr(13)), denseResidual(factors, host), 1e-6);
+  EXPECT_NE(notes.find("lower_levels="), std::string::npos) << notes;
 }
 
 TEST(IluSweeps, CountThePivotsOfTheLastSweep) {
