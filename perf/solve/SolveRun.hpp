@@ -73,14 +73,17 @@ private:
         progress_.show(message(record.precond, ": iteration ", iteration, ", relative residual ",
                                rel_residual));
     };
-    // Only where somebody sees it: for the numbers kernels are cut into pieces.
+    // Only where somebody sees it: for the numbers kernels are cut into pieces. The first number of
+    // a phase is shown at once, however short the phase.
     if (progress_.isActive())
-      precond.setProgress(
-          [this, name = record.precond](const char* phase, Offset done, Offset total) {
-            throwIfInterrupted();
-            if (progress_.isDue())
-              progress_.show(message(name, ": setup, ", done, " of ", total, " ", phase));
-          });
+      precond.setProgress([this, name = record.precond, shown = std::string()](
+                              const char* phase, Offset done, Offset total) mutable {
+        throwIfInterrupted();
+        if (shown == phase && !progress_.isDue())
+          return;
+        progress_.show(message(name, ": setup, ", done, " of ", total, " ", phase));
+        shown = phase;
+      });
     const auto solver = createSolver<Scalar, Device>(command_.solver, options);
     for (int repetition = 0; repetition < command_.repeat; ++repetition) {
       setUp(precond, record);
