@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "Ainvil_KokkosKernelsPreconditioner.hpp"
+#include "kokkoskernels/Ainvil_KokkosKernelsPreconditioner.hpp"
 
 // Kokkos Kernels before 4.0 has no solvers, and there is nothing to test.
 #if __has_include(<KokkosSparse_Preconditioner.hpp>)
