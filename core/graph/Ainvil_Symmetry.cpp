@@ -43,8 +43,10 @@ void detail::requireSymmetric(const typename Device::execution_space& exec,
       found, Kokkos::Min<Ordinal>(first));
   compat::fence(exec, "Ainvil::requireSymmetric");
   if (found > 0)
-    throw InvalidArgument(message(method, " needs a symmetric matrix, but ", found,
-                                  " blocks differ from their mirror image, the first in ",
+    throw InvalidArgument(message(method, " needs a symmetric matrix, but ",
+                                  found == 1 ? "1 block differs from its mirror image, in "
+                                             : message(found, " blocks differ from their mirror "
+                                                              "image, the first in "),
                                   counted("block row", first), ": ", advice));
 }
 

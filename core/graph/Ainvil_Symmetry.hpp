@@ -13,6 +13,8 @@ namespace detail {
 template <class Scalar, class Device>
 KOKKOS_INLINE_FUNCTION double blockNorm(const BsrMatrix<Scalar, Device>& a, Offset e) {
   const int bs2 = a.block_size * a.block_size;
+  if (bs2 == 1)
+    return compat::math::fabs(double(a.values(e)));
   return safeNorm([&](const auto& f) {
     for (int k = 0; k < bs2; ++k)
       f(a.values(e * bs2 + k));

@@ -98,4 +98,30 @@ TYPED_TEST(Symmetry, NeedsBothImages) {
   EXPECT_NE(this->refusalOf(a).find("2 blocks"), std::string::npos);
 }
 
+/// An entry that is stored on one side of the diagonal only counts as long as it is not zero.
+TYPED_TEST(Symmetry, OfEntriesWithoutAnImage) {
+  // lower at (1, 0), upper at (0, 1), and alone at (2, 1) or, above the diagonal, at (1, 2).
+  const auto refusal = [&](TypeParam lower, TypeParam upper, TypeParam alone, bool below) {
+    const std::vector<Offset> row_map = {0, 2, below ? 4 : 5, 7, 9};
+    const std::vector<Ordinal> entries = below ? std::vector<Ordinal>{0, 1, 0, 1, 1, 2, 3, 2, 3}
+                                               : std::vector<Ordinal>{0, 1, 0, 1, 2, 2, 3, 2, 3};
+    const std::vector<TypeParam> values = {4, upper, lower, 4, alone, 4, 1, 1, 4};
+    Kokkos::View<Offset*, HostDevice> map("Test::row_map", row_map.size());
+    Kokkos::View<Ordinal*, HostDevice> columns("Test::entries", entries.size());
+    Kokkos::View<TypeParam*, HostDevice> scalars("Test::values", values.size());
+    std::copy(row_map.begin(), row_map.end(), map.data());
+    std::copy(entries.begin(), entries.end(), columns.data());
+    std::copy(values.begin(), values.end(), scalars.data());
+    return this->refusalOf({Graph<HostDevice>(4, 4, map, columns), scalars, 1});
+  };
+  for (const bool below : {true, false}) {
+    EXPECT_EQ(refusal(1, 1, 0, below), "");
+    const std::string row = below ? "in block row 3 " : "in block row 2 ";
+    EXPECT_NE(refusal(1, 1, 2, below).find("1 block differs from its mirror image, " + row),
+              std::string::npos)
+        << refusal(1, 1, 2, below);
+    EXPECT_NE(refusal(1, 2, 0, below).find("2 blocks"), std::string::npos);
+  }
+}
+
 } // namespace
