@@ -83,13 +83,15 @@ struct WriteColumn {
 };
 
 /// The graph of the entries of `graph` with keep(row, e), in their order; if wanted, where they
-/// come from.
+/// come from. Where all are kept, and nobody wants that, it is `graph` itself.
 template <class Device, class Keep>
 PermutedGraph<Device> select(const typename Device::execution_space& exec,
                              const Graph<Device>& graph, const Keep& keep, bool with_source) {
   const auto row_map =
       allocate<Offset, Device>(exec, "Ainvil::row_map", size_t(graph.num_rows) + 1);
   const Offset total = countSelected(exec, graph, keep, row_map);
+  if (total == graph.numEntries() && !with_source)
+    return {graph, {}};
   const auto entries = allocate<Ordinal, Device>(exec, "Ainvil::entries", total);
   Kokkos::View<Offset*, Device> source;
   if (with_source)

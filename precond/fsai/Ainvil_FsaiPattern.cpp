@@ -19,28 +19,35 @@ using detail::forLanes;
 using detail::joinLanes;
 using detail::Range;
 
+/// sqrt(||A_ii||_F)
 template <class Scalar, class Device>
-Kokkos::View<double*, Device> diagonalNorms(const typename Device::execution_space& exec,
-                                            const BsrMatrix<Scalar, Device>& a) {
+Kokkos::View<double*, Device> diagonalScales(const typename Device::execution_space& exec,
+                                             const BsrMatrix<Scalar, Device>& a) {
   using Exec = typename Device::execution_space;
-  const auto norms = allocate<double, Device>(exec, "Ainvil::diagonal_norms", a.numRows());
+  const auto scales = allocate<double, Device>(exec, "Ainvil::diagonal_scales", a.numRows());
   Kokkos::parallel_for(
-      "Ainvil::diagonalNorms", Range<Exec>(exec, 0, a.numRows()),
-      KOKKOS_LAMBDA(const Offset i) { norms(i) = diagonalNorm(a, i); });
-  return norms;
+      "Ainvil::diagonalScales", Range<Exec>(exec, 0, a.numRows()),
+      KOKKOS_LAMBDA(const Offset i) { scales(i) = compat::math::sqrt(diagonalNorm(a, i)); });
+  return scales;
 }
 
 template <class Scalar, class Device>
 struct KeepLarge {
   BsrMatrix<Scalar, Device> a;
-  Kokkos::View<const double*, Device> norms;
+  Kokkos::View<const double*, Device> scales; ///< of the diagonal
   double tau;
 
   KOKKOS_FUNCTION bool operator()(Ordinal row, Offset e) const {
     const Ordinal column = a.graph.entries(e);
-    return column == row || blockNorm(a, e) > tau * compat::math::sqrt(norms(row)) *
-                                                  compat::math::sqrt(norms(column));
+    return column == row || blockNorm(a, e) > tau * scales(row) * scales(column);
   }
+};
+
+template <class Device>
+struct KeepLower {
+  Graph<Device> a;
+
+  KOKKOS_FUNCTION bool operator()(Ordinal row, Offset e) const { return a.entries(e) <= row; }
 };
 
 /// Sorted lists of row i of Low(B A): row j of A up to column i, for the j of row i of B.
@@ -85,7 +92,7 @@ template <class Scalar, class Device>
 WeightedGraph<Device> couplings(const typename Device::execution_space& exec,
                                 const BsrMatrix<Scalar, Device>& a, const Graph<Device>& part) {
   using Exec = typename Device::execution_space;
-  const auto norms = diagonalNorms(exec, a);
+  const auto scales = diagonalScales(exec, a);
   const auto weights = allocate<float, Device>(exec, "Ainvil::Fsai::weights", part.numEntries());
   Kokkos::parallel_for(
       "Ainvil::Fsai[couplings]", Range<Exec>(exec, 0, part.num_rows),
@@ -95,8 +102,7 @@ WeightedGraph<Device> couplings(const typename Device::execution_space& exec,
           const Offset at =
               findEntry(a.graph.entries, a.graph.row_map(i), a.graph.row_map(i + 1), j);
           const double norm = at < 0 ? 0.0 : blockNorm(a, at); // a diagonal that A lacks
-          const double weight =
-              norm / (compat::math::sqrt(norms(i)) * compat::math::sqrt(norms(j)));
+          const double weight = norm / (scales(i) * scales(j));
           weights(e) = weight < 1 ? static_cast<float>(weight) : 1.0f;
         }
       });
@@ -211,14 +217,16 @@ Graph<Device> identity(const typename Device::execution_space& exec, Ordinal n) 
 template <class Scalar, class Device>
 Graph<Device> detail::sparsified(const typename Device::execution_space& exec,
                                  const BsrMatrix<Scalar, Device>& a, double tau) {
-  return selectEntries(exec, a.graph, KeepLarge<Scalar, Device>{a, diagonalNorms(exec, a), tau});
+  return selectEntries(exec, a.graph, KeepLarge<Scalar, Device>{a, diagonalScales(exec, a), tau});
 }
 
 template <class Device>
 Graph<Device> detail::lowerPower(const typename Device::execution_space& exec,
                                  const Graph<Device>& a, int power) {
-  Graph<Device> b = identity<Device>(exec, a.num_rows);
-  for (int k = 0; k < power; ++k) {
+  if (power == 0)
+    return identity<Device>(exec, a.num_rows);
+  Graph<Device> b = selectEntries(exec, a, KeepLower<Device>{a}); // Low(I A)
+  for (int k = 1; k < power; ++k) {
     const Offset before = b.numEntries();
     b = lowerProduct<Device>(exec, b, a);
     if (b.numEntries() == before) // B_k is part of B_{k+1}, because A has its diagonal
