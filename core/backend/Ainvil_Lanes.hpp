@@ -44,6 +44,16 @@ struct SimdOf {
         v *= a;
       return b;
     }
+    friend Type operator*(const Type& a, Type b) {
+      for (std::size_t i = 0; i < simd_bytes / sizeof(T); ++i)
+        b.value[i] *= a.value[i];
+      return b;
+    }
+    Type& operator+=(const Type& b) {
+      for (std::size_t i = 0; i < simd_bytes / sizeof(T); ++i)
+        value[i] += b.value[i];
+      return *this;
+    }
     Type& operator-=(const Type& b) {
       for (std::size_t i = 0; i < simd_bytes / sizeof(T); ++i)
         value[i] -= b.value[i];

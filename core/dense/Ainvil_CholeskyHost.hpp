@@ -17,10 +17,22 @@ namespace detail {
 /// other. A block is held by columns, x_k = (L_ik for all i of the block), so that the rows are
 /// independent lanes and compilers vectorise without leave to reorder:
 ///   x_j = (x_j - sum over k < j of L_jk x_k) / L_jj,  L_jk a scalar.
+/// Where it is told in which column each row begins, the zeros before are left out (George and Liu,
+/// Computer Solution of Large Sparse Positive Definite Systems (1981), chapter 4).
 template <class Scalar>
 class HostCholesky {
 public:
-  HostCholesky(int n, Scalar* packed) : n_(n), packed_(packed) {}
+  /// Row i begins in column starts[i], with zeros in `packed` before, or is full if `starts` is
+  /// null. All rows of a block are made to begin in the first of these columns, at a multiple of
+  /// the tile.
+  HostCholesky(int n, Scalar* packed, int* starts = nullptr)
+      : n_(n), packed_(packed), starts_(starts) {
+    for (int begin = 0; starts != nullptr && begin < n; begin += lanes) {
+      int* const end = starts + std::min(n, begin + lanes);
+      const int start = *std::min_element(starts + begin, end) / tile * tile;
+      std::fill(starts + begin, end, start);
+    }
+  }
 
   int factor() {
     for (int first = 0; first < n_; first += panel)
@@ -63,46 +75,51 @@ private:
   /// Rows past the last one repeat it.
   Scalar* row(int i) const { return packed_ + packedRow(Index(i < n_ ? i : n_ - 1)); }
 
+  /// Where row i of L begins.
+  int start(int i) const { return starts_ == nullptr ? 0 : starts_[i < n_ ? i : n_ - 1]; }
+
   int factorBlock(int first, int begin) {
     const bool diagonal = begin < first + panel;
     const int before = diagonal ? begin - first : panel;
     const int columns = diagonal ? before + lanes : before;
-    load(begin, first, before, block_);
+    const int empty = std::min(std::max(start(begin) - first, 0), before); // columns of the panel
+    load(begin, first, empty, before, block_);
     if (diagonal)
       loadTriangle(begin, block_ + before);
-    for (int k = 0; k < first; k += panel) {
-      load(begin, k, panel, earlier_);
-      for (int j = 0; j < columns; j += tile)
-        update(first + j, k, panel, earlier_, block_ + j);
+    for (int k = start(begin) / panel * panel; k < first; k += panel) {
+      const int from = std::max(start(begin) - k, 0);
+      load(begin, k, from, panel, earlier_);
+      for (int j = empty; j < columns; j += tile)
+        update(first + j, k, from, panel, earlier_, block_ + j);
     }
-    for (int j = 0; j < before; j += tile) {
-      update(first + j, first, j, block_, block_ + j);
+    for (int j = empty; j < before; j += tile) {
+      update(first + j, first, empty, j, block_, block_ + j);
       solve(first + j, block_ + j);
     }
-    store(begin, first, before);
+    store(begin, first, empty, before);
     if (!diagonal)
       return 0;
     // The rows just stored are those of L that the block's own triangle needs.
     for (int j = before; j < columns; j += tile)
-      update(first + j, first, before, block_, block_ + j);
+      update(first + j, first, empty, before, block_, block_ + j);
     const int bad = factorTriangle(block_ + before, std::min(lanes, n_ - begin));
     storeTriangle(begin, block_ + before);
     return bad == 0 ? 0 : begin + bad;
   }
 
-  /// The columns k .. k + count - 1 of the rows from `begin` on, and back.
-  void load(int begin, int k, int count, Column* to) const {
-    const Scalar* from[lanes];
+  /// The columns k + m, from <= m < end, of the rows from `begin` on, and back.
+  void load(int begin, int k, int from, int end, Column* to) const {
+    const Scalar* rows[lanes];
     for (int r = 0; r < lanes; ++r)
-      from[r] = row(begin + r) + k;
-    for (int m = 0; m < count; ++m)
+      rows[r] = row(begin + r) + k;
+    for (int m = from; m < end; ++m)
       for (int r = 0; r < lanes; ++r)
-        to[m].lane[r] = from[r][m];
+        to[m].lane[r] = rows[r][m];
   }
-  void store(int begin, int k, int count) const {
+  void store(int begin, int k, int from, int end) const {
     for (int r = 0; r < lanes && begin + r < n_; ++r) {
       Scalar* to = row(begin + r) + k;
-      for (int m = 0; m < count; ++m)
+      for (int m = from; m < end; ++m)
         to[m] = block_[m].lane[r];
     }
   }
@@ -122,8 +139,8 @@ private:
     }
   }
 
-  /// y_c -= sum over m < count of L_{j + c, k + m} x_m for c < tile.
-  void update(int j, int k, int count, const Column* x, Column* y) const {
+  /// y_c -= sum over from <= m < end of L_{j + c, k + m} x_m for c < tile.
+  void update(int j, int k, int from, int end, const Column* x, Column* y) const {
     const Scalar* left[tile];
     Simd rest[tile][2];
     for (int c = 0; c < tile; ++c) {
@@ -131,7 +148,7 @@ private:
       for (int h = 0; h < 2; ++h)
         rest[c][h] = y[c].half(h);
     }
-    for (int m = 0; m < count; ++m) {
+    for (int m = std::max(from, start(j) - k); m < end; ++m) {
       const Simd x_m[2] = {x[m].half(0), x[m].half(1)};
       for (int c = 0; c < tile; ++c)
         for (int h = 0; h < 2; ++h)
@@ -168,6 +185,7 @@ private:
 
   const int n_;
   Scalar* const packed_;
+  int* const starts_;
   Column block_[panel + lanes]; ///< the rows at hand, columns of the panel
   Column earlier_[panel];       ///< the same rows, columns of a panel before
 };
