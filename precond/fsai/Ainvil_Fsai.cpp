@@ -89,8 +89,8 @@ void Fsai<Scalar, Device>::doInitialize(const execution_space& exec, const Matri
   report_.phases.time(exec, "Fsai", "plan", [&] {
     values_ = allocate<Scalar, Device>(exec, "Ainvil::Fsai::values", pattern_.numEntries() * bs2);
     info_ = allocate<int, Device>(exec, "Ainvil::Fsai::info", n);
-    solver_ =
-        detail::FsaiRowSolver<Scalar, Device>(exec, pattern_, block_size_, parameters_.chunk_bytes);
+    solver_ = detail::FsaiRowSolver<Scalar, Device>(
+        exec, pattern_, block_size_, parameters_.chunk_bytes, {}, parameters_.filter);
     detail::workspaceOf(exec, intermediate_, a.numPointRows(), 1);
   });
   if (isFiltered()) {
@@ -188,10 +188,7 @@ void Fsai<Scalar, Device>::solveRows(const execution_space& exec, const Matrix& 
 /// that follows from the graph is found anew.
 template <class Scalar, class Device>
 void Fsai<Scalar, Device>::filterRows(const execution_space& exec, const Matrix& a) {
-  using Row = detail::FsaiFilterRow<Scalar, Device>;
-  detail::forEachRow(exec, "Ainvil::Fsai[filter]", pattern_.num_rows,
-                     detail::teamsForRowsOf(pattern_),
-                     Row{a, pattern_, values_, parameters_.filter}, Row::scratchBytes(block_size_));
+  solver_.filterRows(exec, a, values_);
   const detail::KeepNonzero<Scalar, Device> keep{pattern_.row_map, values_,
                                                  block_size_ * block_size_};
   const Offset total = detail::countSelected(exec, pattern_, keep, next_row_map_);

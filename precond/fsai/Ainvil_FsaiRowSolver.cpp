@@ -2,8 +2,10 @@
 #include "fsai/Ainvil_FsaiRowSolver.hpp"
 
 #include "dense/Ainvil_CholeskyRun.hpp"
-#include "fsai/Ainvil_FsaiRows.hpp"
+#include "fsai/Ainvil_FsaiHostRows.hpp"
 #include "product/Ainvil_LongRows.hpp"
+
+#include <atomic>
 
 namespace ainvil {
 namespace {
@@ -27,23 +29,56 @@ Kokkos::View<Ordinal*, Device> systemSizes(const typename Device::execution_spac
   return sizes;
 }
 
+/// body(thread, first, end) for chunks of rows, which threads take until none is left, so that long
+/// rows are levelled out. Waits.
+template <class Exec, class Body>
+void runOnHost(const Exec& exec, Ordinal num_rows, int threads, const Body& body) {
+  const Offset chunk = std::max(1, std::min(32, num_rows / (8 * std::max(1, threads))));
+  std::atomic<Offset> next(0);
+  Kokkos::parallel_for("Ainvil::Fsai[cholesky]", Kokkos::RangePolicy<Exec>(exec, 0, threads),
+                       [&](const int t) {
+                         for (Offset row = chunk * next++; row < num_rows; row = chunk * next++)
+                           body(t, static_cast<Ordinal>(row),
+                                static_cast<Ordinal>(std::min(row + chunk, Offset(num_rows))));
+                       });
+  compat::fence(exec, "Ainvil::Fsai[cholesky]");
+}
+
 } // namespace
 
 template <class Scalar, class Device>
 detail::FsaiRowSolver<Scalar, Device>::FsaiRowSolver(
     const execution_space& exec, const Graph<Device>& pattern, int block_size, Offset chunk_bytes,
-    const Kokkos::View<const char*, Device>& active)
-    : pattern_(pattern) {
-  const Offset largest = Offset(longestRow(exec, pattern)) * block_size;
+    const Kokkos::View<const char*, Device>& active, double filter)
+    : pattern_(pattern), active_(active), filter_(filter) {
+  const Ordinal longest = longestRow(exec, pattern);
+  const Offset largest = Offset(longest) * block_size;
   if (largest > largest_cholesky)
     throw InvalidArgument(message("fsai needs a local system of ", largest,
                                   " unknowns, but can solve up to ", largest_cholesky,
                                   ": take a sparser pattern by power, tau or max-row"));
-  const auto sizes = systemSizes(exec, pattern, block_size, active);
-  chunks_.assign(1, {0, BatchedCholesky<Scalar, Device>(exec, sizes)});
-  const Offset largest_inside = chunks_[0].cholesky.largestInScratch();
-  if (largest > largest_inside)
-    plan(exec, sizes, chunk_bytes);
+  if constexpr (compat::IsGpu<execution_space>::value) {
+    const auto sizes = systemSizes(exec, pattern, block_size, active);
+    chunks_.assign(1, {0, BatchedCholesky<Scalar, Device>(exec, sizes)});
+    if (largest > chunks_[0].cholesky.largestInScratch())
+      plan(exec, sizes, chunk_bytes);
+  } else {
+    planOnHost(exec, longest, block_size, chunk_bytes);
+  }
+}
+
+template <class Scalar, class Device>
+void detail::FsaiRowSolver<Scalar, Device>::planOnHost(const execution_space& exec, Ordinal longest,
+                                                       int block_size, Offset chunk_bytes) {
+  const Offset largest = Offset(longest) * block_size;
+  const Offset bytes = std::max<Offset>(1, packedRow(largest) * Offset(sizeof(Scalar)));
+  const Offset threads =
+      std::min<Offset>(exec.concurrency(), std::max<Offset>(1, chunk_bytes / bytes));
+  reportingOutOfMemory("Ainvil::Fsai::work", [&] {
+    work_rows_ = std::make_shared<std::vector<FsaiWorkRows<Scalar>>>();
+    for (Offset t = 0; t < threads && pattern_.num_rows > 0; ++t)
+      work_rows_->emplace_back(pattern_.num_cols, longest, block_size);
+  });
 }
 
 /// Systems beyond scratch memory get places in the chunk's memory, one after the other; where they
@@ -93,10 +128,34 @@ void detail::FsaiRowSolver<Scalar, Device>::run(const execution_space& exec,
                                                 const Kokkos::View<Scalar*, Device>& values,
                                                 const Kokkos::View<int*, Device>& info,
                                                 double shift) const {
-  for (const Chunk& chunk : chunks_)
-    chunk.cholesky.run(exec, "Ainvil::Fsai[cholesky]",
-                       FsaiSystems<Scalar, Device>{a, pattern_, values, info, chunk.first,
-                                                   Scalar(shift), memory_, homes_});
+  FsaiSystems<Scalar, Device> systems{a, pattern_, values, info, 0, Scalar(shift), memory_, homes_};
+  if constexpr (compat::IsGpu<execution_space>::value) {
+    for (const Chunk& chunk : chunks_) {
+      systems.first = chunk.first;
+      chunk.cholesky.run(exec, "Ainvil::Fsai[cholesky]", systems);
+    }
+  } else {
+    const auto launch = [&](auto size) {
+      runOnHost(exec, pattern_.num_rows, static_cast<int>(work_rows_->size()),
+                FsaiHostRows<decltype(size)::value, Scalar, Device>{systems, active_.data(),
+                                                                    filter_, work_rows_->data()});
+    };
+    if (a.block_size == 1)
+      launch(std::integral_constant<int, 1>());
+    else
+      launch(std::integral_constant<int, 0>());
+  }
+}
+
+template <class Scalar, class Device>
+void detail::FsaiRowSolver<Scalar, Device>::filterRows(
+    const execution_space& exec, const BsrMatrix<Scalar, Device>& a,
+    const Kokkos::View<Scalar*, Device>& values) const {
+  if constexpr (compat::IsGpu<execution_space>::value) {
+    using Row = FsaiFilterRow<Scalar, Device>;
+    forEachRow(exec, "Ainvil::Fsai[filter]", pattern_.num_rows, teamsForRowsOf(pattern_),
+               Row{a, pattern_, values, filter_}, Row::scratchBytes(a.block_size));
+  }
 }
 
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \

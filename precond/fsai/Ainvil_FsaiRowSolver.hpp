@@ -6,13 +6,19 @@
 #include "Ainvil_BatchedCholesky.hpp"
 #include "Ainvil_BsrMatrix.hpp"
 
+#include <memory>
 #include <vector>
 
 namespace ainvil {
 namespace detail {
 
-/// Computes G on one pattern for matrices with one graph, see Fsai. Local systems beyond scratch
-/// memory get places in the memory of a chunk; chunks are worked on one after the other.
+template <class Scalar>
+struct FsaiWorkRows;
+
+/// Computes G on one pattern for matrices with one graph, see Fsai. On GPUs the local systems are a
+/// BatchedCholesky; those beyond scratch memory get places in the memory of a chunk, and chunks are
+/// worked on one after the other. On hosts a thread takes some rows at a time, see FsaiHostRows;
+/// as many threads as have room in the memory of a chunk, one at least.
 template <class Scalar, class Device>
 class FsaiRowSolver {
 public:
@@ -20,16 +26,23 @@ public:
 
   FsaiRowSolver() = default;
   /// Plans for a lower triangular pattern with its diagonal. Rows with active(i) == 0 are left out;
-  /// none is if `active` is empty. Waits.
+  /// none is if `active` is empty. `filter` is that of filterRows(). Waits.
   FsaiRowSolver(const execution_space& exec, const Graph<Device>& pattern, int block_size,
-                Offset chunk_bytes, const Kokkos::View<const char*, Device>& active = {});
+                Offset chunk_bytes, const Kokkos::View<const char*, Device>& active = {},
+                double filter = 0);
 
   /// values <- G, info(i) <- 0, or the pivot of a local system at which its factorisation failed:
   /// such a row is that of its pivot block alone. With shift > 0 the systems that info counts as
-  /// failed get (1 + shift) times their diagonal. Of rows left out only info is written, as 0.
+  /// failed get (1 + shift) times their diagonal; the other rows are there from the run before. Of
+  /// rows left out only info is written, as 0.
   void run(const execution_space& exec, const BsrMatrix<Scalar, Device>& a,
            const Kokkos::View<Scalar*, Device>& values, const Kokkos::View<int*, Device>& info,
            double shift = 0) const;
+
+  /// The post-filter of all rows, see FsaiFilterRow, behind the last run. What it drops becomes
+  /// zero. On hosts run() has done it already.
+  void filterRows(const execution_space& exec, const BsrMatrix<Scalar, Device>& a,
+                  const Kokkos::View<Scalar*, Device>& values) const;
 
 private:
   struct Chunk {
@@ -39,8 +52,14 @@ private:
 
   void plan(const execution_space& exec, const Kokkos::View<Ordinal*, Device>& sizes,
             Offset chunk_bytes);
+  void planOnHost(const execution_space& exec, Ordinal longest, int block_size, Offset chunk_bytes);
 
   Graph<Device> pattern_;
+  Kokkos::View<const char*, Device> active_;
+  double filter_ = 0;
+  // On hosts:
+  std::shared_ptr<std::vector<FsaiWorkRows<Scalar>>> work_rows_; ///< one a thread
+  // On GPUs:
   std::vector<Chunk> chunks_;
   Kokkos::View<Scalar*, Device> memory_; ///< of a chunk
   Kokkos::View<Offset*, Device> homes_;  ///< of each row in it

@@ -169,19 +169,43 @@ struct FsaiFilterRow {
     return sum;
   }
 
-  template <class Member>
-  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal row, void* scratch) const {
-    using Kokkos::ThreadVectorRange;
-    const int bs = a.block_size, bs2 = bs * bs;
+  /// The row with its limit; sum(f) is the sum of f(p) over the blocks p of its pattern.
+  template <class Sum>
+  KOKKOS_FUNCTION Row rowOf(Ordinal row, const Sum& sum) const {
     Row g;
     g.begin = pattern.row_map(row);
     g.end = pattern.row_map(row + 1);
-    const int length = static_cast<int>(g.end - g.begin);
-    double total = 0;
-    Kokkos::parallel_reduce(
-        ThreadVectorRange(member, length),
-        [&](const int p, double& sum) { sum += squaredNorm(g.begin + p); }, total);
-    g.limit = filter * filter * total;
+    g.limit = filter * filter * sum([&](const int p) { return squaredNorm(g.begin + p); });
+    return g;
+  }
+
+  /// Block e of the row becomes zero or, from the left, C^-1 times itself, C^-1 being c.
+  KOKKOS_FUNCTION void scaleOrDrop(const Row& g, Offset e, const Scalar* c) const {
+    const int bs = a.block_size;
+    Scalar* block = values.data() + e * bs * bs;
+    const bool drop = isDropped(g, e);
+    // Last row first: those above it are still needed.
+    for (int r = bs - 1; r >= 0; --r)
+      for (int column = 0; column < bs; ++column) {
+        Scalar sum = 0;
+        for (int s = 0; s <= r && !drop; ++s)
+          sum += c[r * bs + s] * block[s * bs + column];
+        block[r * bs + column] = sum;
+      }
+  }
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal row, void* scratch) const {
+    using Kokkos::ThreadVectorRange;
+    const int bs = a.block_size;
+    const int length = static_cast<int>(pattern.row_map(row + 1) - pattern.row_map(row));
+    const Row g = rowOf(row, [&](const auto& squaredNormOf) {
+      double total = 0;
+      Kokkos::parallel_reduce(
+          ThreadVectorRange(member, length),
+          [&](const int p, double& sum) { sum += squaredNormOf(p); }, total);
+      return total;
+    });
     int dropped = 0;
     Kokkos::parallel_reduce(
         ThreadVectorRange(member, length),
@@ -206,18 +230,7 @@ struct FsaiFilterRow {
     Kokkos::single(Kokkos::PerThread(member), [&]() { invertCholeskyFactor(c, bs); });
     // Joins the lanes after the one that inverted; then a lane a block.
     joinLanes(member);
-    forLanes(member, length, [&](const int p) {
-      Scalar* block = values.data() + (g.begin + p) * bs2;
-      const bool drop = isDropped(g, g.begin + p);
-      // Last row first: those above it are still needed.
-      for (int r = bs - 1; r >= 0; --r)
-        for (int column = 0; column < bs; ++column) {
-          Scalar sum = 0;
-          for (int s = 0; s <= r && !drop; ++s)
-            sum += c[r * bs + s] * block[s * bs + column];
-          block[r * bs + column] = sum;
-        }
-    });
+    forLanes(member, length, [&](const int p) { scaleOrDrop(g, g.begin + p, c); });
   }
 };
 
