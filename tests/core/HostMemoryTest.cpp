@@ -7,6 +7,7 @@
 
 #include "Ainvil_Cg.hpp"
 #include "Ainvil_Gmres.hpp"
+#include "Ainvil_GraphAlgebra.hpp"
 #include "Ainvil_Ordering.hpp"
 #include "Ainvil_Partition.hpp"
 #include "gallery/Ainvil_Gallery.hpp"
@@ -60,6 +61,7 @@ TEST(HostMemory, ItsEndIsAnErrorOfTheLibrary) {
       {"reverseCuthillMcKee", 1, [&] { reverseCuthillMcKee(a.graph); }},
       {"nestedDissection", 3, [&] { nestedDissection(a.graph); }},
       {"partition", 2, [&] { partition(a.graph, 800); }},
+      {"fillPattern", 3, [&] { fillPattern(HostDevice::execution_space(), a.graph, 20); }},
       {"makeProblem", 1, [&] { makeProblem("euler:300"); }},
       {"cg", 1, [&] { Cg<double, DefaultDevice>(options).solve(exec, op, nullptr, b, x); }},
       {"gmres", 1, [&] { Gmres<double, DefaultDevice>(options).solve(exec, op, nullptr, b, x); }},

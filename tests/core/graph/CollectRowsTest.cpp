@@ -109,6 +109,21 @@ TEST(CollectRows, UnitesListsOfAnySize) {
   }
 }
 
+/// A row of 2049 columns fits into no table. Where there are more than 1024 of them a bitmap takes
+/// several, one after the other.
+TEST(CollectRows, BitmapsForgetTheRowBefore) {
+  const Ordinal num_rows = 1100, length = 2049;
+  ListsOfRows rows(num_rows);
+  Rows expected(num_rows);
+  for (Ordinal i = 0; i < num_rows; ++i) {
+    for (Ordinal j = i; j < i + length; ++j)
+      expected[i].push_back(j);
+    rows[i] = {{expected[i].rbegin(), expected[i].rend()}};
+  }
+  expectCollected(num_rows, num_rows + length,
+                  ainvil::detail::UnionOfLists<GivenLists>{onDevice(rows)}, expected);
+}
+
 /// Lists are short up to 64 elements, a lane's each; longer ones are shared.
 TEST(CollectRows, UnitesShortListsAndLongOnes) {
   Random random(7);

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include <random>
+
 namespace ainvil {
 namespace {
 
@@ -42,6 +44,25 @@ TEST_F(Files, HaveNothingButZerosBehindGzipData) {
   EXPECT_EQ(refusal([&] { readFile(cut); }),
             "truncated or damaged gzip data after 8 uncompressed bytes in '" + cut +
                 "': unexpected end of file, so copy or download the file again");
+}
+
+/// A number that cannot be read may be what damage has left of one: where the data is damaged, that
+/// is told, be it far behind the number.
+TEST_F(Files, AreDamagedRatherThanMisread) {
+  std::mt19937 generator(5);
+  std::string text = "%%MatrixMarket matrix array real general\n400000 1\nx\n";
+  for (int k = 1; k < 400000; ++k)
+    text += std::to_string(generator()) + "\n";
+  writeFile(path("whole.gz"), text);
+  const std::string packed = slurp(path("whole.gz"));
+  const auto told = [&](const std::string& file) {
+    return refusal([&] { readMatrixMarketVector(file); });
+  };
+  EXPECT_NE(told(path("whole.gz")).find("line 3: "), std::string::npos) << told(path("whole.gz"));
+  const std::string cut = put("cut.gz", packed.substr(0, packed.size() - 1));
+  EXPECT_EQ(told(cut), message("truncated or damaged gzip data after ", text.size(),
+                               " uncompressed bytes in '", cut,
+                               "': unexpected end of file, so copy or download the file again"));
 }
 
 /// Whatever is read as a matrix.
