@@ -265,8 +265,10 @@ std::string scaledByPowers(int sizes) {
 }
 
 /// What suits the solver of the scaled system does not suit the judge, so that it goes on.
-RunRecord solvedScaled(const std::string& matrix, double tolerance) {
+RunRecord solvedScaled(const std::string& matrix, double tolerance,
+                       int max_iterations = CommandLine().max_iterations) {
   CommandLine command;
+  command.max_iterations = max_iterations;
   command.matrix = matrix;
   command.rhs = RhsKind::Ones;
   command.scale = "diagonal";
@@ -283,6 +285,16 @@ TEST_F(Files, RunsThatGoOnDoNotCountAResidualTwice) {
   EXPECT_EQ(record.status, "converged") << record.message;
   EXPECT_LT(record.scaled_rel_residual, 0.5e-8); // so it went on
   EXPECT_EQ(record.history.size(), size_t(record.iterations) + 1);
+}
+
+/// The iterations before count.
+TEST_F(Files, RunsThatGoOnEndAtTheLimitOfIterations) {
+  const std::string matrix = write("a.mtx", scaledByPowers(9));
+  const RunRecord whole = solvedScaled(matrix, 1e-8);
+  const RunRecord cut = solvedScaled(matrix, 1e-8, whole.iterations - 1);
+  EXPECT_EQ(cut.iterations, whole.iterations - 1);
+  EXPECT_EQ(cut.status, "max_iterations") << cut.message;
+  EXPECT_LT(cut.scaled_rel_residual, 1e-8); // the first run was content
 }
 
 /// Here a second run is not enough: its residual is smaller, but not yet small.

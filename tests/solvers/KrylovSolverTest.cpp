@@ -25,6 +25,23 @@ TEST(KrylovSolver, StagnatesBelowHalfOfWhatItAnnounces) {
   EXPECT_EQ(better.result.iterations, 8); // 0.4^8 = 6.6e-4
 }
 
+/// GMRES(1) announces a residual of (1 + slope^2)^-1/2, and x gets nothing of its step. A reduction by
+/// 0.5 % says nothing yet, one by 2 % does.
+TEST(KrylovSolver, DoesNotJudgeBySmallReductions) {
+  const auto solve = [](double slope) {
+    const Sequence<> m({diagonalOf(Doubles{1, 1}), diagonalOf(Doubles{0, 0})});
+    SolverOptions o = options(1e-3, 3, 1);
+    o.allow_varying = true;
+    const HostCsr a = matrixOf(std::vector<Doubles>{{slope, 1}, {-1, slope}});
+    return solveWithOperator<Gmres>(o, a, Doubles{1, 0}, &m).result;
+  };
+  const SolveResult slow = solve(0.1), quick = solve(0.2);
+  EXPECT_EQ(slow.status, SolveStatus::MaxIterations);
+  EXPECT_EQ(slow.iterations, 3);
+  EXPECT_EQ(quick.status, SolveStatus::Stagnated);
+  EXPECT_EQ(quick.iterations, 1);
+}
+
 /// x gets 3/4 of the step, which leaves a residual of exactly 1/4.
 TEST(KrylovSolver, ATrueResidualEqualToTheToleranceIsConverged) {
   const Sequence<> m({diagonalOf(Doubles{1.0}), diagonalOf(Doubles{0.75})});

@@ -106,6 +106,30 @@ TEST(AinvColumns, OfLimitedLengthEqualTheReference) {
         }
 }
 
+/// Column 6 of Z is 1 on the diagonal and -1/4 in all rows above.
+TEST(AinvColumns, OfLimitedLengthKeepTheUpperOfEqualEntries) {
+  Pattern pattern = diagonalPattern(7);
+  for (Ordinal i = 0; i < 6; ++i) {
+    pattern[i].insert(6);
+    pattern[6].insert(i);
+  }
+  const HostBsr a = matrixOn(pattern, 1, 207);
+  for (Ordinal i = 0; i < 7; ++i)
+    for (Offset e = a.graph.row_map(i); e < a.graph.row_map(i + 1); ++e)
+      a.values(e) = a.graph.entries(e) == i ? 4 : 1;
+  for (const bool stabilized : {true, false}) {
+    AinvParameters parameters = ainv(0, Ordering::Natural, stabilized);
+    parameters.max_column = 3;
+    Method method(parameters);
+    setUp(method, a);
+    const SparseColumn last = zOf(method)[6];
+    std::vector<Ordinal> rows;
+    for (const auto& entry : last)
+      rows.push_back(entry.first);
+    EXPECT_EQ(rows, (std::vector<Ordinal>{0, 1, 6})) << nameOf(parameters);
+  }
+}
+
 TEST(AinvColumns, OfRelativeDroppingEqualTheReference) {
   Random random(206);
   for (const bool symmetric : {true, false}) {

@@ -205,6 +205,22 @@ TEST(FsaiPattern, IsCompleteAfterFewOfManyPowers) {
   }
 }
 
+/// A threshold and a limit of rows say nothing of a pattern of the user, unless it is to grow.
+TEST(FsaiPattern, OfTheUserIsDescribedByWhatHasAnEffect) {
+  FsaiParameters<Device> parameters = fsai(0.25, 2, 0);
+  parameters.max_row = 7;
+  const auto describe = [&] { return Method(parameters).description(); };
+  EXPECT_NE(describe().find("power: 2"), std::string::npos) << describe();
+  parameters.pattern = copyTo<Device>(matrixOn(diagonalPattern(5), 1, 1).graph);
+  EXPECT_EQ(describe().find("fsai: {pattern: user, "), 0u) << describe();
+  for (const int steps : {0, 3}) {
+    parameters.adaptive.steps = steps;
+    for (const char* key : {"tau: 0.25", "max-row: 7"})
+      EXPECT_EQ(describe().find(key) != std::string::npos, steps > 0) << describe();
+    EXPECT_EQ(describe().find("power: 2"), std::string::npos) << describe();
+  }
+}
+
 TEST(FsaiPattern, MayBeGivenByTheUser) {
   const HostBsr a = spdMatrixOn(symmetricPattern(30, 5, 107), 2, 107);
   Method by_power(fsai(0, 2, 0));

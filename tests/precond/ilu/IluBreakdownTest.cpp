@@ -256,20 +256,43 @@ TEST(IluBreakdown, SmallPivotsOfBadlyScaledRowsAreFine) {
   EXPECT_EQ(ilu.report().breakdowns, 0);
 }
 
-/// Pivots of 1e-200 and 1, but u_01 = 1e400: nothing divides by it.
+/// Pivots of 1e-200 and 1, but u_01 = 1e400; pivots of 1, but l_21 = 1 - 1e400: nothing divides by
+/// either.
 TEST(IluBreakdown, FactorsThatOverflowAreRefusedWhateverThePolicy) {
-  HostBsr a = matrixOn(Pattern{{0, 1}, {1}}, 1, 84);
-  a.values(0) = 1e-200;
-  a.values(1) = 1e200;
-  a.values(2) = 1;
-  for (const BreakdownPolicy policy :
-       {BreakdownPolicy::Fail, BreakdownPolicy::Shift, BreakdownPolicy::Replace}) {
+  const HostBsr upper = matrixOn(Pattern{{0, 1}, {1}}, 1, 84);
+  const double of_upper[] = {1e-200, 1e200, 1};
+  std::copy(of_upper, of_upper + 3, upper.values.data());
+  const HostBsr lower = matrixOn(Pattern{{0, 1}, {1}, {0, 1, 2}}, 1, 85);
+  const double of_lower[] = {1, 1e200, 1, 1e200, 1, 1};
+  std::copy(of_lower, of_lower + 6, lower.values.data());
+  for (const HostBsr& a : {upper, lower})
+    for (const BreakdownPolicy policy :
+         {BreakdownPolicy::Fail, BreakdownPolicy::Shift, BreakdownPolicy::Replace}) {
+      IluParameters<Device> parameters = exactIlu();
+      parameters.factorization.breakdown = policy;
+      parameters.factorization.pivot_tolerance = 0; // which would replace the first pivot
+      Ilu<double, Device> ilu(parameters);
+      EXPECT_THROW(setUp(ilu, a), BreakdownError);
+      EXPECT_FALSE(ilu.isComputed());
+    }
+}
+
+/// What replaces the pivot 1 - 1e400 is not of its size, but 1.
+TEST(IluBreakdown, PivotsThatOverflowAreReplaced) {
+  const HostBsr a = matrixOn(fullPattern(2), 1, 86);
+  const double values[] = {1, 1e200, 1e200, 1};
+  std::copy(values, values + 4, a.values.data());
+  for (const BreakdownPolicy policy : {BreakdownPolicy::Shift, BreakdownPolicy::Replace}) {
     IluParameters<Device> parameters = exactIlu();
     parameters.factorization.breakdown = policy;
     parameters.factorization.pivot_tolerance = 0; // which would replace the first pivot
     Ilu<double, Device> ilu(parameters);
-    EXPECT_THROW(setUp(ilu, a), BreakdownError);
-    EXPECT_FALSE(ilu.isComputed());
+    setUp(ilu, a);
+    EXPECT_EQ(ilu.report().breakdowns, 1);
+    EXPECT_EQ(ilu.report().first_breakdown, 1);
+    const auto b = toDevice(std::vector<double>{0, 1}), x = toDevice(std::vector<double>{7, 7});
+    ilu.apply(Exec(), b, x);
+    EXPECT_EQ(toHost(x), (std::vector<double>{-1e200, 1}));
   }
 }
 
