@@ -4,7 +4,7 @@
 /// The two kernels of an iteration of GMRES.
 
 #include "krylov/Ainvil_Arnoldi.hpp"
-#include "krylov/Ainvil_KrylovKernels.hpp"
+#include "product/Ainvil_VectorKernels.hpp"
 
 namespace ainvil {
 namespace detail {

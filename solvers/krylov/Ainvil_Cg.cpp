@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Ainvil_Cg.hpp"
 
-#include "krylov/Ainvil_KrylovKernels.hpp"
+#include "product/Ainvil_VectorKernels.hpp"
 
 namespace ainvil {
 namespace detail {

@@ -3,7 +3,7 @@
 
 #include "Ainvil_Error.hpp"
 #include "backend/Ainvil_Profiling.hpp"
-#include "krylov/Ainvil_KrylovKernels.hpp"
+#include "product/Ainvil_VectorKernels.hpp"
 
 namespace ainvil {
 namespace {

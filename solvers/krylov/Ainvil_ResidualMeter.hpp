@@ -4,7 +4,7 @@
 /// Norms and true residuals.
 
 #include "Ainvil_LinearOperator.hpp"
-#include "krylov/Ainvil_SumTeams.hpp"
+#include "backend/Ainvil_SumTeams.hpp"
 
 namespace ainvil {
 namespace detail {

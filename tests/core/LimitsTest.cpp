@@ -13,8 +13,8 @@
 #include "TestSupport.hpp"
 #include "gallery/Ainvil_Gallery.hpp"
 #include "graph/Ainvil_RowSearch.hpp"
-#include "krylov/Ainvil_KrylovKernels.hpp"
 #include "product/Ainvil_LongRows.hpp"
+#include "product/Ainvil_VectorKernels.hpp"
 
 namespace {
 

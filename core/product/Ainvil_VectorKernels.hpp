@@ -8,7 +8,7 @@
 #include "backend/Ainvil_Flags.hpp"
 #include "backend/Ainvil_Lanes.hpp"
 #include "backend/Ainvil_RowTeams.hpp"
-#include "krylov/Ainvil_SumTeams.hpp"
+#include "backend/Ainvil_SumTeams.hpp"
 
 namespace ainvil {
 namespace detail {
