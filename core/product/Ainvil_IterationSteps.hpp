@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// Steps of iterations x <- x + ..., r <- r - A ..., with a matrix or its transpose: what
+/// polynomial preconditioners share.
+
+#include "product/Ainvil_SparseOperator.hpp"
+
+namespace ainvil {
+namespace detail {
+
+/// y = alpha x + beta u + gamma v in one pass. What has the factor 0 is not read, and may be
+/// uninitialised; y may be any of them. Asynchronous, no allocation. \throws InvalidArgument if the
+/// shapes of what is read do not match.
+template <class Scalar, class Device>
+void combine(const typename Device::execution_space& exec, Scalar alpha,
+             MultiVectorArg<const Scalar, Device> x, Scalar beta,
+             MultiVectorArg<const Scalar, Device> u, Scalar gamma,
+             MultiVectorArg<const Scalar, Device> v, MultiVectorArg<Scalar, Device> y);
+
+/// y = alpha op(A) x + beta u + gamma v, otherwise as SparseOperator::multiplyAdd(): one pass over
+/// the matrix, and for the transposed matrix one over the vectors before it.
+template <class Scalar, class Device>
+void multiplyAdd(const typename Device::execution_space& exec,
+                 const SparseOperator<Scalar, Device>& a, Trans trans, Scalar alpha,
+                 MultiVectorArg<const Scalar, Device> x, Scalar beta,
+                 MultiVectorArg<const Scalar, Device> u, Scalar gamma,
+                 MultiVectorArg<const Scalar, Device> v, MultiVectorArg<Scalar, Device> y);
+
+} // namespace detail
+} // namespace ainvil
