@@ -2,6 +2,7 @@
 #include "Ainvil_Factory.hpp"
 
 #include "Ainvil_Fsai.hpp"
+#include "Ainvil_Polynomial.hpp"
 #include "Ainvil_Registry.hpp"
 
 namespace ainvil {
@@ -14,10 +15,21 @@ std::string knownMethods() {
   return detail::joined(names);
 }
 
+/// The keys of a method, and those of every one.
+std::vector<ParameterHelp> allKeys(std::vector<ParameterHelp> of_method) {
+  const std::vector<ParameterHelp> common = commonParameterHelp();
+  of_method.insert(of_method.end(), common.begin(), common.end());
+  return of_method;
+}
+
 } // namespace
 
 std::vector<MethodHelp> preconditionerHelp() {
   return detail::registry<double, DefaultDevice>().methods.help();
+}
+
+std::vector<ParameterHelp> commonParameterHelp() {
+  return PolynomialParameters::table().help();
 }
 
 template <class Scalar, class Device>
@@ -31,8 +43,12 @@ PreconditionerPtr<Scalar, Device> detail::makePreconditioner(const std::string& 
     specification.fail(
         message("unknown method '", specification.method(), "', known are ", knownMethods()));
   const auto make = std::any_cast<MethodMaker<Scalar, Device>>(method->read(specification));
-  specification.finish(method->parameters());
-  return specification.orFail(make);
+  const PolynomialParameters polynomial = PolynomialParameters::table().read(specification);
+  specification.finish(allKeys(method->parameters()));
+  auto inner = specification.orFail(make);
+  if (polynomial.degree == 0)
+    return inner;
+  return std::make_unique<Polynomial<Scalar, Device>>(std::move(inner), polynomial);
 }
 
 template <class Scalar, class Device>
@@ -40,9 +56,13 @@ FsaiParameters<Device> fsaiParameters(const std::string& text) {
   detail::Specification specification(text);
   if (specification.method() != "fsai")
     specification.fail("the method must be fsai");
+  if (PolynomialParameters::table().read(specification).degree != 0)
+    specification.fail(
+        "the parameters of fsai have no polynomial, which goes around a preconditioner "
+        "of one process: leave 'poly' out, or over ranks take local-fsai");
   const auto& table = Fsai<Scalar, Device>::parameterTable();
   const FsaiOptions parameters = table.read(specification);
-  specification.finish(table.help());
+  specification.finish(allKeys(table.help()));
   return parameters;
 }
 

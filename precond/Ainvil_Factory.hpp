@@ -24,7 +24,8 @@ PreconditionerPtr<Scalar, Device> makePreconditioner(const std::string& specific
 } // namespace detail
 
 /// The preconditioner that a line such as "ilu:level=1,solve=isai,power=2,storage=float" asks for:
-/// a method, a colon, and key=value pairs separated by commas. `Space` is a device, or an execution
+/// a method, a colon, and key=value pairs separated by commas. Every method takes "poly=20", which
+/// puts a Polynomial of degree 20 around it. `Space` is a device, or an execution
 /// or memory space that stands for one; `Scalar` may be const.
 /// \throws InvalidArgument for an unknown method or key, a key given twice or of no effect, or a
 /// value out of range; the message lists what is accepted. Nothing is built before all is checked.
@@ -47,12 +48,15 @@ PreconditionerPtr<Scalar, Device> createPreconditioner(const std::string& specif
 }
 
 /// The parameters that a specification of the method fsai asks for. \throws InvalidArgument as
-/// createPreconditioner(), and for another method.
+/// createPreconditioner(), for another method, and for a polynomial around it.
 template <class Scalar, class Device>
 FsaiParameters<Device> fsaiParameters(const std::string& specification);
 
 /// All methods and keys that createPreconditioner understands, those that user code has registered
 /// included.
 std::vector<MethodHelp> preconditionerHelp();
+
+/// The keys that every method takes besides its own.
+std::vector<ParameterHelp> commonParameterHelp();
 
 } // namespace ainvil

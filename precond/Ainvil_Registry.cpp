@@ -3,6 +3,7 @@
 
 #include "Ainvil_Ainv.hpp"
 #include "Ainvil_Chebyshev.hpp"
+#include "Ainvil_Factory.hpp"
 #include "Ainvil_Fsai.hpp"
 #include "Ainvil_Ilu.hpp"
 #include "Ainvil_Jacobi.hpp"
@@ -43,6 +44,10 @@ void addAll() {
 void addBuiltIns() {
   static std::once_flag once;
   std::call_once(once, addAll);
+}
+
+void requireNoCommonKey(const NamedMakers::Entry& entry) {
+  requireFree({entry.name, entry.meaning, entry.parameters()}, {}, commonParameterHelp());
 }
 
 template <class Scalar, class Device>

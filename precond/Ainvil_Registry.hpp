@@ -18,6 +18,9 @@
 ///     ainvil::registerMethod<Mine>("mine", "what it does in a few words", table);
 ///     auto m = ainvil::createPreconditioner<double, Device>("mine:steps=3");
 ///
+/// Every method takes the keys of commonParameterHelp() besides, as "mine:steps=3,poly=20"; it must
+/// not have one of these itself.
+///
 /// Names are lower-case letters, digits and hyphens. All functions may be called from several
 /// threads at a time; what has been created is not affected by those that come later. Call them
 /// behind the beginning of main(), or from the constructor of an object of your program: a linker
@@ -120,17 +123,20 @@ NamedMakers::Entry entryOf(const std::string& name, const std::string& meaning,
           }};
 }
 
+/// Throws InvalidArgument where a key, or its name, is one that every method takes.
+void requireNoCommonKey(const NamedMakers::Entry& entry);
+
 template <template <class, class> class Method, class Tables>
 void addMethod(const std::string& name, const std::string& meaning, const Tables& tables) {
   forEachCompiled([&](auto types) {
     using Scalar = typename decltype(types)::Scalar;
     using Device = typename decltype(types)::Device;
     using Class = Method<Scalar, Device>;
-    bareRegistry<Scalar, Device>().methods.add(
-        entryOf<MethodMaker<Scalar, Device>>(
-            name, meaning, tables.template of<Class>(),
-            [](const auto& p) { return [p] { return std::make_unique<Class>(p); }; }),
-        false);
+    const auto entry = entryOf<MethodMaker<Scalar, Device>>(
+        name, meaning, tables.template of<Class>(),
+        [](const auto& p) { return [p] { return std::make_unique<Class>(p); }; });
+    requireNoCommonKey(entry);
+    bareRegistry<Scalar, Device>().methods.add(entry, false);
   });
 }
 
@@ -138,6 +144,7 @@ void addMethod(const std::string& name, const std::string& meaning, const Tables
 template <class Scalar, class Device>
 void addComponent(Registry<Scalar, Device>& registry, NamedMakers& kind,
                   const NamedMakers::Entry& entry) {
+  requireNoCommonKey(entry);
   if (const auto ilu = registry.methods.find("ilu"))
     requireFree({entry.name, entry.meaning, entry.parameters()}, kind.help(), ilu->parameters());
   kind.add(entry, true);
@@ -189,7 +196,8 @@ void addTriangularSolver(const std::string& name, const std::string& meaning,
 } // namespace detail
 
 /// From now on `name` is a method of createPreconditioner(): a `Method<Scalar, Device>` made with
-/// the struct that the table reads. \throws InvalidArgument if the name is taken or not possible.
+/// the struct that the table reads. \throws InvalidArgument if the name is taken or not possible,
+/// or a key is one that every method takes.
 template <template <class, class> class Method, class Struct>
 void registerMethod(const std::string& name, const std::string& meaning,
                     const ParameterTable<Struct>& table) {

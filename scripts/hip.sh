@@ -27,6 +27,7 @@ packages=(
   "nlohmann-json3-dev   results as JSON"
   "zlib1g-dev           compressed matrices"
   "libmetis-dev         nested dissection"
+  "libeigen3-dev        eigenvalues of small matrices; headers only"
 )
 
 # Options of the two. Debian has none of the ROCm libraries that Kokkos and Kokkos Kernels take by

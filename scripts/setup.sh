@@ -31,6 +31,7 @@ build_packages=(
   "nlohmann-json3-dev  results as JSON"
   "zlib1g-dev      compressed matrices"
   "libmetis-dev    nested dissection"
+  "libeigen3-dev   eigenvalues of small matrices; headers only"
   "ca-certificates downloads over https"
 )
 # libptscotch-dev: what is linked with Ifpack2 needs it, and Debian's packages do not say so.

@@ -207,7 +207,7 @@ class Parameters(unittest.TestCase):
         """{method: {key: (type, default, accepted, meaning)}}"""
         methods = {}
         for line in read("docs/parameters.md").splitlines():
-            heading = re.match(r"## ([\w-]+)$", line)
+            heading = re.match(r"## (Every method|[\w-]+)$", line)
             if heading:
                 keys = methods.setdefault(heading.group(1), {})
             row = re.match(r"\| `([\w-]+)` \|", line)
@@ -226,7 +226,8 @@ class Parameters(unittest.TestCase):
             method = re.match(r"  (\w[\w-]*) ", line)
             parameter = re.match(r"    ([\w-]+)=(\S+) ", line)
             if method:
-                keys = methods.setdefault(method.group(1), {})
+                name = "Every method" if method.group(1) == "METHOD" else method.group(1)
+                keys = methods.setdefault(name, {})
             elif parameter:
                 keys[parameter.group(1)] = parameter.group(2).split("|")
         return methods
@@ -267,7 +268,8 @@ class Parameters(unittest.TestCase):
                 if kind == "word":
                     continue
                 needs = [NEEDS[start] for start in NEEDS if meaning.startswith(start)]
-                start = f"{method}:{needs[0] if needs else ''}{key}="
+                start = f"{'jacobi' if method == 'Every method' else method}:"
+                start += f"{needs[0] if needs else ''}{key}="
                 self.assertTrue(self.accepts(start + re.findall(r"`([^`]+)`", default)[0]), start)
                 for relation, bound in re.findall(r"([<>]=?) (\d+)", accepted):
                     outside = int(bound) - (relation == ">=")

@@ -38,6 +38,7 @@ BELOW.update({
     "precond/breakdown": PARTITION,
     "precond/triangular": METHOD,
     "precond/ilu": METHOD + ["precond/triangular"],
+    "precond/poly": METHOD,
     "solvers/krylov": CORE,
     "solvers": CORE + ["solvers/krylov"],
 })

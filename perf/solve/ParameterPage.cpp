@@ -70,22 +70,25 @@ std::string rowOf(const ParameterHelp& parameter) {
          cell(meaning) + "\n";
 }
 
+std::string tableOf(const std::vector<ParameterHelp>& parameters) {
+  if (parameters.empty())
+    return "";
+  std::string table =
+      "| key | Trilinos | type | default | accepted | meaning, cost |\n|---|---|---|---|---|---|\n";
+  for (const ParameterHelp& parameter : parameters)
+    table += rowOf(parameter);
+  return table + "\n";
+}
+
 } // namespace
 
 std::string parameterPage() {
   std::string page;
-  for (const MethodHelp& method : preconditionerHelp()) {
-    page += "## " + method.name + "\n\n" + sentence(method.meaning) + "\n\n";
-    if (method.parameters.empty())
-      continue;
-    page +=
-        "| key | Trilinos | type | default | accepted | meaning, cost |\n|---|---|---|---|---|---|"
-        "\n";
-    for (const ParameterHelp& parameter : method.parameters)
-      page += rowOf(parameter);
-    page += "\n";
-  }
-  return page;
+  for (const MethodHelp& method : preconditionerHelp())
+    page += "## " + method.name + "\n\n" + sentence(method.meaning) + "\n\n" +
+            tableOf(method.parameters);
+  return page + "## Every method\n\nTaken by all of the above, and by methods of yours.\n\n" +
+         tableOf(commonParameterHelp());
 }
 
 } // namespace perf

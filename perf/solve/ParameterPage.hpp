@@ -8,8 +8,9 @@
 namespace ainvil {
 namespace perf {
 
-/// A heading and a table in Markdown for every method, from the tables that the program parses
-/// specifications with. scripts/parameters.sh writes it into the document.
+/// A heading and a table in Markdown for every method, and for what all of them take, from the
+/// tables that the program parses specifications with. scripts/parameters.sh writes it into the
+/// document.
 std::string parameterPage();
 
 } // namespace perf

@@ -115,11 +115,17 @@ std::string footer(Program program) {
     text += helpLine("cavity-newton:N", "the cavity by Newton's method: one table row a step", 2);
   text +=
       "\nPreconditioners, written METHOD or METHOD:KEY=VALUE,KEY=VALUE (first value: default):\n";
+  const auto add = [&](const ParameterHelp& parameter) {
+    text += helpLine(parameter.key + "=" + parameter.values(), parameter.meaning(), 4);
+  };
   for (const MethodHelp& method : preconditionerHelp()) {
     text += helpLine(method.name, method.meaning, 2);
     for (const ParameterHelp& parameter : method.parameters)
-      text += helpLine(parameter.key + "=" + parameter.values(), parameter.meaning(), 4);
+      add(parameter);
   }
+  text += helpLine("METHOD", "every one of them takes as well", 2);
+  for (const ParameterHelp& parameter : commonParameterHelp())
+    add(parameter);
   if (program != Program::Peers)
     text +=
         "\nTo compare with, where the program has cuSPARSE: cusparse-ilu, its block ILU(0) with "

@@ -18,11 +18,14 @@ namespace {
 
 constexpr const char* block_size_name = "block: size";
 
-/// \throws InvalidArgument for an unknown method.
+/// With the keys that every method takes. \throws InvalidArgument for an unknown method.
 MethodHelp helpOf(const std::string& method) {
-  for (const MethodHelp& help : preconditionerHelp())
-    if (help.name == method)
+  const std::vector<ParameterHelp> common = commonParameterHelp();
+  for (MethodHelp& help : preconditionerHelp())
+    if (help.name == method) {
+      help.parameters.insert(help.parameters.end(), common.begin(), common.end());
       return help;
+    }
   throw InvalidArgument(message("Ainvil has no method '", method, "'"));
 }
 

@@ -71,7 +71,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto in_float = create<float>(text);
   require(m != nullptr || in_float == nullptr, "accepted for float only");
   const bool is_fsai = m != nullptr && text.compare(0, 4, "fsai") == 0;
-  require(!is_fsai || hasFsaiParameters(text), "accepted as a preconditioner only");
+  const bool has_polynomial = text.find("poly=") != std::string::npos;
+  require(!is_fsai || has_polynomial || hasFsaiParameters(text),
+          "accepted as a preconditioner only");
   if (m != nullptr && !hasLongNumbers(text))
     useOn(spd, *m);
   return 0;

@@ -73,8 +73,13 @@ TEST(Factory, RefusesWithTheExpectedSentence) {
       {"ilu:level=1,level=2", "key 'level' is given twice"},
       {"ilu:colour=red", "unknown key 'colour', known are factorization, level, iterative, solve, "
                          "power, side, relax, relax-threshold, relax-limit, sweeps, damping, "
-                         "start, order, divergence-limit, storage, breakdown, shift, pivot-tol"},
-      {"none:level=1", "unknown key 'level', 'none' takes none"},
+                         "start, order, divergence-limit, storage, breakdown, shift, pivot-tol, "
+                         "poly"},
+      {"none:level=1", "unknown key 'level', known are poly"},
+      {"none:poly=-1", "'poly' must be an integer from 0 to 1000000, but it is '-1'"},
+      {"ilu:poly=auto", "'poly' must be an integer from 0 to 1000000, but it is 'auto'"},
+      {"ilu:level=-1,poly=3", "'level' must be an integer from 0 to 1000000, but it is '-1'"},
+      {"jacobi:poly=2,poly=3", "key 'poly' is given twice"},
       {"ilu:level=-1", "'level' must be an integer from 0 to 1000000, but it is '-1'"},
       {"ilu:level=1.5", "'level' must be an integer from 0 to 1000000, but it is '1.5'"},
       {"ilu:solve=isai,power=-2", "'power' must be an integer from 1 to 1000000, but it is '-2'"},
@@ -115,7 +120,7 @@ TEST(Factory, RefusesWithTheExpectedSentence) {
       {"ainv:parts=0", "'parts' must be an integer from 1 to 1000000, but it is '0'"},
       {"ainv:order=amd", "'order' must be one of natural, rcm, nd, but it is 'amd'"},
       {"ainv:tau=0.1", "unknown key 'tau', known are variant, drop, drop-rule, max-col, max-fill, "
-                       "parts, order, symmetric, storage, breakdown, shift, pivot-tol"},
+                       "parts, order, symmetric, storage, breakdown, shift, pivot-tol, poly"},
       {"jacobi:variant=line", "'variant' must be one of block, point, but it is 'line'"},
       {"ilu:,", "'' is not of the form key=value"},
       {"ilu,level=1", "unknown method 'ilu,level=1', known are " + methods},
@@ -138,7 +143,7 @@ TEST(Factory, RefusesWithTheExpectedSentence) {
       {"fsai:power=-1", "'power' must be an integer from 0 to 1000000, but it is '-1'"},
       {"fsai:max-row=-1", "'max-row' must be an integer from 0 to 1000000, but it is '-1'"},
       {"fsai:solve=isai", "unknown key 'solve', known are tau, power, max-row, adaptive, per-step, "
-                          "tolerance, filter, storage, chunk-mib, breakdown, shift"},
+                          "tolerance, filter, storage, chunk-mib, breakdown, shift, poly"},
       {"fsai:breakdown=shift,shift=0", "'shift' must be a positive number, but it is '0'"},
       {"ainv:drop-rule=big",
        "'drop-rule' must be one of auto, absolute, relative, but it is 'big'"},
@@ -183,7 +188,7 @@ TEST(Factory, RefusesNumbersWithANulInside) {
 
 TEST(Factory, FsaiParametersAreThoseOfFsaiOnly) {
   EXPECT_EQ((fsaiParameters<double, DefaultDevice>("fsai:power=3").power), 3);
-  for (const char* specification : {"", "ilu", "fsai:", "fsai:level=1"})
+  for (const char* specification : {"", "ilu", "fsai:", "fsai:level=1", "fsai:poly=3"})
     EXPECT_THROW((fsaiParameters<double, DefaultDevice>(specification)), InvalidArgument)
         << specification;
 }
@@ -193,6 +198,17 @@ TEST(Factory, TakesASpaceForItsDeviceAndConstScalars) {
   PreconditionerPtr<double, DefaultDevice> m = createPreconditioner<const double, Exec>("ilu");
   m = createPreconditioner<double, DefaultDevice::memory_space>("jacobi");
   EXPECT_EQ(m->description(), describe("jacobi"));
+}
+
+TEST(Factory, EveryMethodTakesAPolynomial) {
+  for (const MethodHelp& method : preconditionerHelp())
+    EXPECT_EQ(describe(method.name + ":poly=7"), describe(method.name) + ", poly: 7");
+  EXPECT_EQ(describe("ilu:poly=7,solve=isai"), describe("ilu:solve=isai") + ", poly: 7");
+  EXPECT_EQ(describe("ilu:poly=0"), describe("ilu"));
+  EXPECT_NO_THROW((createPreconditioner<float, HostDevice>("jacobi:poly=2")));
+  ASSERT_EQ(commonParameterHelp().size(), 1u);
+  EXPECT_EQ(commonParameterHelp()[0].key, "poly");
+  EXPECT_EQ(commonParameterHelp()[0].name, "poly: degree");
 }
 
 TEST(Factory, FloatVectorsHaveNoDoubleStorage) {

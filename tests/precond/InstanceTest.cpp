@@ -56,6 +56,10 @@ TEST(Instance, AllMethodsHasEveryKeyOfEveryMethod) {
     for (const ParameterHelp& parameter : method.parameters)
       EXPECT_TRUE(has(parameter.key + "=")) << method.name << ", " << parameter.key;
   }
+  for (const ParameterHelp& parameter : commonParameterHelp())
+    EXPECT_TRUE(std::any_of(methods.begin(), methods.end(), [&](const std::string& specification) {
+      return contains(specification, parameter.key + "=");
+    })) << parameter.key;
 }
 
 class EveryMethod : public testing::TestWithParam<std::string> {};

@@ -55,7 +55,9 @@ TEST(Registry, AMethodOfOnesOwn) {
               "preconditioner 'scaling:factor=101': the factor must be 100 at most");
     EXPECT_EQ(refusalOf("scaling:power=1"),
               "preconditioner 'scaling:power=1': unknown key 'power', "
-              "known are factor, negative");
+              "known are factor, negative, poly");
+    EXPECT_EQ(create("scaling:factor=2.5,poly=4")->description(),
+              "scaling: {factor: 2.5}, poly: 4");
     EXPECT_EQ(preconditionerHelp().back().name, "scaling");
     EXPECT_EQ(helpOf("scaling", "negative"), "no|yes with -1, too");
     EXPECT_NE(refusalOf("lu").find(", scaling"), std::string::npos);
@@ -199,6 +201,25 @@ TEST(Registry, RefusesAKeyThatIsInUseBesideIt) {
   EXPECT_NE(refusalOfKey("storage", "fact: storage"), "");
   EXPECT_NE(refusalOfKey("omega", "trisolver: type"), "");
   EXPECT_EQ(refusalOfKey("omega", "fact: omega"), "");
+}
+
+/// What every method takes, none may take itself, nor a part of it.
+TEST(Registry, RefusesAKeyOfEveryMethod) {
+  ParameterTable<own::ScalingParameters> key, name;
+  key.number("poly", "scaling: factor", &own::ScalingParameters::factor, NumberRange::Positive, "");
+  name.number("factor", "poly: degree", &own::ScalingParameters::factor, NumberRange::Positive, "");
+  expectRefused([&] { registerMethod<own::Scaling>("scaling", "", key); },
+                "'scaling' has the parameter 'poly', \"scaling: factor\", but 'poly', \"poly: "
+                "degree\", is in use beside it: give it another name");
+  expectRefused([&] { registerMethod<own::Scaling>("scaling", "", name); },
+                "'scaling' has the parameter 'factor', \"poly: degree\", but 'poly', \"poly: "
+                "degree\", is in use beside it: give it another name");
+  ParameterTable<own::GaussSeidelParameters> of_part;
+  of_part.number("poly", "fact: poly", &own::GaussSeidelParameters::omega, NumberRange::Positive,
+                 "");
+  expectRefused([&] { registerFactorization<own::GaussSeidel>("gauss-seidel", "", of_part); },
+                "'gauss-seidel' has the parameter 'poly', \"fact: poly\", but 'poly', \"poly: "
+                "degree\", is in use beside it: give it another name");
 }
 
 template <class Scalar, class Device>

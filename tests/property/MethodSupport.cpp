@@ -27,7 +27,9 @@ const std::vector<std::string>& generalMethods() {
       "ainv:variant=ainv,symmetric=no,drop=0.01",
       "ainv:symmetric=no,drop=0.1,drop-rule=relative,max-col=7",
       "ainv:variant=bainv,parts=3,symmetric=no,drop=0.05",
-      "ainv:symmetric=no,order=rcm,drop=0.001"};
+      "ainv:symmetric=no,order=rcm,drop=0.001",
+      "jacobi:poly=4",
+      "ilu:solve=isai,poly=7"};
   return methods;
 }
 
@@ -41,7 +43,8 @@ const std::vector<std::string>& spdMethods() {
       "ainv:drop=0.01",
       "ainv:variant=ainv,drop=0.01",
       "ainv:drop-rule=relative,max-col=6,max-fill=30,order=nd",
-      "ainv:variant=bainv,parts=3,order=rcm"};
+      "ainv:variant=bainv,parts=3,order=rcm",
+      "fsai:poly=5"};
   return methods;
 }
 
@@ -73,6 +76,9 @@ std::vector<std::string> allMethods() {
       "ilu:solve=jacobi,start=zero,storage=float",
       "ilu:solve=async,sweeps=70,storage=float",
       "ilu:solve=isai,storage=bfloat16,breakdown=replace",
+      "none:poly=3",
+      "ilu:solve=async,poly=3",
+      "ainv:poly=3",
       "ilu:solve=jacobi,sweeps=3,storage=bfloat16",
       "fsai:storage=float,tau=0,breakdown=replace",
       "fsai:adaptive=2,tolerance=0.1,chunk-mib=1,breakdown=shift,shift=0.1",

@@ -100,6 +100,11 @@ TEST(DistributedFsaiUse, WhatItCannotTakeIsRefused) {
   const auto n = tpetra::create("fsai", crs);
   n->setParameters(blocks);
   EXPECT_THROW(n->initialize(), std::runtime_error);
+  ParameterList polynomial;
+  polynomial.set("poly: degree", 3);
+  const auto p = tpetra::create("fsai", crs);
+  p->setParameters(polynomial);
+  EXPECT_THROW(p->initialize(), std::runtime_error);
   const auto unsymmetric = crsMatrix(matrixOn(randomPattern(24, 3, 5), 1, 5), Spread::Parts);
   const auto o = tpetra::create("fsai", unsymmetric);
   EXPECT_THROW(o->compute(), Error);

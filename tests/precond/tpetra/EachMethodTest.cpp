@@ -108,7 +108,8 @@ INSTANTIATE_TEST_SUITE_P(Methods, EachMethod,
                                            Case{"fsai:tau=0", 1, true},
                                            Case{"fsai:tau=0,power=1,filter=0.1", 2, true},
                                            Case{"ainv:drop=0.05", 1, true},
-                                           Case{"ainv:symmetric=no,drop=0.01", 1, false}));
+                                           Case{"ainv:symmetric=no,drop=0.01", 1, false},
+                                           Case{"ilu:solve=isai,poly=4", 3, false}));
 
 } // namespace
 } // namespace ainvil

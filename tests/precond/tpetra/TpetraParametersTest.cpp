@@ -133,7 +133,8 @@ TEST(TpetraParameters, UnchangedEntriesOfAllParametersAreNotGiven) {
 TEST(TpetraParameters, AllKeysHaveNamesAndDefaults) {
   for (const MethodHelp& method : preconditionerHelp()) {
     const auto valid = validParameters(method.name);
-    EXPECT_EQ(valid->numParams(), int(method.parameters.size()) + 1) << method.name;
+    EXPECT_EQ(valid->numParams(), int(method.parameters.size() + commonParameterHelp().size()) + 1)
+        << method.name;
     EXPECT_EQ(chooseParameters(method.name, *valid).specification, method.name);
     for (auto at = valid->begin(); at != valid->end(); ++at)
       EXPECT_FALSE(valid->entry(at).docString().empty()) << valid->name(at);
@@ -181,8 +182,10 @@ std::map<std::string, std::string> knownParameters(const MethodHelp& method) {
 
 TEST(TpetraParameters, AreDocumented) {
   auto documented = documentedParameters();
-  const auto everywhere = documented["Trilinos only"];
+  auto everywhere = documented["Trilinos only"];
   ASSERT_EQ(everywhere.size(), 1u);
+  everywhere.insert(documented["Every method"].begin(), documented["Every method"].end());
+  ASSERT_EQ(everywhere.size(), 1u + commonParameterHelp().size());
   for (const MethodHelp& method : preconditionerHelp()) {
     auto expected = documented[method.name];
     expected.insert(everywhere.begin(), everywhere.end());

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "poly/Ainvil_ArnoldiBasis.hpp"
+
+#include "backend/Ainvil_Hash.hpp"
+#include "product/Ainvil_VectorKernels.hpp"
+
+#include <utility>
+
+namespace ainvil {
+namespace detail {
+namespace {
+
+/// h_c = v_c . g for Width neighbouring columns v_c of V.
+template <int Width, class Scalar, class Device>
+struct ProjectionBody {
+  MultiVectorArg<const Scalar, Device> v; ///< the columns
+  MultiVectorArg<const Scalar, Device> g;
+  double *total, *negative; ///< where h_c and -h_c go
+  bool again;               ///< h_c is added to what is there
+
+  KOKKOS_FUNCTION bool begin() { return true; }
+  KOKKOS_INLINE_FUNCTION Sums<Width> row(Offset i) const {
+    Sums<Width> products;
+    const double g_i = g(i, 0);
+    for (int c = 0; c < Width; ++c)
+      products.value[c] = double(v(i, c)) * g_i;
+    return products;
+  }
+  KOKKOS_FUNCTION void finish(const Sums<Width>& sums) const {
+    for (int c = 0; c < Width; ++c) {
+      total[c] = (again ? total[c] : 0.0) + sums.value[c];
+      negative[c] = -sums.value[c];
+    }
+  }
+};
+
+template <class Scalar, class Device>
+struct RandomKernel {
+  MultiVectorArg<Scalar, Device> v;
+  std::uint64_t first; ///< number of the first counter
+
+  KOKKOS_FUNCTION void operator()(const Offset i) const {
+    constexpr double unit = 1.0 / 4503599627370496.0; // 2^-52
+    v(i, 0) = static_cast<Scalar>(double(hash(first + std::uint64_t(i)) >> 11) * unit - 1);
+  }
+};
+
+} // namespace
+
+template <class Scalar, class Device>
+ArnoldiBasis<Scalar, Device>::ArnoldiBasis(const execution_space& exec, Offset n, int vectors)
+    : vectors_(allocateView<MultiVector<Scalar, Device>>(exec, "Ainvil::arnoldi_basis", size_t(n),
+                                                         size_t(vectors))),
+      shape_(SumTeams::forRows(exec, n)), sums_(exec, 4, shape_),
+      numbers_(allocateZeros<double, Device>(exec, "Ainvil::projections", 2 * size_t(vectors) + 1)),
+      host_numbers_(hostMirror(numbers_)) {}
+
+template <class Scalar, class Device>
+typename ArnoldiBasis<Scalar, Device>::Out ArnoldiBasis<Scalar, Device>::vectors(int first,
+                                                                                 int count) const {
+  const size_t n = vectors_.extent(0);
+  return Out(vectors_.data() + size_t(first) * n, n, size_t(count));
+}
+
+template <class Scalar, class Device>
+void ArnoldiBasis<Scalar, Device>::fillRandom(const execution_space& exec, Out v, int seed) const {
+  Kokkos::parallel_for("Ainvil::ArnoldiBasis[random]", Range<execution_space>(exec, 0, v.extent(0)),
+                       RandomKernel<Scalar, Device>{v, std::uint64_t(seed) << 40});
+}
+
+template <class Scalar, class Device>
+template <int Width>
+void ArnoldiBasis<Scalar, Device>::projectOn(const execution_space& exec, int first, In g,
+                                             bool again) const {
+  double* const total = numbers_.data() + first;
+  sumRows<Width>(exec, "Ainvil::ArnoldiBasis[project]", shape_, sums_, Offset(g.extent(0)),
+                 ProjectionBody<Width, Scalar, Device>{vectors(first, Width), g, total,
+                                                       total + capacity(), again});
+}
+
+template <class Scalar, class Device>
+void ArnoldiBasis<Scalar, Device>::project(const execution_space& exec, int count, In g, Out w,
+                                           bool again) const {
+  int c = 0;
+  for (; c + 4 <= count; c += 4)
+    projectOn<4>(exec, c, g, again);
+  for (; c < count; ++c)
+    projectOn<1>(exec, c, g, again);
+  const Kokkos::View<const double*, Device> negative =
+      Kokkos::subview(numbers_, std::make_pair(capacity(), 2 * capacity()));
+  combineColumns<Scalar, Scalar, Device>(exec, vectors(0, count), negative, count, 1, w);
+}
+
+template <class Scalar, class Device>
+double ArnoldiBasis<Scalar, Device>::dot(const execution_space& exec, In x, In y) const {
+  if (x.extent(0) == 0)
+    return 0;
+  const int at = 2 * capacity();
+  sumRows<1>(exec, "Ainvil::ArnoldiBasis[dot]", shape_, sums_, Offset(x.extent(0)),
+             ProjectionBody<1, Scalar, Device>{x, y, numbers_.data() + at,
+                                               numbers_.data() + capacity(), false});
+  Kokkos::deep_copy(exec, host_numbers_, numbers_);
+  compat::fence(exec, "Ainvil::ArnoldiBasis::dot");
+  return host_numbers_(at);
+}
+
+#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
+  template class ArnoldiBasis<double, DEVICE>;                                                     \
+  template class ArnoldiBasis<float, DEVICE>;
+AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+
+} // namespace detail
+} // namespace ainvil
