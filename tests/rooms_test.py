@@ -64,7 +64,7 @@ def add_methods():
             BELOW.setdefault(room, METHOD)
     BELOW["precond"] = PARTITION + [room for room in BELOW if room.startswith("precond/")]
     # Adapters stand on all methods.
-    for adapter in ("tpetra", "kokkoskernels"):
+    for adapter in ("tpetra", "petsc", "kokkoskernels"):
         BELOW["precond/" + adapter] = BELOW["precond"] + ["precond"]
 
 

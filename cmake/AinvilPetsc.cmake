@@ -1,0 +1,63 @@
+# Decides whether there is Ainvil::petsc, and tells why not: sets AINVIL_HAVE_PETSC.
+
+set(AINVIL_HAVE_PETSC OFF)
+set(ainvil_petsc_lacks)
+
+# A plug-in must bring its Kokkos along, as position-independent code, or share that of PETSc: another
+# shared one would be mistaken for it where PETSc's own libraries use Kokkos, as Debian's do.
+function(ainvil_petsc_check out)
+  if(Kokkos_ENABLE_CUDA OR Kokkos_ENABLE_HIP)
+    set(${out} "it is written for matrices on hosts, and this Kokkos is one for GPUs" PARENT_SCOPE)
+    return()
+  endif()
+  include(AinvilPetscLibrary)
+  if(NOT TARGET Ainvil::PetscLibrary)
+    set(${out} "pkg-config finds no PETSc from 3.18 on (Debian: petsc-dev), or CMake no MPI" PARENT_SCOPE)
+    return()
+  endif()
+  if(NOT EXISTS ${AINVIL_PETSC_INCLUDEDIR}/petsc/private/pcimpl.h)
+    set(${out} "PETSc in ${AINVIL_PETSC_INCLUDEDIR} lacks petsc/private/pcimpl.h" PARENT_SCOPE)
+    return()
+  endif()
+  file(STRINGS ${AINVIL_PETSC_INCLUDEDIR}/petscconf.h settings
+       REGEX "define PETSC_USE_(64BIT_INDICES|COMPLEX|REAL_DOUBLE|REAL_SINGLE|REAL___FLOAT128)")
+  if(settings MATCHES "64BIT_INDICES|COMPLEX|SINGLE|FLOAT128")
+    set(${out} "the PETSc in ${AINVIL_PETSC_INCLUDEDIR} has 64-bit indices, or scalars that are not \
+double; Ainvil takes one of 32-bit indices and real double precision" PARENT_SCOPE)
+    return()
+  endif()
+  if(NOT AINVIL_ENABLE_TPETRA)
+    set(source ${PROJECT_BINARY_DIR}/CMakeFiles/ainvil_petsc_check.cpp)
+    file(WRITE ${source} "namespace Kokkos { void finalize(); }\nvoid use() { Kokkos::finalize(); }\n")
+    set(type)
+    if(TARGET Kokkos::kokkoscore)
+      get_target_property(type Kokkos::kokkoscore TYPE)
+    endif()
+    unset(AINVIL_PETSC_LINKS CACHE) # of another Kokkos
+    try_compile(AINVIL_PETSC_LINKS ${PROJECT_BINARY_DIR}/CMakeFiles/ainvil_petsc_check SOURCES ${source}
+                COMPILE_DEFINITIONS -fPIC LINK_OPTIONS -shared LINK_LIBRARIES Ainvil::KokkosKernels)
+    if(NOT type STREQUAL STATIC_LIBRARY OR NOT AINVIL_PETSC_LINKS)
+      set(${out} "the plug-in needs a Kokkos of static libraries, compiled with \
+CMAKE_POSITION_INDEPENDENT_CODE=ON (scripts/setup.sh builds one), or that of Trilinos" PARENT_SCOPE)
+      return()
+    endif()
+  endif()
+  set(${out} "" PARENT_SCOPE)
+endfunction()
+
+if(AINVIL_ENABLE_PETSC STREQUAL "AUTO" AND NOT AINVIL_TOP_LEVEL)
+  set(ainvil_petsc_lacks "not asked for")
+elseif(AINVIL_ENABLE_PETSC)
+  ainvil_petsc_check(ainvil_petsc_lacks)
+  if(NOT ainvil_petsc_lacks)
+    set(AINVIL_HAVE_PETSC ON)
+  elseif(AINVIL_ENABLE_PETSC STREQUAL "AUTO")
+    message(STATUS "No Ainvil::petsc: ${ainvil_petsc_lacks}")
+  else()
+    message(FATAL_ERROR "AINVIL_ENABLE_PETSC is ${AINVIL_ENABLE_PETSC}, but ${ainvil_petsc_lacks}.")
+  endif()
+endif()
+if(AINVIL_HAVE_PETSC)
+  include(AinvilPetscLibrary)
+  message(STATUS "Ainvil::petsc is for PETSc ${AINVIL_PETSC_VERSION} in ${AINVIL_PETSC_PREFIX}")
+endif()
