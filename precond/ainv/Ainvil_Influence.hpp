@@ -65,8 +65,7 @@ struct FirstInfluence {
     const Ordinal i = list(m);
     const Change change = state.changeOf(i);
     const bool of_changed = which == Influencing::Changed;
-    if (of_changed ? change == Change::None || state.chunk_begin(i) == state.not_computed
-                   : state.pending(i) == 0)
+    if (of_changed ? change == Change::None : state.pending(i) == 0)
       return;
     rows.forEach(member, i, of_changed && change == Change::Pattern, [&](const Ordinal k) {
       if (compat::volatileLoad(&first(k)) > i)
