@@ -12,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -251,6 +252,43 @@ TEST_F(Files, RunsHaveTheHistoryOfAllTheirSolves) {
   EXPECT_LE(record.history.back(), 1e-6);
   EXPECT_EQ(record.factor_entries, 400);
   EXPECT_TRUE(std::isnan(record.recompute_seconds));
+}
+
+/// The identity. The second set-up takes at least as long as all that came before it.
+class Slowing final : public Preconditioner<double, HostDevice> {
+public:
+  std::string description() const override { return "slowing"; }
+
+private:
+  using Clock = std::chrono::steady_clock;
+
+  void doInitialize(const execution_space&, const Matrix&) override {
+    const Clock::time_point begin = Clock::now();
+    while (set_up_before_ && Clock::now() - begin < 2 * (begin - made_)) {
+    }
+    set_up_before_ = true;
+  }
+  void doCompute(const execution_space&, const Matrix&) override {}
+  void doApply(const execution_space& exec, MultiVectorArg<const double, HostDevice> x,
+               MultiVectorArg<double, HostDevice> y, Trans) const override {
+    axpby<double, HostDevice>(exec, 1.0, x, 0.0, y);
+  }
+
+  Clock::time_point made_ = Clock::now();
+  bool set_up_before_ = false;
+};
+
+TEST_F(Files, RunsReportTheFastestSetUp) {
+  CommandLine command = diagonal({1, 1});
+  command.repeat = 2;
+  const LinearSystem system = makeSystem(command);
+  ProgressLine progress(false);
+  MemoryMeter memory(HostDevice::memory_space::name());
+  Slowing slowing;
+  const RunRecord record =
+      Runner<double, HostDevice>(command, system, progress, memory).run("slowing", slowing);
+  EXPECT_EQ(record.status, "converged") << record.message;
+  EXPECT_EQ(record.setup_seconds, record.first_setup_seconds);
 }
 
 /// A tridiagonal matrix whose rows and columns are scaled by powers of ten of so many sizes.

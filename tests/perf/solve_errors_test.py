@@ -300,14 +300,16 @@ class ErrorsTest(solve_cli.SolveTest):
                     os.remove(self.path(name))
 
     def test_the_file_that_standard_output_goes_to_is_not_replaced(self):
-        for name in ("/dev/stdout", self.path("out")):
-            with self.subTest(name=name), open(self.path("out"), "wb") as out:
-                result = subprocess.run([solve_cli.EXECUTABLE, "--problem", "poisson5:4", "--json", name],
-                                        stdout=out, stderr=subprocess.PIPE, text=True, timeout=300,
-                                        check=False)
-                self.assertEqual(result.returncode, 2)
-                self.assertTrue(result.stderr.endswith(
-                    f"cannot write '{name}': the program's own output goes there\n"), result.stderr)
+        for stream in ("stdout", "stderr"):
+            for name in (f"/dev/{stream}", self.path("out")):
+                with self.subTest(name=name, stream=stream), open(self.path("out"), "wb") as out:
+                    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, stream: out}
+                    result = subprocess.run([solve_cli.EXECUTABLE, "--problem", "poisson5:4", "--json",
+                                             name], **streams, text=True, timeout=300, check=False)
+                    self.assertEqual(result.returncode, 2)
+                    told = self.read("out") if stream == "stderr" else result.stderr
+                    self.assertTrue(told.endswith(
+                        f"cannot write '{name}': the program's own output goes there\n"), told)
 
     def test_results_that_get_lost_on_standard_output_are_an_error(self):
         for arguments in (["--json", "-"], []):

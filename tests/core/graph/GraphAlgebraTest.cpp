@@ -264,6 +264,26 @@ TEST(Validate, AcceptsGraphs) {
     EXPECT_NO_THROW(validate(Exec(), deviceGraph(randomRows(n, n, long_rows))));
 }
 
+/// Of rows with a column twice as well: they are not sorted.
+TEST(Validate, TellsWhetherRowsAreSorted) {
+  const auto isSorted = [](const std::vector<Ordinal>& columns) {
+    const Offset length = static_cast<Offset>(columns.size());
+    return validate(Exec(), deviceGraph(
+                                {0, 0, length, length + 1},
+                                [&] {
+                                  std::vector<Ordinal> entries = columns;
+                                  entries.push_back(0);
+                                  return entries;
+                                }(),
+                                5));
+  };
+  for (const std::vector<Ordinal>& columns : {std::vector<Ordinal>{}, {3}, {1, 2}, {0, 1, 2, 3, 4}})
+    EXPECT_TRUE(isSorted(columns)) << columns.size();
+  for (const std::vector<Ordinal>& columns :
+       {std::vector<Ordinal>{2, 1}, {1, 1}, {0, 2, 2, 3}, {0, 1, 3, 3}, {0, 2, 1}})
+    EXPECT_FALSE(isSorted(columns)) << columns.size();
+}
+
 TEST(Validate, RefusesBadRowMaps) {
   const auto expectRowMap = [](const std::string& text, int offset) {
     EXPECT_NE(text.find("row map"), std::string::npos) << text;

@@ -98,6 +98,22 @@ TEST(AinvBreakdown, MeetsThePolicy) {
     }
 }
 
+/// Point row 16 of a matrix with blocks of size 3 is in the sixth block row.
+TEST(AinvBreakdown, NamesTheBlockRow) {
+  const HostBsr a = matrixOn(diagonalPattern(8), 3, 228);
+  for (Offset e = 0; e < a.numScalars(); ++e)
+    a.values(e) = e % 9 % 4 == 0 ? 4 : 0;
+  a.values(5 * 9 + 4) = -4;
+  AinvParameters parameters = ainv(0.01, Ordering::Natural, true);
+  const std::string text = messageOf(a, parameters);
+  EXPECT_NE(text.find("the first in block row 6 (counted from 1):"), std::string::npos) << text;
+  parameters.breakdown = BreakdownPolicy::Replace;
+  Method method(parameters);
+  setUp(method, a);
+  EXPECT_EQ(method.report().breakdowns, 1);
+  EXPECT_EQ(method.report().first_breakdown, 5);
+}
+
 /// Without stabilisation a pivot breaks down, and behind it columns grow and fill up until memory
 /// ends; the failure does not wait for that, with the schedule of GPUs neither.
 TEST(AinvBreakdown, FailsBeforeColumnsGrow) {
