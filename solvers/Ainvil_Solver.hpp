@@ -12,9 +12,18 @@
 
 namespace ainvil {
 
+/// The norm that residuals are relative to.
+enum class ResidualScale {
+  Rhs,             ///< ||b||
+  InitialResidual, ///< ||b - A x|| of the initial guess
+  One              ///< residuals are absolute
+};
+
 /// Options of an iterative solver; each solver reads the ones that concern it.
 struct SolverOptions {
-  double tolerance = 1e-8;   ///< stop at ||b - A x|| / ||b|| <= tolerance, 2-norms; >= 0
+  double tolerance = 1e-8; ///< stop at ||b - A x|| / ||b|| <= tolerance, 2-norms; >= 0
+  /// What stands in the place of ||b|| there, and in all relative residuals of the result.
+  ResidualScale relative_to = ResidualScale::Rhs;
   int max_iterations = 1000; ///< >= 0; 0 only measures the initial guess
   int restart = 30;          ///< GMRES, FGMRES: basis vectors of a cycle; >= 1
   /// GMRES, FGMRES: precision in which the basis is kept. Float halves what orthogonalisation reads

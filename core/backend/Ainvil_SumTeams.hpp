@@ -59,13 +59,19 @@ struct PartialSums {
 
   Partials partials;                     ///< (sum, team)
   Kokkos::View<int*, Device> teams_done; ///< 0 between launches
+  /// The sums of all rows of a process, to be summed over processes; else empty.
+  Kokkos::View<double*, Device> of_process;
 
   PartialSums() = default;
-  /// Room for `num_sums` sums of launches of the given shape.
-  PartialSums(const typename Device::execution_space& exec, int num_sums, const SumTeams& shape)
+  /// Room for `num_sums` sums of launches of the given shape, over one process or several.
+  PartialSums(const typename Device::execution_space& exec, int num_sums, const SumTeams& shape,
+              bool over_processes = false)
       : partials(allocateView<Partials>(exec, "Ainvil::partial_sums", size_t(num_sums),
                                         size_t(shape.league))),
-        teams_done(allocateZeros<int, Device>(exec, "Ainvil::teams_done", 1)) {}
+        teams_done(allocateZeros<int, Device>(exec, "Ainvil::teams_done", 1)) {
+    if (over_processes)
+      of_process = allocateZeros<double, Device>(exec, "Ainvil::sums_of_process", num_sums);
+  }
 };
 
 } // namespace detail

@@ -7,6 +7,7 @@
 
 #include "backend/Ainvil_Flags.hpp"
 #include "backend/Ainvil_Lanes.hpp"
+#include "backend/Ainvil_Reduction.hpp"
 #include "backend/Ainvil_RowTeams.hpp"
 #include "backend/Ainvil_SumTeams.hpp"
 
@@ -173,15 +174,59 @@ struct RowSumKernel {
   KOKKOS_INLINE_FUNCTION static Offset min(Offset a, Offset b) { return a < b ? a : b; }
 };
 
-/// Launches a RowSumKernel. One kernel, asynchronous.
+/// Ends with the sums of the process kept, for the Body to finish with those of all processes.
+template <int Count, class Device, class Body>
+struct KeepSumsBody {
+  Body body;
+  Kokkos::View<double*, Device> kept;
+
+  KOKKOS_INLINE_FUNCTION bool begin() { return body.begin(); }
+  KOKKOS_INLINE_FUNCTION Sums<Count> row(Offset i) const { return body.row(i); }
+  KOKKOS_INLINE_FUNCTION void finish(const Sums<Count>& sums) const {
+    for (int k = 0; k < Count; ++k)
+      kept(k) = sums.value[k];
+  }
+};
+
+/// body.finish(s) for the sums s of all processes.
+template <int Count, class Device, class Body>
+struct FinishSumsKernel {
+  Body body_in;
+  Kokkos::View<const double*, Device> kept;
+
+  KOKKOS_FUNCTION void operator()(const Offset) const {
+    Body body = body_in;
+    if (!body.begin())
+      return;
+    Sums<Count> sums;
+    for (int k = 0; k < Count; ++k)
+      sums.value[k] = kept(k);
+    body.finish(sums);
+  }
+};
+
+/// Launches a RowSumKernel: one kernel, asynchronous. Over the rows of several processes, where
+/// `reduction` is not null and this one may have none: the kernel, one reduction, and one more
+/// kernel of one thread.
 template <int Count, class Device, class Body>
 void sumRows(const typename Device::execution_space& exec, const char* label, const SumTeams& shape,
-             const PartialSums<Device>& sums, Offset num_rows, const Body& body) {
+             const PartialSums<Device>& sums, Offset num_rows, const Body& body,
+             const Reduction<Device>* reduction) {
+  const auto launch = [&](const auto& of_rows) {
+    using Kernel = RowSumKernel<Count, Device, std::decay_t<decltype(of_rows)>>;
+    if (num_rows > 0)
+      Kokkos::parallel_for(label, shape.policy(exec, (shape.team_size + 1) * sizeof(Sums<Count>)),
+                           Kernel{of_rows, sums, num_rows, shape.rows_per_team, shape.lanes});
+  };
+  if (reduction == nullptr)
+    return launch(body);
+  const auto kept = Kokkos::subview(sums.of_process, std::make_pair(0, Count));
   if (num_rows == 0)
-    return;
-  Kokkos::parallel_for(
-      label, shape.policy(exec, (shape.team_size + 1) * sizeof(Sums<Count>)),
-      RowSumKernel<Count, Device, Body>{body, sums, num_rows, shape.rows_per_team, shape.lanes});
+    Kokkos::deep_copy(exec, kept, 0.0);
+  launch(KeepSumsBody<Count, Device, Body>{body, kept});
+  reduction->sum(exec, kept);
+  Kokkos::parallel_for("Ainvil::finishSums", Range<typename Device::execution_space>(exec, 0, 1),
+                       FinishSumsKernel<Count, Device, Body>{body, kept});
 }
 
 /// sum x_i^2 and sum |x_i|.

@@ -123,8 +123,8 @@ private:
 
   public:
     Group(const FsaiHostRows& all, FsaiWorkRows<Scalar>& work, const Ordinal* rows, int count)
-        : all_(all), systems_(all.systems), work_(work), rows_(rows), count_(count), n_(paddedSize(all.unknowns(rows[count - 1]))),
-          packed_(work.packed.template as<Pack>()) {}
+        : all_(all), systems_(all.systems), work_(work), rows_(rows), count_(count),
+          n_(paddedSize(all.unknowns(rows[count - 1]))), packed_(work.packed.template as<Pack>()) {}
 
     void run() {
       std::fill(work_.packed.template as<Scalar>(),

@@ -19,6 +19,8 @@ struct ArnoldiRecord {
   int capacity;
 
   KOKKOS_INLINE_FUNCTION static int size(int capacity) { return 2 * capacity + 3; }
+  /// The first so many are sums over rows.
+  KOKKOS_INLINE_FUNCTION static int numProducts(int capacity) { return 2 * capacity; }
   /// v_c . u for c < j; u . u for c = j
   KOKKOS_INLINE_FUNCTION double& dotU(int c) const { return data[c]; }
   /// v_c . z for c < j; u . z for c = j; z . z for c = j + 1

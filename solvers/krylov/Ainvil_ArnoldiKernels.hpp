@@ -37,11 +37,64 @@ struct ArnoldiTile {
   }
 };
 
+/// From the inner products of a step, s = V^T u, p = V^T z and those of u and z, what the update
+/// needs:
+///     rho^2 = u.u - s.s,  tau = (u.z - s.p) / rho,  1 / sigma^2 = z.z - p.p - tau^2
+/// By the first thread of a team.
+template <class Member>
+KOKKOS_INLINE_FUNCTION void concludeRecord(const Member& member, const ArnoldiRecord& record,
+                                           int columns) {
+  member.team_barrier();
+  if (member.team_rank() != 0)
+    return;
+  Sums<3> inner; // s.s, s.p, p.p
+  Kokkos::parallel_reduce(
+      Kokkos::ThreadVectorRange(member, columns),
+      [&](const int c, Sums<3>& sum) {
+        const double s = record.dotU(c);
+        const double p = record.dotZ(c);
+        sum.value[0] += s * s;
+        sum.value[1] += s * p;
+        sum.value[2] += p * p;
+      },
+      inner);
+  Kokkos::single(Kokkos::PerThread(member), [&]() {
+    // A candidate that keeps less than a tenth of its length in the second pass was rounding
+    // (twice is enough: Kahan and Parlett): the basis ends here, and zeros keep what follows
+    // finite.
+    constexpr double kept = 0.01; // of the squared length
+    const double uu = record.dotU(columns);
+    const double rho2 = uu - inner.value[0];
+    const double inverse_norm = rho2 > kept * uu ? 1 / compat::math::sqrt(rho2) : 0.0;
+    const double tau = (record.dotZ(columns) - inner.value[1]) * inverse_norm;
+    // The scale only has to be near 1 / norm, for the next step measures the norm; the floor
+    // keeps it finite where the difference of squares cancels.
+    const double zz = record.dotZ(columns + 1);
+    const double left = zz - inner.value[2] - tau * tau;
+    const double floor = 1e-20 * zz;
+    record.inverseNorm() = inverse_norm;
+    record.dotNew() = tau;
+    record.scale() = zz > 0 ? 1 / compat::math::sqrt(left > floor ? left : floor) : 0.0;
+  });
+}
+
+/// The same as a kernel of one team, for records whose sums have come from all processes.
+template <class Device>
+struct ArnoldiConcludeKernel {
+  using Member = typename Kokkos::TeamPolicy<typename Device::execution_space>::member_type;
+
+  ArnoldiRecord record;
+  int columns;
+
+  KOKKOS_FUNCTION void operator()(const Member& member) const {
+    concludeRecord(member, record, columns);
+  }
+};
+
 /// s = V^T u and p = V^T z for the first `columns` columns of V, and u . u, u . z, z . z. A thread
 /// of the team takes `tile` columns at a time, the first fewer and the products of u and z, and its
 /// lanes neighbouring rows of the team's chunk; with fewer tiles than threads the chunk is split as
-/// well. The last team adds up and computes what the update needs:
-///     rho^2 = u.u - s.s,  tau = (u.z - s.p) / rho,  1 / sigma^2 = z.z - p.p - tau^2
+/// well. The last team adds up and, if these are the sums of all rows, concludes the record.
 template <class Stored, class Scalar, class Device>
 struct ArnoldiDotsKernel {
   using Member = typename Kokkos::TeamPolicy<typename Device::execution_space>::member_type;
@@ -55,6 +108,7 @@ struct ArnoldiDotsKernel {
   Offset num_rows, rows_per_team;
   int lanes;
   ArnoldiRecord record;
+  bool all_rows; ///< else concludeRecord() is for the sums of all processes
 
   /// What a team keeps in shared memory.
   KOKKOS_INLINE_FUNCTION static size_t scratchBytes(int team_size) {
@@ -97,8 +151,11 @@ struct ArnoldiDotsKernel {
         sums.partials(k, member.league_rank()) = sum;
       });
     }
-    if (isLastTeam(sums, member))
-      finish(member);
+    if (isLastTeam(sums, member)) {
+      addUp(member);
+      if (all_rows)
+        concludeRecord(member, record, columns);
+    }
   }
 
   /// Sums of a tile, to shared memory or, if `to` is null, to the partial sums: two a column, then
@@ -123,7 +180,7 @@ struct ArnoldiDotsKernel {
     });
   }
 
-  KOKKOS_FUNCTION void finish(const Member& member) const {
+  KOKKOS_FUNCTION void addUp(const Member& member) const {
     for (int c = member.team_rank(); c < columns; c += member.team_size()) {
       const Sums<2> total = totalOf<2>(sums, member, lanes, 2 * c);
       Kokkos::single(Kokkos::PerThread(member), [&]() {
@@ -139,38 +196,6 @@ struct ArnoldiDotsKernel {
         record.dotZ(columns + 1) = total.value[2];
       });
     }
-    member.team_barrier();
-    if (member.team_rank() != 0)
-      return;
-    Sums<3> inner; // s.s, s.p, p.p
-    Kokkos::parallel_reduce(
-        Kokkos::ThreadVectorRange(member, columns),
-        [&](const int c, Sums<3>& sum) {
-          const double s = record.dotU(c);
-          const double p = record.dotZ(c);
-          sum.value[0] += s * s;
-          sum.value[1] += s * p;
-          sum.value[2] += p * p;
-        },
-        inner);
-    Kokkos::single(Kokkos::PerThread(member), [&]() {
-      // A candidate that keeps less than a tenth of its length in the second pass was rounding
-      // (twice is enough: Kahan and Parlett): the basis ends here, and zeros keep what follows
-      // finite.
-      constexpr double kept = 0.01; // of the squared length
-      const double uu = record.dotU(columns);
-      const double rho2 = uu - inner.value[0];
-      const double inverse_norm = rho2 > kept * uu ? 1 / compat::math::sqrt(rho2) : 0.0;
-      const double tau = (record.dotZ(columns) - inner.value[1]) * inverse_norm;
-      // The scale only has to be near 1 / norm, for the next step measures the norm; the floor
-      // keeps it finite where the difference of squares cancels.
-      const double zz = record.dotZ(columns + 1);
-      const double left = zz - inner.value[2] - tau * tau;
-      const double floor = 1e-20 * zz;
-      record.inverseNorm() = inverse_norm;
-      record.dotNew() = tau;
-      record.scale() = zz > 0 ? 1 / compat::math::sqrt(left > floor ? left : floor) : 0.0;
-    });
   }
 };
 

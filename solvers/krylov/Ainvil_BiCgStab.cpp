@@ -196,7 +196,7 @@ void BiCgStab<Scalar, Device>::allocate(const execution_space& exec, Offset n,
   t_ = vector("t");
   y_ = preconditioned ? vector("y") : Vector<Scalar, Device>();
   z_ = preconditioned ? vector("z") : Vector<Scalar, Device>();
-  sums_ = detail::PartialSums<Device>(exec, 5, shape_);
+  sums_ = detail::PartialSums<Device>(exec, 5, shape_, this->reduction() != nullptr);
   recurrence_ = detail::DeviceRecurrence<Device>(exec, "Ainvil::BiCgStab::state", options_);
 }
 
@@ -206,10 +206,10 @@ typename BiCgStab<Scalar, Device>::Stop BiCgStab<Scalar, Device>::run(const Syst
   const BiCgStabState state{recurrence_.state()};
   const int before = result.iterations;
   recurrence_.start(system.exec);
-  detail::sumRows<1>(
-      system.exec, "Ainvil::BiCgStab::start", shape_, sums_, n_,
-      detail::BiCgStabStartBody<Scalar>{r_.data(), shadow_.data(), p_.data(), state});
-  const int stop = recurrence_.run(system.exec, options_, system.b_norm, result,
+  detail::sumRows<1>(system.exec, "Ainvil::BiCgStab::start", shape_, sums_, n_,
+                     detail::BiCgStabStartBody<Scalar>{r_.data(), shadow_.data(), p_.data(), state},
+                     this->reduction());
+  const int stop = recurrence_.run(system.exec, options_, system.reference, result,
                                    [&](int slot) { iterate(system, slot); });
   if (stop == detail::NotFinite)
     return {SolveStatus::Diverged, "A or the preconditioner gave NaN or Inf"};
@@ -225,12 +225,13 @@ void BiCgStab<Scalar, Device>::iterate(const System& system, int slot) {
   const BiCgStabState state{recurrence_.state()};
   const auto y = system.m != nullptr ? y_ : p_;
   const auto z = system.m != nullptr ? z_ : r_;
-  const double target = options_.tolerance * system.b_norm;
+  const double target = options_.tolerance * system.reference;
   if (system.m != nullptr)
     system.m->apply(exec, asColumn(p_), asColumn(y));
   system.a.apply(exec, asColumn(y), asColumn(v_));
   detail::sumRows<2>(exec, "Ainvil::BiCgStab::alpha", shape_, sums_, n_,
-                     detail::BiCgStabAlphaBody<Scalar>{shadow_.data(), v_.data(), state});
+                     detail::BiCgStabAlphaBody<Scalar>{shadow_.data(), v_.data(), state},
+                     this->reduction());
   using Half = detail::BiCgStabHalfKernel<Scalar, Device>;
   const Offset items = (n_ + Half::block - 1) / Half::block;
   Kokkos::parallel_for("Ainvil::BiCgStab::half", detail::Range<execution_space>(exec, 0, items),
@@ -241,11 +242,13 @@ void BiCgStab<Scalar, Device>::iterate(const System& system, int slot) {
   system.a.apply(exec, asColumn(z), asColumn(t_));
   detail::sumRows<5>(exec, "Ainvil::BiCgStab::omega", shape_, sums_, n_,
                      detail::BiCgStabOmegaBody<Scalar>{r_.data(), t_.data(), shadow_.data(), state,
-                                                       target * target});
+                                                       target * target},
+                     this->reduction());
   detail::sumRows<1>(exec, "Ainvil::BiCgStab::update", shape_, sums_, n_,
                      detail::BiCgStabUpdateBody<Scalar>{v_.data(), t_.data(), y.data(), z.data(),
                                                         system.x.data(), r_.data(), p_.data(),
-                                                        state, slot, target * target});
+                                                        state, slot, target * target},
+                     this->reduction());
 }
 
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \

@@ -130,7 +130,7 @@ void Cg<Scalar, Device>::allocate(const execution_space& exec, Offset n, bool pr
   p_ = vector("p");
   q_ = vector("q");
   z_ = preconditioned ? vector("z") : Vector<Scalar, Device>();
-  sums_ = detail::PartialSums<Device>(exec, 2, shape_);
+  sums_ = detail::PartialSums<Device>(exec, 2, shape_, this->reduction() != nullptr);
   recurrence_ = detail::DeviceRecurrence<Device>(exec, "Ainvil::Cg::state", options_);
 }
 
@@ -138,7 +138,7 @@ template <class Scalar, class Device>
 typename Cg<Scalar, Device>::Stop Cg<Scalar, Device>::run(const System& system,
                                                           SolveResult& result) {
   recurrence_.start(system.exec);
-  const int stop = recurrence_.run(system.exec, options_, system.b_norm, result,
+  const int stop = recurrence_.run(system.exec, options_, system.reference, result,
                                    [&](int slot) { iterate(system, slot); });
   if (stop == detail::Running || stop == detail::ToleranceMet)
     return {};
@@ -151,16 +151,18 @@ void Cg<Scalar, Device>::iterate(const System& system, int slot) {
   const execution_space& exec = system.exec;
   const detail::CgState state{recurrence_.state()};
   const auto z = system.m != nullptr ? z_ : r_;
-  const double target = options_.tolerance * system.b_norm;
+  const double target = options_.tolerance * system.reference;
   if (system.m != nullptr)
     system.m->apply(exec, asColumn(r_), asColumn(z));
   system.a.apply(exec, asColumn(z), asColumn(w_));
   detail::sumRows<2>(exec, "Ainvil::Cg::innerProducts", shape_, sums_, n_,
-                     detail::CgDotsBody<Scalar>{r_.data(), z.data(), w_.data(), state});
+                     detail::CgDotsBody<Scalar>{r_.data(), z.data(), w_.data(), state},
+                     this->reduction());
   detail::sumRows<1>(exec, "Ainvil::Cg::update", shape_, sums_, n_,
                      detail::CgUpdateBody<Scalar>{z.data(), w_.data(), p_.data(), q_.data(),
                                                   system.x.data(), r_.data(), state, slot,
-                                                  target * target});
+                                                  target * target},
+                     this->reduction());
 }
 
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \

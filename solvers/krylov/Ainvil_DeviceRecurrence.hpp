@@ -66,9 +66,10 @@ public:
   }
 
   /// Calls step(slot) for one iteration after the other, until the device stops or max_iterations
-  /// are done; appends to the history. Returns the RecurrenceStop.
+  /// are done; appends residuals relative to `reference` to the history. Returns the
+  /// RecurrenceStop.
   template <class Step>
-  int run(const execution_space& exec, const SolverOptions& options, double b_norm,
+  int run(const execution_space& exec, const SolverOptions& options, double reference,
           SolveResult& result, const Step& step) const {
     const RecurrenceState host{host_data_.data()};
     int done = 0;
@@ -81,7 +82,7 @@ public:
 
       const int finished = static_cast<int>(host.iterations()) - done;
       for (int slot = 0; slot < finished; ++slot)
-        result.history.push_back(std::sqrt(host.residual(slot)) / b_norm);
+        result.history.push_back(std::sqrt(host.residual(slot)) / reference);
       done += finished;
       result.iterations += finished;
       result.rel_residual = result.history.back();

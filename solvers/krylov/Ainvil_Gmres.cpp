@@ -18,8 +18,8 @@ Gmres<Scalar, Device>::Gmres(SolverOptions options, Flexible flexible)
 
 template <class Scalar, class Device>
 void Gmres<Scalar, Device>::allocate(const execution_space& exec, Offset n, bool preconditioned) {
-  length_ = static_cast<int>(
-      std::max<Offset>(1, std::min<Offset>({options_.restart, options_.max_iterations, n})));
+  length_ = static_cast<int>(std::max<Offset>(
+      1, std::min<Offset>({options_.restart, options_.max_iterations, this->unknowns_})));
   basis_ = work_ = z_ = {}; // frees memory first
   single_basis_ = {};
   const auto vectors = [&](auto& to, const char* label, int count) {
@@ -60,7 +60,7 @@ typename Gmres<Scalar, Device>::Stop Gmres<Scalar, Device>::run(const System& sy
     return {SolveStatus::Diverged, "A or the preconditioner gave NaN or Inf"};
   const int used = correct(system, columns);
   if (used < columns)
-    result.rel_residual = arnoldi_.residual(used) / system.b_norm;
+    result.rel_residual = arnoldi_.residual(used) / system.reference;
   if (arnoldi_.singular()) // goes on if the residual has become smaller: A M may be nearly singular
                            // only
     return {SolveStatus::Breakdown,
@@ -110,7 +110,8 @@ int Gmres<Scalar, Device>::runCycle(const System& system, int length, SolveResul
     readRecords(exec, seen, last ? j + 2 : j + 1);
     for (; seen <= j; ++seen)
       arnoldi_.add(seen, record(host_records_.data(), seen));
-    const bool near = !last && arnoldi_.predictedResidual() <= options_.tolerance * system.b_norm;
+    const bool near =
+        !last && arnoldi_.predictedResidual() <= options_.tolerance * system.reference;
     if (near) {
       takeInnerProducts(exec, j + 1, candidate());
       readRecords(exec, j + 1, j + 2);
@@ -121,7 +122,7 @@ int Gmres<Scalar, Device>::runCycle(const System& system, int length, SolveResul
     while (columns < arnoldi_.columns() && !(columns > 0 && converged(result))) {
       ++columns;
       ++result.iterations;
-      result.rel_residual = arnoldi_.residual(columns) / system.b_norm;
+      result.rel_residual = arnoldi_.residual(columns) / system.reference;
       result.history.push_back(result.rel_residual);
     }
     if (options_.progress)
@@ -148,14 +149,29 @@ void Gmres<Scalar, Device>::multiply(const System& system, int j) {
 template <class Scalar, class Device>
 void Gmres<Scalar, Device>::takeInnerProducts(const execution_space& exec, int columns,
                                               VectorArg z) {
+  const Reduction<Device>* const reduction = this->reduction();
+  const ArnoldiRecord of_step = record(records_.data(), columns);
   withBasis([&](const auto& basis) {
+    if (n_ == 0) // another process has rows
+      return;
     using Stored = typename std::decay_t<decltype(basis)>::value_type;
     using Kernel = detail::ArnoldiDotsKernel<Stored, Scalar, Device>;
-    Kokkos::parallel_for(
-        "Ainvil::Gmres::innerProducts", shape_.policy(exec, Kernel::scratchBytes(shape_.team_size)),
-        Kernel{basis, candidate().data(), z.data(), columns, sums_, n_, shape_.rows_per_team,
-               shape_.lanes, record(records_.data(), columns)});
+    Kokkos::parallel_for("Ainvil::Gmres::innerProducts",
+                         shape_.policy(exec, Kernel::scratchBytes(shape_.team_size)),
+                         Kernel{basis, candidate().data(), z.data(), columns, sums_, n_,
+                                shape_.rows_per_team, shape_.lanes, of_step, reduction == nullptr});
   });
+  if (reduction == nullptr)
+    return;
+  const Offset first = columns * recordSize();
+  const auto products = Kokkos::subview(
+      records_, std::make_pair(first, first + ArnoldiRecord::numProducts(recordCapacity())));
+  if (n_ == 0)
+    Kokkos::deep_copy(exec, products, 0.0);
+  reduction->sum(exec, products);
+  Kokkos::parallel_for("Ainvil::Gmres::concludeRecord",
+                       Kokkos::TeamPolicy<execution_space>(exec, 1, 1, shape_.lanes),
+                       detail::ArnoldiConcludeKernel<Device>{of_step, columns});
 }
 
 /// Makes the candidate basis vector j and what is left of the product the next candidate.

@@ -95,13 +95,26 @@ SolveResult KrylovSolver<Scalar, Device>::solve(const execution_space& exec, con
   const Solving solving(solving_, name_);
   detail::requireKokkos<execution_space>();
   ScopedRegion region(message("Ainvil::solve[", name_, "]"));
-  checkSystem(name_, a, m, b.extent(0), x.extent(0));
-  if (m != nullptr)
-    checkPreconditioner(*m);
-  return detail::reportingOutOfMemory("solve()", [&] {
-    reserve(exec, b.extent(0), m != nullptr);
-    return iterate(exec, a, m, b, x);
-  });
+  const Offset n = a.numRows(), unknowns = reduction_ != nullptr ? reduction_->total(n) : n;
+  const auto prepare = [&] {
+    checkSystem(name_, a, m, b.extent(0), x.extent(0));
+    if (m != nullptr)
+      checkPreconditioner(*m);
+    detail::reportingOutOfMemory("solve()", [&] { reserve(exec, n, unknowns, m != nullptr); });
+  };
+  if (reduction_ != nullptr)
+    reduction_->together(prepare);
+  else
+    prepare();
+  return detail::reportingOutOfMemory("solve()", [&] { return iterate(exec, a, m, b, x); });
+}
+
+template <class Scalar, class Device>
+void KrylovSolver<Scalar, Device>::setReduction(
+    std::shared_ptr<const Reduction<Device>> reduction) {
+  const Solving solving(solving_, name_);
+  reduction_ = std::move(reduction);
+  n_ = -1; // the workspace depends on whether there is one
 }
 
 /// With a workspace for b and x of these lengths.
@@ -110,7 +123,7 @@ SolveResult KrylovSolver<Scalar, Device>::iterate(const execution_space& exec, c
                                                   const Operator* m, Vector<const Scalar, Device> b,
                                                   Vector<Scalar, Device> x) {
   const auto b_norm = meter_.norm(exec, asColumn(b));
-  const System system{exec, a, m, asColumn(x), b_norm.two};
+  System system{exec, a, m, asColumn(x), b_norm.two};
   SolveResult result;
   if (start(system, asColumn(b), b_norm.is_zero, result))
     return result;
@@ -120,7 +133,7 @@ SolveResult KrylovSolver<Scalar, Device>::iterate(const execution_space& exec, c
     const Stop stop = run(system, result);
     previous = result.true_rel_residual;
     result.true_rel_residual =
-        meter_.residual(exec, a, asColumn(b), system.x, residual()) / system.b_norm;
+        meter_.residual(exec, a, asColumn(b), system.x, residual()) / system.reference;
     constexpr double worth_a_run = 0.9; // a run that takes off less is not followed by another
     const bool better = result.true_rel_residual <= worth_a_run * previous;
     const bool goes_on = stop.status == SolveStatus::Converged || (stop.unless_better && better);
@@ -136,21 +149,24 @@ SolveResult KrylovSolver<Scalar, Device>::iterate(const execution_space& exec, c
 }
 
 template <class Scalar, class Device>
-void KrylovSolver<Scalar, Device>::reserve(const execution_space& exec, Offset n,
+void KrylovSolver<Scalar, Device>::reserve(const execution_space& exec, Offset n, Offset unknowns,
                                            bool preconditioned) {
-  if (n == n_ && preconditioned <= preconditioned_)
+  if (n == n_ && unknowns == unknowns_ && preconditioned <= preconditioned_)
     return;
   n_ = -1; // until all allocations have succeeded
+  unknowns_ = unknowns;
   shape_ = detail::SumTeams::forRows(exec, n);
-  meter_ = detail::ResidualMeter<Scalar, Device>(exec, n);
+  meter_ = detail::ResidualMeter<Scalar, Device>(exec, n, reduction());
   allocate(exec, n, preconditioned);
   n_ = n;
   preconditioned_ = preconditioned;
 }
 
-/// Measures the initial residual. True if that already settles the matter.
+/// Measures the initial residual and chooses the norm that residuals are relative to, which comes
+/// as
+/// ||b||. True if that already settles the matter.
 template <class Scalar, class Device>
-bool KrylovSolver<Scalar, Device>::start(const System& system, ConstVectorArg b, bool b_is_zero,
+bool KrylovSolver<Scalar, Device>::start(System& system, ConstVectorArg b, bool b_is_zero,
                                          SolveResult& result) {
   const auto settle = [&](SolveStatus status, double rel_residual, const char* text) {
     result.rel_residual = result.true_rel_residual = rel_residual;
@@ -161,22 +177,32 @@ bool KrylovSolver<Scalar, Device>::start(const System& system, ConstVectorArg b,
     detail::fillVector<Scalar, Device>(system.exec, Scalar(0), system.x);
     return settle(SolveStatus::Converged, 0, "");
   }
-  if (!std::isfinite(system.b_norm))
-    return settle(SolveStatus::Diverged, system.b_norm,
+  if (!std::isfinite(system.reference))
+    return settle(SolveStatus::Diverged, system.reference,
                   "b holds NaN or Inf, or its norm overflows");
   // Squares underflow below 2.2e-308, those of entries below 1.5e-154: with this norm, 1e-9 of it
   // and less, which no sum in double notices.
   constexpr double smallest_norm = 1e-145;
-  if (system.b_norm < smallest_norm)
+  if (system.reference < smallest_norm)
     return settle(SolveStatus::Breakdown, 1, "the norm of b underflows: scale the system");
   const double r_norm = meter_.residual(system.exec, system.a, b, system.x, residual());
   if (!std::isfinite(r_norm))
     return settle(SolveStatus::Diverged, r_norm,
                   "the initial x or its residual b - A x holds NaN or Inf, or its norm overflows");
-  settle(SolveStatus::Converged, r_norm / system.b_norm, "");
+  if (options_.relative_to == ResidualScale::InitialResidual && r_norm > 0) {
+    system.reference = r_norm;
+    if (r_norm < smallest_norm)
+      return settle(SolveStatus::Breakdown, 1, "the norm of b - A x underflows: scale the system");
+  } else if (options_.relative_to == ResidualScale::One) {
+    system.reference = 1;
+  }
+  settle(SolveStatus::Converged, r_norm / system.reference, "");
   if (result.rel_residual <= options_.tolerance)
     return true;
-  const std::string objection = system.m != nullptr ? system.m->objection() : "";
+  std::string objection = system.m != nullptr ? system.m->objection() : "";
+  if (reduction_ != nullptr && reduction_->total(objection.empty() ? 0 : 1) > 0 &&
+      objection.empty())
+    objection = "the preconditioner of another process objects";
   return !objection.empty() && finish(result, SolveStatus::Diverged, objection);
 }
 

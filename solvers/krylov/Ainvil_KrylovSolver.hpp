@@ -4,9 +4,11 @@
 /// How a solve begins, restarts and ends, whatever the method.
 
 #include "Ainvil_Solver.hpp"
+#include "backend/Ainvil_Reduction.hpp"
 #include "krylov/Ainvil_ResidualMeter.hpp"
 
 #include <atomic>
+#include <memory>
 
 namespace ainvil {
 
@@ -48,6 +50,14 @@ public:
   /// fixed preconditioner, `m` varies, and allow_varying is not set.
   void checkPreconditioner(const Operator& m) const;
 
+  /// From now on the vectors are spread over processes: each gives solve() its own rows, perhaps
+  /// none, A and M as operators on these, and the same options, and all call solve() at the same
+  /// time. A sum over all rows is then one reduction: of an iteration GMRES and FGMRES have one, CG
+  /// two and BiCGStab three. What solve() throws before it iterates is thrown on all of them; what
+  /// A, M or `progress` throw later must be thrown on all or on none. Null: one process has all
+  /// rows, and nothing is asked of others.
+  void setReduction(std::shared_ptr<const Reduction<Device>> reduction);
+
 protected:
   using VectorArg = MultiVectorArg<Scalar, Device>;            ///< of one column
   using ConstVectorArg = MultiVectorArg<const Scalar, Device>; ///< likewise
@@ -58,7 +68,7 @@ protected:
     const Operator& a;           ///< A
     const Operator* m;           ///< M, or null for none
     VectorArg x;                 ///< the iterate
-    double b_norm;               ///< ||b||_2
+    double reference;            ///< the norm that residuals are relative to
   };
 
   /// Why a run ended before the tolerance was met.
@@ -81,20 +91,25 @@ protected:
   /// or the method has to start again; appends to the history. At least one iteration, or a Stop.
   virtual Stop run(const System& system, SolveResult& result) = 0;
 
+  /// Null if the process has all rows.
+  const Reduction<Device>* reduction() const { return reduction_.get(); }
+
   SolverOptions options_;  ///< as the constructor got them, all in range
-  Offset n_ = -1;          ///< unknowns the workspace is for
+  Offset n_ = -1;          ///< unknowns of this process that the workspace is for
+  Offset unknowns_ = 0;    ///< of all processes
   detail::SumTeams shape_; ///< of the kernels that take inner products
 
 private:
-  void reserve(const execution_space& exec, Offset n, bool preconditioned);
+  void reserve(const execution_space& exec, Offset n, Offset unknowns, bool preconditioned);
   SolveResult iterate(const execution_space& exec, const Operator& a, const Operator* m,
                       Vector<const Scalar, Device> b, Vector<Scalar, Device> x);
-  bool start(const System& system, ConstVectorArg b, bool b_is_zero, SolveResult& result);
+  bool start(System& system, ConstVectorArg b, bool b_is_zero, SolveResult& result);
 
   const char* name_;
   const char* why_fixed_;
   bool preconditioned_ = false;
   std::atomic<bool> solving_{false};
+  std::shared_ptr<const Reduction<Device>> reduction_;
   detail::ResidualMeter<Scalar, Device> meter_;
 };
 

@@ -12,9 +12,9 @@ template <class Scalar, class Device>
 template <class Body>
 typename ResidualMeter<Scalar, Device>::Norm
 ResidualMeter<Scalar, Device>::measure(const execution_space& exec, Offset n, const Body& body) {
-  if (n == 0)
+  if (n == 0 && reduction_ == nullptr)
     return {0, true};
-  sumRows<2>(exec, "Ainvil::norm", shape_, sums_, n, body);
+  sumRows<2>(exec, "Ainvil::norm", shape_, sums_, n, body, reduction_);
   Kokkos::deep_copy(exec, host_result_, result_);
   compat::fence(exec, "Ainvil::ResidualMeter::norm");
   return {std::sqrt(host_result_(0)), host_result_(1) == 0};

@@ -4,12 +4,14 @@
 /// Norms and true residuals.
 
 #include "Ainvil_LinearOperator.hpp"
+#include "backend/Ainvil_Reduction.hpp"
 #include "backend/Ainvil_SumTeams.hpp"
 
 namespace ainvil {
 namespace detail {
 
-/// Measures vectors of a fixed length. Every measurement waits for the instance.
+/// Measures vectors of a fixed length, of one process or, with a reduction, spread over several.
+/// Every measurement waits for the instance.
 template <class Scalar, class Device>
 class ResidualMeter {
 public:
@@ -18,8 +20,9 @@ public:
   using VectorOut = MultiVectorArg<Scalar, Device>;
 
   ResidualMeter() = default;
-  ResidualMeter(const execution_space& exec, Offset n)
-      : shape_(SumTeams::forRows(exec, n)), sums_(exec, 2, shape_),
+  ResidualMeter(const execution_space& exec, Offset n, const Reduction<Device>* reduction)
+      : reduction_(reduction), shape_(SumTeams::forRows(exec, n)),
+        sums_(exec, 2, shape_, reduction != nullptr),
         result_(allocateZeros<double, Device>(exec, "Ainvil::norm", 2)),
         host_result_(hostMirror(result_)) {}
 
@@ -38,6 +41,7 @@ private:
   template <class Body>
   Norm measure(const execution_space& exec, Offset n, const Body& body);
 
+  const Reduction<Device>* reduction_ = nullptr; ///< the owner's
   SumTeams shape_;
   PartialSums<Device> sums_;
   Kokkos::View<double*, Device> result_;

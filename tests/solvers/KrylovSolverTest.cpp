@@ -25,8 +25,8 @@ TEST(KrylovSolver, StagnatesBelowHalfOfWhatItAnnounces) {
   EXPECT_EQ(better.result.iterations, 8); // 0.4^8 = 6.6e-4
 }
 
-/// GMRES(1) announces a residual of (1 + slope^2)^-1/2, and x gets nothing of its step. A reduction by
-/// 0.5 % says nothing yet, one by 2 % does.
+/// GMRES(1) announces a residual of (1 + slope^2)^-1/2, and x gets nothing of its step. A reduction
+/// by 0.5 % says nothing yet, one by 2 % does.
 TEST(KrylovSolver, DoesNotJudgeBySmallReductions) {
   const auto solve = [](double slope) {
     const Sequence<> m({diagonalOf(Doubles{1, 1}), diagonalOf(Doubles{0, 0})});

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// What a solver asks of the processes that share its vectors.
+
+#include "Ainvil_Types.hpp"
+
+#include <functional>
+
+namespace ainvil {
+
+/// Makes sums over all rows of sums over the rows that one process has: all that a Krylov solver
+/// has to know of processes, apart from what A and M do. See KrylovSolver::setReduction(). All
+/// calls are collective; the processes make the same ones in the same order, because they decide by
+/// the same sums.
+template <class Device>
+class Reduction {
+public:
+  using execution_space = typename Device::execution_space;
+
+  virtual ~Reduction() = default;
+
+  /// sums(k) <- the sum over all processes of what each has there, the same to the last bit on all
+  /// of them. Behind the work on `exec` so far, and before what follows on it; may wait for it.
+  virtual void sum(const execution_space& exec,
+                   const Kokkos::View<double*, Device>& sums) const = 0;
+  /// The sum of `mine` over all processes.
+  virtual Offset total(Offset mine) const = 0;
+  /// Runs work(), which does not communicate. Throws on all processes if it throws on one.
+  virtual void together(const std::function<void()>& work) const = 0;
+};
+
+} // namespace ainvil
