@@ -16,7 +16,7 @@ import sys
 import unittest
 
 SOURCE = ""
-ROOTS = ["core", "partition", "precond/tpetra", "precond", "solvers"]
+ROOTS = ["core", "core/tpetra", "partition", "precond/tpetra", "precond", "solvers"]
 
 # Each room with those it may include; every room may include itself.
 BELOW = {
@@ -32,6 +32,7 @@ BELOW.update({
     "core": CORE,
     "core/io": CORE,
     "core/gallery": CORE,
+    "core/tpetra": CORE,
     "partition/metis": CORE,
     "partition": PARTITION,
     "precond/parameters": PARTITION,
@@ -64,8 +65,8 @@ def add_methods():
             BELOW.setdefault(room, METHOD)
     BELOW["precond"] = PARTITION + [room for room in BELOW if room.startswith("precond/")]
     # Adapters stand on all methods.
-    for adapter in ("tpetra", "petsc", "kokkoskernels"):
-        BELOW["precond/" + adapter] = BELOW["precond"] + ["precond"]
+    for adapter, below in (("tpetra", ["core/tpetra"]), ("petsc", []), ("kokkoskernels", [])):
+        BELOW["precond/" + adapter] = BELOW["precond"] + ["precond"] + below
 
 
 def read(name):
