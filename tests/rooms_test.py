@@ -16,7 +16,8 @@ import sys
 import unittest
 
 SOURCE = ""
-ROOTS = ["core", "core/tpetra", "partition", "precond/tpetra", "precond", "solvers"]
+ROOTS = ["core", "core/tpetra", "partition", "precond/tpetra", "precond",
+         "solvers/tpetra", "solvers"]
 
 # Each room with those it may include; every room may include itself.
 BELOW = {
@@ -42,6 +43,7 @@ BELOW.update({
     "precond/poly": METHOD,
     "solvers/krylov": CORE,
     "solvers": CORE + ["solvers/krylov"],
+    "solvers/tpetra": CORE + ["core/tpetra", "solvers", "solvers/krylov"],
 })
 TOP = {"core", "partition", "precond", "solvers"}
 

@@ -5,6 +5,7 @@
 
 #include <Tpetra_BlockCrsMatrix.hpp>
 #include <Tpetra_CrsMatrix.hpp>
+#include <Tpetra_Details_Behavior.hpp>
 #include <Tpetra_MultiVector.hpp>
 #include <Tpetra_RowMatrix.hpp>
 
@@ -36,7 +37,22 @@ auto numEntries(const Matrix& a, long) -> decltype(a.getNodeNumEntries()) {
   return a.getNodeNumEntries();
 }
 
+/// assumeMpiIsCudaAware() became assumeMpiIsGPUAware() in 14.0.
+template <class Behavior>
+auto mpiTakesDeviceMemory(int) -> decltype(Behavior::assumeMpiIsGPUAware()) {
+  return Behavior::assumeMpiIsGPUAware();
+}
+template <class Behavior>
+auto mpiTakesDeviceMemory(long) -> decltype(Behavior::assumeMpiIsCudaAware()) {
+  return Behavior::assumeMpiIsCudaAware();
+}
+
 } // namespace impl
+
+/// True if messages may be sent from and to the memory of a GPU.
+inline bool mpiTakesDeviceMemory() {
+  return impl::mpiTakesDeviceMemory<Tpetra::Details::Behavior>(0);
+}
 
 /// Elements of the map that the calling rank has.
 template <class Map>

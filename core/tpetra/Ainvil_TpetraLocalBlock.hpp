@@ -115,7 +115,8 @@ public:
   using row_matrix_type = Tpetra::RowMatrix<Scalar, LO, GO, Node>;
   using crs_matrix_type = Tpetra::CrsMatrix<Scalar, LO, GO, Node>;
   using block_matrix_type = Tpetra::BlockCrsMatrix<Scalar, LO, GO, Node>;
-  using Matrix = BsrMatrix<Scalar, device_type>; ///< the local block
+  using Matrix = BsrMatrix<Scalar, device_type>;     ///< the local block
+  using Values = Kokkos::View<Scalar*, device_type>; ///< of matrices
 
   LocalBlock() = default;
 
@@ -144,9 +145,38 @@ public:
     return Matrix(graph_, values_, block_size_);
   }
 
-private:
-  using Values = Kokkos::View<Scalar*, device_type>;
+  /// All values in the rows of the rank, in the order of their entries. What holds for get() holds
+  /// here.
+  Values valuesOf(const execution_space& exec, const row_matrix_type& a) const {
+    if (const auto* crs = dynamic_cast<const crs_matrix_type*>(&a))
+      return crs->getLocalMatrixDevice().values;
+    if (const auto* blocks = dynamic_cast<const block_matrix_type*>(&a)) {
+      const auto values = blocks->getValuesDevice();
+      return Values(const_cast<Scalar*>(values.data()), values.extent(0)); // to be read only
+    }
+    const Ordinal n = compat::numLocalElements(*a.getRowMap());
+    Offset at = 0;
+    for (Ordinal row = 0; row < n; ++row) {
+      size_t length = a.getNumEntriesInLocalRow(row);
+      if (length > row_columns_.extent(0))
+        throw InvalidArgument("a row of the matrix is longer than when initialize was called: "
+                              "call initialize again");
+      a.getLocalRowCopy(row, row_columns_, row_values_, length);
+      if (at + Offset(length) > num_values_)
+        throw InvalidArgument("the matrix has more entries than when initialize was called: call "
+                              "initialize again");
+      for (size_t k = 0; k < length; ++k)
+        host_values_(at++) = row_values_(k);
+    }
+    if (at < num_values_)
+      throw InvalidArgument("the matrix has fewer entries than when initialize was called: call "
+                            "initialize again");
+    Kokkos::deep_copy(exec, copied_, host_values_);
+    ainvil::compat::fence(exec, "Ainvil::LocalBlock"); // the host array is used again
+    return copied_;
+  }
 
+private:
   void initialize(const execution_space& exec, const row_matrix_type& a, int block_size) {
     const auto* blocks = dynamic_cast<const block_matrix_type*>(&a);
     if (blocks != nullptr && block_size > 0 && block_size != blocks->getBlockSize())
@@ -204,36 +234,6 @@ private:
     std::copy(columns.begin(), columns.end(), entries.data());
     return copyTo<device_type>(
         Graph<HostDevice>(n, compat::numLocalElements(*a.getColMap()), row_map, entries));
-  }
-
-  /// All local values in the order of graphOf().
-  Values valuesOf(const execution_space& exec, const row_matrix_type& a) const {
-    if (const auto* crs = dynamic_cast<const crs_matrix_type*>(&a))
-      return crs->getLocalMatrixDevice().values;
-    if (const auto* blocks = dynamic_cast<const block_matrix_type*>(&a)) {
-      const auto values = blocks->getValuesDevice();
-      return Values(const_cast<Scalar*>(values.data()), values.extent(0)); // to be read only
-    }
-    const Ordinal n = compat::numLocalElements(*a.getRowMap());
-    Offset at = 0;
-    for (Ordinal row = 0; row < n; ++row) {
-      size_t length = a.getNumEntriesInLocalRow(row);
-      if (length > row_columns_.extent(0))
-        throw InvalidArgument("a row of the matrix is longer than when initialize was called: "
-                              "call initialize again");
-      a.getLocalRowCopy(row, row_columns_, row_values_, length);
-      if (at + Offset(length) > num_values_)
-        throw InvalidArgument("the matrix has more entries than when initialize was called: call "
-                              "initialize again");
-      for (size_t k = 0; k < length; ++k)
-        host_values_(at++) = row_values_(k);
-    }
-    if (at < num_values_)
-      throw InvalidArgument("the matrix has fewer entries than when initialize was called: call "
-                            "initialize again");
-    Kokkos::deep_copy(exec, copied_, host_values_);
-    ainvil::compat::fence(exec, "Ainvil::LocalBlock"); // the host array is used again
-    return copied_;
   }
 
   using RowColumns = typename row_matrix_type::nonconst_local_inds_host_view_type;

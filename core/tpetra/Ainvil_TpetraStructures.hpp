@@ -21,6 +21,16 @@ Teuchos::RCP<const Tpetra::Map<LO, GO, Node>> makeMap(const std::vector<GO>& ind
                                     like.getIndexBase(), like.getComm()));
 }
 
+/// True if a rank numbers its rows as its unknowns. Rows that filters of Ifpack2 make are.
+template <class Scalar, class LO, class GO, class Node>
+bool rowsAreUnknowns(const Tpetra::RowMatrix<Scalar, LO, GO, Node>& a) {
+  if (dynamic_cast<const Tpetra::CrsMatrix<Scalar, LO, GO, Node>*>(&a) != nullptr)
+    return a.getRowMap()->isSameAs(*a.getRangeMap());
+  if (const auto* blocks = dynamic_cast<const Tpetra::BlockCrsMatrix<Scalar, LO, GO, Node>*>(&a))
+    return a.getRowMap()->isSameAs(*blocks->getCrsGraph().getRangeMap());
+  return true;
+}
+
 /// The graph of the rows that the calling rank has, in local columns. Shares no array with Tpetra,
 /// which counts who holds its own.
 template <class LO, class GO, class Node>

@@ -10,20 +10,6 @@
 namespace ainvil {
 namespace tpetra {
 
-namespace detail {
-
-/// True if a rank numbers its rows as its unknowns. Rows that filters of Ifpack2 make are.
-template <class Scalar, class LO, class GO, class Node>
-bool rowsAreUnknowns(const Tpetra::RowMatrix<Scalar, LO, GO, Node>& a) {
-  if (dynamic_cast<const Tpetra::CrsMatrix<Scalar, LO, GO, Node>*>(&a) != nullptr)
-    return a.getRowMap()->isSameAs(*a.getRangeMap());
-  if (const auto* blocks = dynamic_cast<const Tpetra::BlockCrsMatrix<Scalar, LO, GO, Node>*>(&a))
-    return a.getRowMap()->isSameAs(*blocks->getCrsGraph().getRangeMap());
-  return true;
-}
-
-} // namespace detail
-
 template <class MatrixType>
 auto BlockJacobi<MatrixType>::createLocal() const -> PreconditionerPtr<scalar_type, device_type> {
   return createPreconditioner<scalar_type, device_type>(this->specification());
@@ -32,7 +18,7 @@ auto BlockJacobi<MatrixType>::createLocal() const -> PreconditionerPtr<scalar_ty
 template <class MatrixType>
 void BlockJacobi<MatrixType>::doInitialize(const execution_space& exec) {
   const row_matrix_type& a = this->matrix();
-  TEUCHOS_TEST_FOR_EXCEPTION(!detail::rowsAreUnknowns(a), std::runtime_error,
+  TEUCHOS_TEST_FOR_EXCEPTION(!rowsAreUnknowns(a), std::runtime_error,
                              "ainvil: the row map of the matrix is not its range map, but a rank "
                              "must have the rows of its own unknowns, in their order.");
   onAllRanks(*this->matrix().getComm(), [&] {

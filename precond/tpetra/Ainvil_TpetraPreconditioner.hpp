@@ -5,6 +5,7 @@
 
 #include "Ainvil_Preconditioner.hpp"
 #include "Ainvil_TpetraCompat.hpp"
+#include "Ainvil_TpetraOwnOperator.hpp"
 #include "Ainvil_TpetraParameters.hpp"
 
 #include <Ifpack2_Details_CanChangeMatrix.hpp>
@@ -35,7 +36,8 @@ class Preconditioner
           typename MatrixType::global_ordinal_type, typename MatrixType::node_type>,
       public Ifpack2::Details::CanChangeMatrix<Tpetra::RowMatrix<
           typename MatrixType::scalar_type, typename MatrixType::local_ordinal_type,
-          typename MatrixType::global_ordinal_type, typename MatrixType::node_type>> {
+          typename MatrixType::global_ordinal_type, typename MatrixType::node_type>>,
+      public OwnOperator {
 public:
   using scalar_type = typename MatrixType::scalar_type;
   using local_ordinal_type = typename MatrixType::local_ordinal_type;
@@ -78,7 +80,7 @@ public:
 
   /// True if apply() is the same linear map every time, which plain GMRES and CG rely on: all but
   /// asynchronous sweeps.
-  virtual bool isFixed() const { return choice_.fixed; }
+  bool isFixed() const override { return choice_.fixed; }
 
   /// Y = beta Y + alpha op(M^-1) X; beta = 0 overwrites Y, NaN included. X and Y may be the same.
   /// Collective, also where the method does not communicate: the ranks look together at a map that

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// The reduction of the solvers over the ranks of a Teuchos::Comm.
+
+#include "Ainvil_TpetraCollective.hpp"
+#include "Ainvil_TpetraCompat.hpp"
+#include "backend/Ainvil_Allocation.hpp"
+#include "backend/Ainvil_Reduction.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <limits>
+
+namespace ainvil {
+namespace tpetra {
+
+/// What has been thrown on this rank in the midst of a solve, kept until all ranks are at its end.
+class Failure {
+public:
+  bool happened() const { return problem_ != nullptr; } ///< since clear()
+  /// Forgets it.
+  void clear() { problem_ = nullptr; }
+  /// Throws it, if there is one.
+  void rethrow() const {
+    if (problem_ != nullptr)
+      std::rethrow_exception(problem_);
+  }
+  /// Runs work() and keeps what it throws; the first counts.
+  template <class Work>
+  void keepOf(const Work& work) {
+    try {
+      work();
+    } catch (...) {
+      if (problem_ == nullptr)
+        problem_ = std::current_exception();
+    }
+  }
+
+private:
+  std::exception_ptr problem_;
+};
+
+/// One MPI_Allreduce a reduction. Device memory is handed to MPI where it takes it (as Tpetra has
+/// found or was told, TPETRA_ASSUME_GPU_AWARE_MPI), else it goes through the host; both wait for
+/// the instance. A rank with a Failure gives NaN, at which the solvers end on all ranks.
+template <class Device>
+class CommReduction final : public Reduction<Device> {
+public:
+  using typename Reduction<Device>::execution_space;
+
+  CommReduction(const Teuchos::RCP<const Teuchos::Comm<int>>& comm, const Failure& failure)
+      : comm_(comm), failure_(failure) {}
+
+  void sum(const execution_space& exec, const Kokkos::View<double*, Device>& sums) const override {
+    if (failure_.happened())
+      Kokkos::deep_copy(exec, sums, std::numeric_limits<double>::quiet_NaN());
+    reserve(exec, sums.extent(0));
+    if constexpr (on_host)
+      sumFromDevice(exec, sums);
+    else if (compat::mpiTakesDeviceMemory())
+      sumFromDevice(exec, sums);
+    else
+      sumThroughHost(exec, sums);
+  }
+
+  Offset total(Offset mine) const override {
+    const long long here = mine;
+    long long all = 0;
+    Teuchos::reduceAll(*comm_, Teuchos::REDUCE_SUM, here, Teuchos::outArg(all));
+    return all;
+  }
+
+  void together(const std::function<void()>& work) const override { onAllRanks(*comm_, work); }
+
+private:
+  using Array = Kokkos::View<double*, Device>;
+
+  static constexpr bool on_host =
+      Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Device::memory_space>::accessible;
+
+  /// Takes new buffers only for more sums than ever before.
+  void reserve(const execution_space& exec, size_t count) const {
+    if (from_.extent(0) >= count)
+      return;
+    from_ = allocate<double, Device>(exec, "Ainvil::tpetra::sums", count);
+    host_from_ = hostMirror(from_);
+    host_to_ = allocate<double, HostDevice>({}, "Ainvil::tpetra::sums", count);
+  }
+
+  /// From an array that MPI can read to one that it can write.
+  void reduce(size_t count, const double* from, double* to) const {
+    Teuchos::reduceAll(*comm_, Teuchos::REDUCE_SUM, static_cast<int>(count), from, to);
+  }
+
+  void sumFromDevice(const execution_space& exec, const Array& sums) const {
+    const auto from = Kokkos::subview(from_, std::make_pair(size_t(0), sums.extent(0)));
+    Kokkos::deep_copy(exec, from, sums);
+    ainvil::compat::fence(exec, "Ainvil::tpetra::CommReduction");
+    reduce(sums.extent(0), from.data(), sums.data());
+  }
+
+  void sumThroughHost(const execution_space& exec, const Array& sums) const {
+    const auto range = std::make_pair(size_t(0), sums.extent(0));
+    Kokkos::deep_copy(exec, Kokkos::subview(host_from_, range), sums);
+    ainvil::compat::fence(exec, "Ainvil::tpetra::CommReduction");
+    reduce(sums.extent(0), host_from_.data(), host_to_.data());
+    Kokkos::deep_copy(exec, sums, Kokkos::subview(host_to_, range));
+  }
+
+  Teuchos::RCP<const Teuchos::Comm<int>> comm_;
+  const Failure& failure_; ///< the owner's
+  mutable Array from_;
+  mutable typename Array::HostMirror host_from_;
+  mutable Kokkos::View<double*, HostDevice> host_to_;
+};
+
+} // namespace tpetra
+} // namespace ainvil

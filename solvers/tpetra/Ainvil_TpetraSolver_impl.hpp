@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// Definitions for Ainvil_TpetraSolver.hpp, for applications with other types than Tpetra's
+/// defaults.
+
+#include "Ainvil_TpetraBlockOperator_impl.hpp"
+#include "Ainvil_TpetraSolver.hpp"
+
+namespace ainvil {
+namespace tpetra {
+namespace detail {
+
+/// A Tpetra::Operator on the local rows of vectors.
+template <class Scalar, class LO, class GO, class Node>
+class ArrayOperator final : public LinearOperator<Scalar, typename Node::device_type> {
+  using Device = typename Node::device_type;
+  using Operator = Tpetra::Operator<Scalar, LO, GO, Node>;
+  using RowMatrix = Tpetra::RowMatrix<Scalar, LO, GO, Node>;
+  using Vectors = Tpetra::MultiVector<Scalar, LO, GO, Node>;
+  using Views = VectorViews<Scalar, LO, GO, Node>;
+  using Map = Tpetra::Map<LO, GO, Node>;
+
+public:
+  using typename LinearOperator<Scalar, Device>::execution_space;
+  using In = MultiVectorArg<const Scalar, Device>;
+  using Out = MultiVectorArg<Scalar, Device>;
+
+  /// Its vectors are on the map of the unknowns, also where the operator, as some of Ifpack2's,
+  /// counts the rows of each rank from 0. What the operator throws is kept in `failure` if there
+  /// are other ranks, else thrown.
+  ArrayOperator(const Operator& op, const Teuchos::RCP<const Map>& unknowns, Failure& failure)
+      : op_(op), blocks_(dynamic_cast<const BlockOperator<RowMatrix>*>(&op)),
+        own_(dynamic_cast<const OwnOperator*>(&op)), failure_(failure),
+        alone_(unknowns->getComm()->getSize() == 1),
+        takes_factors_(own_ != nullptr || dynamic_cast<const RowMatrix*>(&op) != nullptr),
+        unknowns_(unknowns), read_(unknowns), written_(unknowns) {}
+
+  Offset numRows() const override { return compat::numLocalElements(*unknowns_); }
+  Offset numCols() const override { return compat::numLocalElements(*unknowns_); }
+  bool isFixed() const override { return own_ == nullptr || own_->isFixed(); }
+
+  void apply(const execution_space& exec, In x, Out y, Trans, Scalar alpha,
+             Scalar beta) const override {
+    const auto work = [&] {
+      if (blocks_ != nullptr)
+        blocks_->applyLocal(exec, x, y, alpha, beta);
+      else if (takes_factors_ || (alpha == Scalar(1) && beta == Scalar(0)))
+        applyTo(*written_.of(y.data()), x, alpha, beta);
+      else
+        applyAndAdd(x, y, alpha, beta);
+    };
+    if (alone_)
+      work();
+    else
+      failure_.keepOf(work);
+  }
+
+private:
+  void applyTo(Vectors& y, In x, Scalar alpha, Scalar beta) const {
+    op_.apply(*read_.of(x.data()), y, Teuchos::NO_TRANS, alpha, beta);
+    Views::toArray(y);
+  }
+
+  /// For operators that may know no other alpha and beta than 1 and 0.
+  void applyAndAdd(In x, Out y, Scalar alpha, Scalar beta) const {
+    if (product_.is_null())
+      product_ = Teuchos::rcp(new Vectors(unknowns_, 1));
+    applyTo(*product_, x, Scalar(1), Scalar(0));
+    const Teuchos::RCP<Vectors> to = written_.of(y.data());
+    to->update(alpha, *product_, beta);
+    Views::toArray(*to);
+  }
+
+  const Operator& op_;
+  const BlockOperator<RowMatrix>* blocks_; ///< null if it is none
+  const OwnOperator* own_;                 ///< null if it is none
+  Failure& failure_;
+  bool alone_, takes_factors_;
+  Teuchos::RCP<const Map> unknowns_;
+  mutable Views read_, written_; ///< two, because arrays without rows may be at one place
+  mutable Teuchos::RCP<Vectors> product_;
+};
+
+/// Whether maps have the same indices on this rank.
+template <class Map>
+bool fits(const Map& a, const Map& b) {
+  return &a == &b || a.locallySameAs(b);
+}
+
+} // namespace detail
+
+template <class Scalar, class LO, class GO, class Node>
+Solver<Scalar, LO, GO, Node>::Solver(const std::string& name, SolverOptions options)
+    : name_(name), options_(std::move(options)) {
+  SolverOptions inner = options_;
+  if (options_.progress)
+    inner.progress = [this](int iteration, double residual) {
+      if (comm_->getSize() == 1)
+        options_.progress(iteration, residual);
+      else
+        failure_.keepOf([&] { options_.progress(iteration, residual); });
+    };
+  solver_ = createSolver<Scalar, device_type>(name, std::move(inner));
+}
+
+/// Ranks with other options would make other reductions.
+template <class Scalar, class LO, class GO, class Node>
+void Solver<Scalar, LO, GO, Node>::requireSame(const Teuchos::Comm<int>& comm,
+                                               bool preconditioned) const {
+  const SolverOptions& o = options_;
+  tpetra::requireSame(comm, "the solver",
+                      message("'", name_, "' ", preconditioned ? "with" : "without",
+                              " a preconditioner, tolerance ", o.tolerance, ", scale ",
+                              static_cast<int>(o.relative_to), ", at most ", o.max_iterations,
+                              " iterations, restart ", o.restart, ", basis ",
+                              static_cast<int>(o.basis), ", a look every ", o.check_interval));
+}
+
+template <class Scalar, class LO, class GO, class Node>
+void Solver<Scalar, LO, GO, Node>::requireMaps(const operator_type& a, const operator_type* m,
+                                               const multivector_type& b,
+                                               const multivector_type& x) const {
+  const auto require = [&](const char* what, const map_type& map, const char* like,
+                           const map_type& other) {
+    if (!detail::fits(map, other))
+      throw InvalidArgument(message(name_, ": ", what, " has not the indices of ", like,
+                                    " on this rank: it has ", compat::numLocalElements(map),
+                                    ", the other ", compat::numLocalElements(other)));
+  };
+  if (b.getNumVectors() != 1 || x.getNumVectors() != 1)
+    throw InvalidArgument(message(name_, " solves for one column at a time, but b has ",
+                                  b.getNumVectors(), " and x ", x.getNumVectors()));
+  const map_type& unknowns = *a.getDomainMap();
+  require("the range map of A", *a.getRangeMap(), "its domain map", unknowns);
+  require("b", *b.getMap(), "A", unknowns);
+  require("x", *x.getMap(), "A", unknowns);
+  // Some of Ifpack2's number the rows of each rank from 0.
+  if (m != nullptr &&
+      (compat::numLocalElements(*m->getDomainMap()) != compat::numLocalElements(unknowns) ||
+       compat::numLocalElements(*m->getRangeMap()) != compat::numLocalElements(unknowns)))
+    throw InvalidArgument(
+        message(name_, ": the preconditioner has ", compat::numLocalElements(*m->getDomainMap()),
+                " rows on this rank, but A has ", compat::numLocalElements(unknowns)));
+}
+
+template <class Scalar, class LO, class GO, class Node>
+SolveResult Solver<Scalar, LO, GO, Node>::solve(const operator_type& a, const operator_type* m,
+                                                const multivector_type& b, multivector_type& x) {
+  const Teuchos::RCP<const map_type> unknowns = a.getDomainMap();
+  const Teuchos::RCP<const Teuchos::Comm<int>> comm = unknowns->getComm();
+  requireSame(*comm, m != nullptr);
+  onAllRanks(*comm, [&] { requireMaps(a, m, b, x); });
+  if (comm_ != comm) {
+    comm_ = comm;
+    std::shared_ptr<const Reduction<device_type>> reduction;
+    if (comm->getSize() > 1)
+      reduction = std::make_shared<CommReduction<device_type>>(comm, failure_);
+    solver_->setReduction(reduction);
+  }
+  failure_.clear();
+  using Wrapped = detail::ArrayOperator<Scalar, LO, GO, Node>;
+  const Wrapped a_arrays(a, unknowns, failure_);
+  std::unique_ptr<const Wrapped> m_arrays;
+  if (m != nullptr)
+    m_arrays = std::make_unique<Wrapped>(*m, unknowns, failure_);
+  const auto column = [](const auto& view) { return Kokkos::subview(view, Kokkos::ALL(), 0); };
+  const auto b_column = b.getVector(0);
+  const auto x_column = x.getVectorNonConst(0);
+  SolveResult result =
+      solver_->solve(execution_space(), a_arrays, m_arrays.get(),
+                     column(b_column->getLocalViewDevice(Tpetra::Access::ReadOnly)),
+                     column(x_column->getLocalViewDevice(Tpetra::Access::ReadWrite)));
+  if (comm->getSize() > 1)
+    onAllRanks(*comm, [&] { failure_.rethrow(); });
+  return result;
+}
+
+} // namespace tpetra
+} // namespace ainvil

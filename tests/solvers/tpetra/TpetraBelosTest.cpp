@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// The solvers over ranks as Belos' factory gives them.
+#include "precond/tpetra/TpetraSupport.hpp"
+
+#include "Ainvil_TpetraBelos.hpp"
+#include "gallery/Ainvil_Gallery.hpp"
+
+#include <Teuchos_ParameterListExceptions.hpp>
+
+namespace ainvil {
+namespace {
+
+using namespace test;
+namespace Wrong = Teuchos::Exceptions;
+using Factory = Belos::SolverFactory<double, TpetraVectors, TpetraOperator>;
+using LinearProblem = Belos::LinearProblem<double, TpetraVectors, TpetraOperator>;
+using Manager = Belos::SolverManager<double, TpetraVectors, TpetraOperator>;
+
+RCP<Manager> create(const std::string& name, const RCP<ParameterList>& list = Teuchos::null) {
+  tpetra::registerBelosSolvers();
+  tpetra::registerBelosSolvers(); // once more does no harm
+  return Factory().create(name, list);
+}
+
+RCP<ParameterList> listOf(double tolerance) {
+  const auto list = Teuchos::parameterList();
+  list->set("Convergence Tolerance", tolerance);
+  return list;
+}
+
+/// ||B - A X|| / ||B|| of the worst column.
+double residualOf(const TpetraOperator& a, const TpetraVectors& x, const TpetraVectors& b) {
+  TpetraVectors r(b, Teuchos::Copy);
+  TpetraVectors product(b.getMap(), b.getNumVectors());
+  a.apply(x, product);
+  r.update(-1, product, 1);
+  double worst = 0;
+  for (size_t j = 0; j < b.getNumVectors(); ++j)
+    worst = std::max(worst, r.getVector(j)->norm2() / b.getVector(j)->norm2());
+  return worst;
+}
+
+class UnderBelos : public ::testing::TestWithParam<const char*> {
+protected:
+  const bool spd_ = GetParam() == std::string("AINVIL CG");
+  const RCP<const TpetraCrs> a_ =
+      crsMatrix(makeProblem(spd_ ? "laplace7:8" : "convdiff:9x8x7").matrix, Spread::LastEmpty);
+  const RCP<TpetraVectors> b_ = rcp(new TpetraVectors(a_->getRangeMap(), 2));
+  const RCP<TpetraVectors> x_ = rcp(new TpetraVectors(a_->getDomainMap(), 2));
+
+  void SetUp() override {
+    b_->getVectorNonConst(0)->putScalar(1);
+    b_->getVectorNonConst(1)->update(
+        1, *vectorOn(a_->getRangeMap(), randomVector(a_->getGlobalNumRows(), 2)), 0);
+  }
+  RCP<LinearProblem> problem() const {
+    const auto made = rcp(new LinearProblem(a_, x_, b_));
+    made->setProblem();
+    return made;
+  }
+};
+
+TEST_P(UnderBelos, SolvesAllColumns) {
+  for (const char* precond : {"none", "jacobi", "RILUK"}) {
+    for (const bool from_the_left : {false, true}) {
+      const auto solver = create(GetParam(), listOf(1e-7));
+      const auto of = problem();
+      const auto m = made(precond, a_);
+      if (from_the_left)
+        of->setLeftPrec(m);
+      else
+        of->setRightPrec(m);
+      x_->putScalar(0);
+      solver->setProblem(of);
+      EXPECT_EQ(solver->solve(), Belos::Converged);
+      EXPECT_LE(residualOf(*a_, *x_, *b_), 1e-7 * (1 + 1e-6));
+      EXPECT_NEAR(solver->achievedTol(), residualOf(*a_, *x_, *b_), 1e-10);
+      EXPECT_GT(solver->getNumIters(), 4);
+      EXPECT_FALSE(solver->isLOADetected());
+      EXPECT_EQ(&solver->getProblem(), of.get());
+    }
+  }
+}
+
+TEST_P(UnderBelos, StopsWhereItIsTold) {
+  const auto list = listOf(1e-12);
+  list->set("Maximum Iterations", 3);
+  const auto solver = create(GetParam(), list);
+  solver->setProblem(problem());
+  EXPECT_EQ(solver->solve(), Belos::Unconverged);
+  EXPECT_EQ(solver->getNumIters(), 2 * 3);
+  EXPECT_GT(solver->achievedTol(), 1e-12);
+  list->set("Maximum Iterations", 1000);
+  list->set("Convergence Tolerance", 1e-6);
+  solver->setParameters(list);
+  x_->putScalar(0);
+  EXPECT_EQ(solver->solve(), Belos::Converged);
+  EXPECT_EQ(solver->getCurrentParameters()->get<double>("Convergence Tolerance"), 1e-6);
+  // A solution that is there is the guess.
+  list->set("Implicit Residual Scaling", "Norm of RHS");
+  solver->setParameters(list);
+  solver->reset(Belos::Problem);
+  EXPECT_EQ(solver->solve(), Belos::Converged);
+  EXPECT_EQ(solver->getNumIters(), 0);
+  // Relative to the residual that is there, there is as much to do again.
+  list->set("Implicit Residual Scaling", "Norm of Initial Residual");
+  solver->setParameters(list);
+  EXPECT_EQ(solver->solve(), Belos::Converged);
+  EXPECT_GT(solver->getNumIters(), 0);
+  EXPECT_LE(residualOf(*a_, *x_, *b_), 1e-11);
+}
+
+TEST_P(UnderBelos, ClonesAreSolversOfTheirOwn) {
+  const auto solver = create(GetParam(), listOf(1e-3));
+  const auto copy = solver->clone();
+  EXPECT_EQ(copy->getCurrentParameters()->get<double>("Convergence Tolerance"), 1e-3);
+  EXPECT_THROW(copy->getProblem(), std::runtime_error);
+  EXPECT_THROW(copy->solve(), std::runtime_error);
+  copy->setProblem(problem());
+  EXPECT_EQ(copy->solve(), Belos::Converged);
+}
+
+TEST_P(UnderBelos, TakesListsOfBelosAndRefusesOthers) {
+  const auto list = listOf(1e-6);
+  list->set("Num Blocks", 10);
+  list->set("Maximum Restarts", 30);
+  list->set("Block Size", 1);
+  list->set("Flexible Gmres", false);
+  list->set("Orthogonalization", "ICGS");
+  list->set("Verbosity", 0);
+  list->set("Output Frequency", 1);
+  list->set("Implicit Residual Scaling", "Norm of Preconditioned Initial Residual");
+  list->set("Explicit Residual Scaling", "Norm of Initial Residual");
+  const auto solver = create(GetParam(), list);
+  solver->setProblem(problem());
+  EXPECT_EQ(solver->solve(), Belos::Converged);
+  const auto refuses = [&](const char* name, auto value) {
+    const auto bad = Teuchos::parameterList();
+    bad->set(name, value);
+    return bad;
+  };
+  EXPECT_THROW(solver->setParameters(refuses("Convergence Tolerence", 1e-3)),
+               Wrong::InvalidParameterName);
+  EXPECT_THROW(solver->setParameters(refuses("Convergence Tolerance", -1.0)),
+               Wrong::InvalidParameterValue);
+  EXPECT_THROW(solver->setParameters(refuses("Convergence Tolerance", 1)),
+               Wrong::InvalidParameterType);
+  EXPECT_THROW(solver->setParameters(refuses("Num Blocks", 0)), Wrong::InvalidParameterValue);
+  EXPECT_THROW(solver->setParameters(refuses("Implicit Residual Scaling", std::string("b"))),
+               Wrong::InvalidParameterValue);
+  EXPECT_EQ(solver->getCurrentParameters()->get<int>("Num Blocks"), 10);
+}
+
+/// Values that change between two solves, with products in Ainvil's format.
+TEST_P(UnderBelos, NewValues) {
+  const auto a = rcp(new TpetraCrs(*a_, Teuchos::Copy));
+  const auto list = listOf(1e-8);
+  list->set("Matrix Block Size", 1);
+  const auto solver = create(GetParam(), list);
+  const auto of = rcp(new LinearProblem(a, x_, b_));
+  of->setProblem();
+  solver->setProblem(of);
+  for (const double factor : {1.0, 7.0}) {
+    a->resumeFill();
+    a->scale(factor);
+    a->fillComplete();
+    x_->putScalar(0);
+    EXPECT_EQ(solver->solve(), Belos::Converged);
+    EXPECT_LE(residualOf(*a, *x_, *b_), 1e-8 * (1 + 1e-6));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Names, UnderBelos,
+                         ::testing::Values("AINVIL GMRES", "AINVIL FGMRES", "AINVIL CG",
+                                           "AINVIL BICGSTAB"),
+                         [](const auto& info) { return std::string(info.param).substr(7); });
+
+TEST(BelosFactory, KnowsTheNames) {
+  create("Ainvil Gmres");
+  for (const char* name :
+       {"AINVIL GMRES", "ainvil fgmres", "Ainvil CG", "AINVIL BICGSTAB", "GMRES"})
+    EXPECT_TRUE(Factory().isSupported(name)) << name;
+  EXPECT_FALSE(Factory().isSupported("AINVIL"));
+  EXPECT_FALSE(Factory().isSupported("AINVIL MINRES"));
+}
+
+TEST(BelosFactory, RestartsAreLimited) {
+  const auto a = crsMatrix(makeProblem("convdiff:9x8x7").matrix, Spread::Parts);
+  const auto b = vectorOn(a->getRangeMap(), randomVector(a->getGlobalNumRows(), 2));
+  const auto x = rcp(new TpetraVectors(a->getDomainMap(), 1));
+  const auto list = listOf(1e-12);
+  list->set("Num Blocks", 3);
+  list->set("Maximum Restarts", 1);
+  const auto solver = create("AINVIL GMRES", list);
+  const auto of = rcp(new LinearProblem(a, x, b));
+  of->setProblem();
+  solver->setProblem(of);
+  EXPECT_EQ(solver->solve(), Belos::Unconverged);
+  EXPECT_EQ(solver->getNumIters(), 6);
+}
+
+} // namespace
+} // namespace ainvil
