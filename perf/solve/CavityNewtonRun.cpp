@@ -2,6 +2,7 @@
 #include "solve/CavityNewtonRun.hpp"
 
 #include "solve/SolveOutcome.hpp"
+#include "solve/TpetraKrylov.hpp"
 
 #include "Ainvil_TpetraCollective.hpp"
 #include "Ainvil_TpetraStructures.hpp"
@@ -156,6 +157,7 @@ void CavityNewtonRun::iterate(const std::string& specification, NewtonResult& re
   x_->putScalar(0);
   const double first_norm = assemble();
   double norm = first_norm;
+  TpetraKrylov krylov(command_, matrix, points_.is_null() ? 0 : 3);
   while (norm > command_.newton_tolerance * first_norm &&
          result.steps.size() < size_t(command_.newton_steps)) {
     NewtonStep step;
@@ -168,10 +170,11 @@ void CavityNewtonRun::iterate(const std::string& specification, NewtonResult& re
     step.phases = record.setup_phases;
     const int applications = m.get().getNumApply();
     double residual = not_measured;
-    const BelosResult solved = solveByBelos(command_, matrix, m, f_, d_,
-                                            [&] { return residual = linearResidual(*matrix); });
+    const double update_seconds = timedOverRanks(*comm_, [&] { krylov.update(); });
+    const KrylovResult solved =
+        krylov.solve(m, f_, d_, [&] { return residual = linearResidual(*matrix); });
     const int count = m.get().getNumApply() - applications;
-    step.gmres_seconds = solved.seconds;
+    step.gmres_seconds = update_seconds + solved.seconds;
     step.iterations = solved.iterations;
     step.converged = residual <= command_.tolerance;
     step.precond_seconds = timeApplications(*comm_, m.get(), count);

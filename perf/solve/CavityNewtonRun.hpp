@@ -37,7 +37,7 @@ struct NewtonResult {
 /// \throws InvalidArgument
 Ordinal cavityNewtonSize(const CommandLine& command);
 
-/// Newton's method from rest, x -= d with J d = F by Belos: one initialize() of the preconditioner,
+/// Newton's method from rest, x -= d with J d = F: one initialize() of the preconditioner,
 /// one compute() a step.
 class CavityNewtonRun {
 public:

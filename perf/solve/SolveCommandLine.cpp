@@ -20,8 +20,8 @@ constexpr const char* description =
     "Solves A x = b with one or more preconditioners and compares them.\n"
     "Without --precond it compares a sensible set and says which was the fastest.";
 constexpr const char* mpi_description =
-    "Solves A x = b on the ranks of an MPI job (mpirun -np 4 ainvil-solve-mpi ...) by Belos, with\n"
-    "the preconditioners of Ainvil on Tpetra's matrices and those of Ifpack2, and compares them.";
+    "Solves A x = b on the ranks of an MPI job (mpirun -np 4 ainvil-solve-mpi ...) with the\n"
+    "preconditioners of Ainvil on Tpetra's matrices and those of Ifpack2, and compares them.";
 
 constexpr const char* peers_description =
     "Solves A x = b by Ainvil and by other libraries on the same cores: mpirun -np 2 --bind-to "
@@ -216,7 +216,7 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program 
   const bool mpi = program == Program::SolveMpi, peers = program == Program::Peers;
   CommandLine command;
   command.program = program;
-  std::string partition = "rows", format = "points";
+  std::string partition = "rows", format = "points", krylov;
   std::string rhs;
   std::string exec = "default", clock = "wall";
   std::string precision = "double", basis;
@@ -282,6 +282,8 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program 
               "adds to those of a rank");
     addChoice(app, "--format", format, "of the matrix: CrsMatrix or BlockCrsMatrix; default points",
               {"points", "blocks"});
+    addChoice(app, "--krylov", krylov,
+              "whose Krylov solvers; default ainvil, or belos with --belos", {"ainvil", "belos"});
     text("--belos", command.belos, "NAME",
          "solver of Belos in place of its usual one for --solver, such as\n"
          "'TPETRA GMRES SINGLE REDUCE', one reduction over the ranks an iteration");
@@ -343,6 +345,9 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program 
     throw InvalidArgument("--residual scaled needs --scale");
   command.by_metis = partition == "metis";
   command.in_blocks = format == "blocks";
+  if (krylov == "ainvil" && !command.belos.empty())
+    throw InvalidArgument("--belos names a solver of Belos: leave out --krylov ainvil");
+  command.by_belos = krylov == "belos" || !command.belos.empty();
   check(command, block_size->count() > 0);
   if (!mpi)
     checkFiles(command);

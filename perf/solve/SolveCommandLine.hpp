@@ -46,6 +46,7 @@ struct CommandLine {
   bool by_metis = false;  ///< parts of METIS, not consecutive rows
   int overlap = 0;        ///< levels of rows that ranks share
   bool in_blocks = false; ///< BlockCrsMatrix, not CrsMatrix
+  bool by_belos = false;  ///< Belos' solvers, not Ainvil's
   std::string belos;      ///< solver of Belos; empty: the one for `solver`
   double newton_tolerance = 1e-8;
   int newton_steps = 20;

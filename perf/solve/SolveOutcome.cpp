@@ -4,7 +4,6 @@
 #include "program/Interruption.hpp"
 
 #include "Ainvil_Error.hpp"
-#include "Ainvil_Solver.hpp"
 
 #include <cmath>
 #include <new>
@@ -26,6 +25,16 @@ const char* remedy(const CommandLine& command) {
 }
 
 } // namespace
+
+SolverOptions solverOptions(const CommandLine& command) {
+  SolverOptions options;
+  options.tolerance = command.tolerance;
+  options.max_iterations = command.max_iterations;
+  options.restart = command.restart;
+  options.basis = command.float_basis ? Storage::Float : Storage::Native;
+  options.allow_varying = command.allow_varying;
+  return options;
+}
 
 void judge(const CommandLine& command, const LinearSystem& system, RunRecord& record) {
   record.rel_residual = relativeResidual(system.original_matrix, system.original_rhs,

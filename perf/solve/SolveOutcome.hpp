@@ -7,8 +7,13 @@
 #include "solve/SolveRecord.hpp"
 #include "solve/SolveSystem.hpp"
 
+#include "Ainvil_Solver.hpp"
+
 namespace ainvil {
 namespace perf {
+
+/// What the command line says of the solver.
+SolverOptions solverOptions(const CommandLine& command);
 
 /// Judges the solution of a run. Expects `solution`, and in `converged`, `status` and `message`
 /// what the solver says of it; sets both residuals and lets that of the command line's --residual

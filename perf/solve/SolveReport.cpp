@@ -95,7 +95,7 @@ std::string solverText(const CommandLine& command) {
   return (command.belos.empty() ? command.solver : command.belos) +
          (command.hasRestart() ? message("(", command.restart, ")") : "") +
          (command.hasRestart() && command.float_basis ? ", basis in float" : "") +
-         message(", tolerance ", command.tolerance);
+         (command.by_belos ? " of Belos" : "") + message(", tolerance ", command.tolerance);
 }
 
 void addSetting(nlohmann::ordered_json& run, const CommandLine& command,
@@ -111,6 +111,7 @@ void addSetting(nlohmann::ordered_json& run, const CommandLine& command,
     run["partition"] = command.by_metis ? "metis" : "rows";
     run["overlap"] = command.overlap;
     run["format"] = command.in_blocks ? "blocks" : "points";
+    run["krylov"] = command.by_belos ? "belos" : "ainvil";
     if (!command.belos.empty())
       run["belos"] = command.belos;
   }

@@ -22,17 +22,6 @@
 namespace ainvil {
 namespace perf {
 
-/// What the command line says of the solver.
-inline SolverOptions solverOptions(const CommandLine& command) {
-  SolverOptions options;
-  options.tolerance = command.tolerance;
-  options.max_iterations = command.max_iterations;
-  options.restart = command.restart;
-  options.basis = command.float_basis ? Storage::Float : Storage::Native;
-  options.allow_varying = command.allow_varying;
-  return options;
-}
-
 template <class Scalar, class Device>
 class Runner {
 public:

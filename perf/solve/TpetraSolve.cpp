@@ -2,21 +2,15 @@
 #include "solve/TpetraSolve.hpp"
 
 #include "peers/CusparseIlu.hpp"
-#include "program/Interruption.hpp"
-#include "solve/RanksTogether.hpp"
+#include "solve/TpetraKrylov.hpp"
 
 #include "Ainvil_Partition.hpp"
 #include "Ainvil_TpetraCollective.hpp"
 
-#include <BelosSolverFactory.hpp>
-#include <BelosTpetraAdapter.hpp>
 #include <Ifpack2_AdditiveSchwarz.hpp>
 #include <Ifpack2_Factory.hpp>
-#include <Teuchos_oblackholestream.hpp>
 
 #include <algorithm>
-#include <cctype>
-#include <cmath>
 #include <cstdlib>
 
 namespace ainvil {
@@ -71,15 +65,6 @@ std::pair<std::string, ParameterList> ofIfpack2(const std::string& specification
     begin = end;
   }
   return {specification.substr(0, colon), list};
-}
-
-/// True for the solvers of Belos that apply M to every vector anew, and x from what came of it.
-bool takesVarying(const CommandLine& command) {
-  std::string belos = command.belos;
-  std::transform(belos.begin(), belos.end(), belos.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return belos.empty() ? command.solver == "fgmres" || command.solver == "bicgstab"
-                       : belos == "FLEXIBLE GMRES" || belos == "BICGSTAB";
 }
 
 } // namespace
@@ -230,147 +215,6 @@ double timeApplications(const tpetra::Comm& comm, const Ifpack2::Preconditioner<
     for (int i = 0; i < count; ++i)
       m.apply(x, y);
   });
-}
-
-void requireBelosSolver(const std::string& name) {
-  const Belos::SolverFactory<double, MultiVector, TpetraOperator> factory;
-  if (name.empty() || factory.isSupported(name))
-    return;
-  throw InvalidArgument(message("--belos: Belos has no solver '", name,
-                                "', but BLOCK GMRES, PSEUDOBLOCK GMRES, TPETRA GMRES, TPETRA GMRES "
-                                "SINGLE REDUCE, TPETRA CG SINGLE REDUCE and others"));
-}
-
-namespace {
-
-/// The solver of the command line for a system of n unknowns; `tolerance` is relative to b.
-Teuchos::RCP<Belos::SolverManager<double, MultiVector, TpetraOperator>>
-makeBelosSolver(const CommandLine& command, Tpetra::global_size_t n, double tolerance,
-                int max_iterations) {
-  const auto list = Teuchos::rcp(new ParameterList);
-  list->set("Convergence Tolerance", tolerance);
-  list->set("Maximum Iterations", max_iterations);
-  // Belos prints what it throws, and it would get between the lines of --json -.
-  list->set("Output Stream",
-            Teuchos::RCP<std::ostream>(
-                Teuchos::rcp(new Teuchos::basic_oblackholestream<char, std::char_traits<char>>)));
-  std::string name = command.solver == "cg" ? "CG" : "BICGSTAB";
-  if (command.hasRestart()) {
-    name = command.solver == "gmres" ? "GMRES" : "FLEXIBLE GMRES";
-    // Belos allocates the whole basis, also where it has no use for it.
-    const auto longest = std::min<Tpetra::global_size_t>(n, max_iterations);
-    list->set("Num Blocks",
-              static_cast<int>(std::min<Tpetra::global_size_t>(command.restart, longest)));
-    list->set("Maximum Restarts", max_iterations);
-    // The initial residual is b. Solvers on Tpetra itself know no other scaling than by it.
-    const std::string scaling = command.belos.empty() ? "Norm of RHS" : "Norm of Initial Residual";
-    list->set("Implicit Residual Scaling", scaling);
-    list->set("Explicit Residual Scaling", scaling);
-  }
-  if (!command.belos.empty())
-    name = command.belos;
-  return Belos::SolverFactory<double, MultiVector, TpetraOperator>().create(name, list);
-}
-
-/// A, with which a solver ends on all ranks once one of them has caught a signal.
-class InterruptibleOperator final : public TpetraOperator {
-public:
-  explicit InterruptibleOperator(const Teuchos::RCP<const TpetraOperator>& a) : a_(a) {}
-
-  Teuchos::RCP<const tpetra::Map> getDomainMap() const override { return a_->getDomainMap(); }
-  Teuchos::RCP<const tpetra::Map> getRangeMap() const override { return a_->getRangeMap(); }
-  bool hasTransposeApply() const override { return a_->hasTransposeApply(); }
-  void apply(const MultiVector& x, MultiVector& y, Teuchos::ETransp mode, double alpha,
-             double beta) const override {
-    constexpr int products_between = 64; // so that asking the others costs nothing beside them
-    if (++products_ % products_between == 0)
-      throwIfInterrupted(caughtSignal(*x.getMap()->getComm()));
-    a_->apply(x, y, mode, alpha, beta);
-  }
-
-private:
-  Teuchos::RCP<const TpetraOperator> a_;
-  mutable long long products_ = 0;
-};
-
-/// Solves A d = r from d = 0 to ||r - A d|| <= tolerance ||r||. What Belos throws on all ranks, for
-/// an indefinite matrix or a NaN, is part of the result.
-BelosResult correct(const CommandLine& command, const Teuchos::RCP<const TpetraOperator>& a,
-                    const TpetraPreconditioner& m, const Teuchos::RCP<const TpetraVector>& r,
-                    const Teuchos::RCP<TpetraVector>& d, double tolerance, int max_iterations) {
-  using Problem = Belos::LinearProblem<double, MultiVector, TpetraOperator>;
-  d->putScalar(0);
-  const auto problem = Teuchos::rcp(new Problem(Teuchos::rcp(new InterruptibleOperator(a)), d, r));
-  problem->setRightPrec(m.rcp());
-  problem->setProblem();
-  const auto solver = makeBelosSolver(command, r->getGlobalLength(), tolerance, max_iterations);
-  solver->setProblem(problem);
-  BelosResult result;
-  bool content = false;
-  result.seconds = timedOverRanks(*r->getMap()->getComm(), [&] {
-    try {
-      // A loss of accuracy: the residual of the recurrence met the tolerance, the true one did not.
-      content = solver->solve() == Belos::Converged || solver->isLOADetected();
-    } catch (const Belos::StatusTestError& error) {
-      result.status = SolveStatus::Diverged;
-      result.message = tpetra::reasonOf(error);
-    } catch (const Belos::BelosError& error) {
-      result.status = SolveStatus::Breakdown;
-      result.message = tpetra::reasonOf(error);
-    }
-  });
-  result.iterations = solver->getNumIters();
-  if (content || result.status != SolveStatus::Converged)
-    return result;
-  result.status =
-      result.iterations < max_iterations ? SolveStatus::Breakdown : SolveStatus::MaxIterations;
-  return result;
-}
-
-} // namespace
-
-BelosResult solveByBelos(const CommandLine& command, const Teuchos::RCP<const TpetraOperator>& a,
-                         const TpetraPreconditioner& m, const Teuchos::RCP<const TpetraVector>& b,
-                         const Teuchos::RCP<TpetraVector>& x,
-                         const std::function<double()>& residual) {
-  x->putScalar(0);
-  const auto r = Teuchos::rcp(new TpetraVector(*b, Teuchos::Copy));
-  const auto d = Teuchos::rcp(new TpetraVector(x->getMap()));
-  BelosResult result;
-  double before = 1, tolerance = command.tolerance; // x = 0
-  for (;;) {
-    const double largest = r->normInf();
-    const int left = command.max_iterations - result.iterations;
-    if (!std::isfinite(largest)) {
-      result.status = SolveStatus::Diverged;
-      result.message = "b - A x holds NaN or Inf";
-    } else if (largest > 0 && left == 0) {
-      result.status = SolveStatus::MaxIterations;
-    } else if (largest > 0) {
-      // So that squares neither over- nor underflow. A power of 2 rounds nothing.
-      const double scale = std::ldexp(1.0, std::max(std::ilogb(largest), -1000));
-      r->scale(1 / scale);
-      const BelosResult part = correct(command, a, m, r, d, tolerance, left);
-      x->update(scale, *d, 1);
-      result.status = part.status;
-      result.message = part.message;
-      result.iterations += part.iterations;
-      result.seconds += part.seconds;
-    }
-    const std::string after = message(" after ", result.iterations, " iterations");
-    if (result.status == SolveStatus::MaxIterations)
-      result.message = "not converged" + after;
-    else if (result.status == SolveStatus::Breakdown && result.message.empty())
-      result.message = "the solver of Belos gave up" + after;
-    const double now = residual();
-    if (result.status != SolveStatus::Converged || !(now > command.tolerance) ||
-        !(now <= 0.9 * before))
-      return result;
-    before = now;
-    tolerance = 0.5 * command.tolerance / now;
-    a->apply(*x, *r);
-    r->update(1, *b, -1);
-  }
 }
 
 } // namespace perf

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// \file
-/// Setting up, applying and solving with one preconditioner on the ranks of an MPI job.
+/// Setting up and applying one preconditioner on the ranks of an MPI job.
 
 #include "program/MemoryMeter.hpp"
 #include "solve/SolveCommandLine.hpp"
 #include "solve/SolveRecord.hpp"
 
-#include "Ainvil_Solver.hpp"
 #include "Ainvil_TpetraDistribute.hpp"
 #include "Ainvil_TpetraFactory.hpp"
 
@@ -77,27 +76,6 @@ private:
 
 /// Seconds of `count` applications, after one that is not timed.
 double timeApplications(const tpetra::Comm& comm, const Ifpack2::Preconditioner<>& m, int count);
-
-/// \throws InvalidArgument if it is neither empty nor a solver of Belos
-void requireBelosSolver(const std::string& name);
-
-/// What Belos made of a system.
-struct BelosResult {
-  /// What Belos says, and Diverged for NaN; whether x is good enough, the caller's residual tells.
-  SolveStatus status = SolveStatus::Converged;
-  std::string message; ///< why it did not converge; empty if it did
-  int iterations = 0;
-  double seconds = 0;
-};
-
-/// Solves A x = b from x = 0 by the solver of the command line, preconditioned from the right.
-/// residual() is the relative residual that is to meet the tolerance, of x as it is then; where it
-/// does not although Belos is content, Belos goes on from there, as long as that helps. Collective;
-/// residual() must be the same on all ranks.
-BelosResult solveByBelos(const CommandLine& command, const Teuchos::RCP<const TpetraOperator>& a,
-                         const TpetraPreconditioner& m, const Teuchos::RCP<const TpetraVector>& b,
-                         const Teuchos::RCP<TpetraVector>& x,
-                         const std::function<double()>& residual);
 
 } // namespace perf
 } // namespace ainvil

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// \file
-/// ainvil-solve on the ranks of an MPI job, by Tpetra and Belos.
+/// ainvil-solve on the ranks of an MPI job, on Tpetra.
 
 #include "program/Interruption.hpp"
 #include "program/KokkosProgram.hpp"
@@ -10,7 +10,7 @@
 #include "solve/SolveOutcome.hpp"
 #include "solve/SolveOutputs.hpp"
 #include "solve/SolveReport.hpp"
-#include "solve/TpetraSolve.hpp"
+#include "solve/TpetraKrylov.hpp"
 
 #include "Ainvil_TpetraCollective.hpp"
 #include "io/Ainvil_Files.hpp"
@@ -20,6 +20,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <iostream>
+#include <memory>
 
 namespace {
 
@@ -55,6 +56,7 @@ public:
     const auto unknowns = matrix_->getRangeMap();
     b_ = tpetra::distribute(Kokkos::View<const double*, HostDevice>(system.rhs), unknowns);
     x_ = Teuchos::rcp(new TpetraVector(unknowns));
+    krylov_ = std::make_unique<TpetraKrylov>(command, matrix_, command.in_blocks ? 0 : block_size_);
   }
 
   /// Whatever stops the run is part of the record, which is whole on rank 0.
@@ -95,8 +97,7 @@ private:
           std::fmin(record.recompute_seconds, timedOverRanks(*comm_, [&] { m.compute(); }));
     record.apply30_seconds =
         std::fmin(record.apply30_seconds, timeApplications(*comm_, m.get(), 30));
-    const BelosResult solved =
-        solveByBelos(command_, matrix_, m, b_, x_, [&] { return judged(record); });
+    const KrylovResult solved = krylov_->solve(m, b_, x_, [&] { return judged(record); });
     record.solve_seconds = std::fmin(record.solve_seconds, solved.seconds);
     record.iterations = solved.iterations;
     record.converged = solved.status == SolveStatus::Converged;
@@ -128,6 +129,7 @@ private:
   Teuchos::RCP<const TpetraRow> matrix_;
   int block_size_ = 1; ///< that the local blocks of a matrix in points are to have
   Teuchos::RCP<TpetraVector> b_, x_;
+  std::unique_ptr<TpetraKrylov> krylov_;
 };
 
 Environment environmentOf(const tpetra::Comm& comm) {

@@ -101,6 +101,14 @@ TEST(CommandLine, EveryOptionArrives) {
                    Program::SolveMpi);
   EXPECT_TRUE(command.by_metis && command.in_blocks);
   EXPECT_EQ(command.belos, "X");
+  EXPECT_TRUE(command.by_belos);
+  EXPECT_FALSE(parsed({}, Program::SolveMpi).by_belos);
+  EXPECT_FALSE(parsed({"--krylov", "ainvil"}, Program::SolveMpi).by_belos);
+  EXPECT_TRUE(parsed({"--krylov", "belos"}, Program::SolveMpi).by_belos);
+  EXPECT_NE(refusal([&] {
+              parsed({"--krylov", "ainvil", "--belos", "X"}, Program::SolveMpi);
+            }).find("leave out --krylov ainvil"),
+            std::string::npos);
   EXPECT_EQ(command.newton_tolerance, 1e-4);
   EXPECT_EQ(command.newton_steps, 5);
   EXPECT_EQ(parsed({"--overlap", "2"}, Program::SolveMpi).overlap, 2);
@@ -154,21 +162,14 @@ TEST(CommandLine, BoundsBelongToTheRange) {
 TEST(CommandLine, OptionsOfAnotherProgramAreRefused) {
   const Program solve = Program::Solve, mpi = Program::SolveMpi, peers = Program::Peers;
   const std::vector<std::pair<Words, std::vector<Program>>> takers = {
-      {{"--allow-varying"}, {solve}},
-      {{"--exec", "host"}, {solve}},
-      {{"--precision", "float"}, {solve}},
-      {{"--history", "h"}, {solve}},
-      {{"--json-history"}, {solve}},
-      {{"--basis", "float"}, {solve, peers}},
-      {{"--solution", "s"}, {solve, mpi}},
-      {{"--partition", "rows"}, {mpi}},
-      {{"--overlap", "1"}, {mpi}},
-      {{"--format", "points"}, {mpi}},
-      {{"--belos", "x"}, {mpi}},
-      {{"--newton-tol", "1"}, {mpi}},
-      {{"--newton-steps", "1"}, {mpi}},
-      {{"--clock", "cpu"}, {peers}},
-      {{"--solver", "bicgstab"}, {solve, mpi}}};
+      {{"--allow-varying"}, {solve}},      {{"--exec", "host"}, {solve}},
+      {{"--precision", "float"}, {solve}}, {{"--history", "h"}, {solve}},
+      {{"--json-history"}, {solve}},       {{"--basis", "float"}, {solve, peers}},
+      {{"--solution", "s"}, {solve, mpi}}, {{"--partition", "rows"}, {mpi}},
+      {{"--overlap", "1"}, {mpi}},         {{"--format", "points"}, {mpi}},
+      {{"--krylov", "belos"}, {mpi}},      {{"--belos", "x"}, {mpi}},
+      {{"--newton-tol", "1"}, {mpi}},      {{"--newton-steps", "1"}, {mpi}},
+      {{"--clock", "cpu"}, {peers}},       {{"--solver", "bicgstab"}, {solve, mpi}}};
   for (const auto& [options, programs] : takers)
     for (const Program program : {solve, mpi, peers}) {
       const bool takes = std::find(programs.begin(), programs.end(), program) != programs.end();

@@ -150,9 +150,12 @@ TEST(SolveReport, JsonOfRanksHasTheirSetting) {
   EXPECT_EQ(run["partition"], "rows");
   EXPECT_EQ(run["format"], "points");
   EXPECT_EQ(run["overlap"], 0);
+  EXPECT_EQ(run["krylov"], "ainvil");
   EXPECT_EQ(run.count("belos"), 0u);
   command.by_metis = command.in_blocks = true;
   command.overlap = 2;
+  command.by_belos = true;
+  EXPECT_EQ(setting()["krylov"], "belos");
   command.belos = "TPETRA CG";
   run = setting();
   EXPECT_EQ(run["partition"], "metis");
@@ -228,8 +231,10 @@ TEST(SolveReport, HeaderTellsTheSettingsThatAreNotUsual) {
       << header();
   command.solver = "cg";
   EXPECT_NE(header().find("solver    cg, tolerance"), std::string::npos) << header();
-  command.belos = "BELOS";
-  EXPECT_EQ(solverText(command), "BELOS, tolerance 1e-08");
+  command.by_belos = true;
+  EXPECT_EQ(solverText(command), "cg of Belos, tolerance 1e-08");
+  command.belos = "BELOS CG";
+  EXPECT_EQ(solverText(command), "BELOS CG of Belos, tolerance 1e-08");
   Environment of_ranks = environment;
   of_ranks.ranks = 3;
   EXPECT_EQ(machineText(of_ranks).find("3 ranks, each Space on Processor, 7 host threads"), 0u);

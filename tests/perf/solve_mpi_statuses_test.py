@@ -127,7 +127,7 @@ class SolveMpiStatusesTest(SolveMpiCase):
         self.assertEqual(run["status"], "breakdown", run)
 
     def test_statuses_are_those_of_ainvil_solve(self):
-        """What Belos throws, or has no answer to, is a row, and the next preconditioner is tried."""
+        """What a solver throws, or has no answer to, is a row, and the next preconditioner is tried."""
         self.write("indefinite.mtx", INDEFINITE)
         self.write("empty.mtx", "%%MatrixMarket matrix coordinate real general\n0 0 0\n")
         self.write("large.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 4\n"
@@ -148,8 +148,8 @@ class SolveMpiStatusesTest(SolveMpiCase):
             serial = self.run_job([solve_mpi.EXECUTABLE, *arguments, "--json", "-", "--quiet"], code=code)
             self.assertEqual([json.loads(line)["status"] for line in serial.stdout.splitlines()],
                              statuses, arguments)
-            for ranks in (1, 2):
-                runs = self.records(ranks, *arguments, code=code)
+            for ranks, krylov in ((1, "ainvil"), (2, "ainvil"), (1, "belos"), (2, "belos")):
+                runs = self.records(ranks, *arguments, "--krylov", krylov, code=code)
                 self.assertEqual([run["status"] for run in runs], statuses, arguments)
                 for run in runs:
                     self.assertEqual(run["message"] == "", run["status"] == "converged", run)
@@ -161,9 +161,10 @@ class SolveMpiStatusesTest(SolveMpiCase):
         rhs = [1, 1, 1, -1]
         self.write("b.mtx", "%%MatrixMarket matrix array real general\n4 1\n" +
                    "".join(f"{value}\n" for value in rhs))
-        for solver in ("gmres", "fgmres", "cg", "bicgstab"):
+        for solver, krylov in ((solver, krylov) for solver in ("gmres", "fgmres", "cg", "bicgstab")
+                               for krylov in ("ainvil", "belos")):
             run, = self.records(2, "--matrix", "singular.mtx", "--rhs", "b.mtx", "--solver", solver,
-                                "--precond", "none", "--solution", "x.mtx", code=3)
+                                "--krylov", krylov, "--precond", "none", "--solution", "x.mtx", code=3)
             self.assertNotEqual(run["status"], "converged", run)
             if run["rel_residual"] is None: # NaN: nothing to write
                 self.assertFalse(os.path.exists(os.path.join(self.folder, "x.mtx")))

@@ -17,15 +17,19 @@ class SolveMpiTest(SolveMpiCase):
         arguments = ["--problem", "cavity:30", "--tol", "1e-6", "--precond", "jacobi", "--precond",
                      "ilu", "--precond", "ilu:solve=isai,power=2", "--precond",
                      "ilu:solve=isai,relax=1"]
-        for form in ("points", "blocks"):
+        for form, krylov in (("points", "ainvil"), ("blocks", "ainvil"), ("points", "belos"),
+                             ("blocks", "belos")):
             mpi = self.records(1, *[word.replace("ilu", "ILU") for word in arguments],
-                               "--format", form)
+                               "--format", form, "--krylov", krylov)
             for ours, theirs in zip(mpi, self.serial(*arguments), strict=True):
                 self.assertEqual(ours["iterations"], theirs["iterations"], ours["precond"])
                 self.assertEqual(ours["factor_entries"], theirs["factor_entries"])
                 self.assertEqual(ours["status"], "converged")
                 self.assertEqual(ours["ranks"], 1)
                 self.assertEqual(theirs["ranks"], 1)
+                self.assertEqual(ours["krylov"], krylov)
+                if krylov == "ainvil": # the same numbers in the same order
+                    self.assertEqual(ours["rel_residual"], theirs["rel_residual"], ours["precond"])
 
     def test_one_rank_is_the_serial_executable_for_spd_matrices(self):
         arguments = ["--problem", "laplace7:12", "--solver", "cg", "--precond", "fsai",
@@ -33,6 +37,28 @@ class SolveMpiTest(SolveMpiCase):
         for ours, theirs in zip(self.records(1, *arguments), self.serial(*arguments), strict=True):
             self.assertEqual(ours["iterations"], theirs["iterations"], ours["precond"])
             self.assertEqual(ours["factor_entries"], theirs["factor_entries"])
+
+    def test_one_rank_is_the_serial_executable_for_all_solvers(self):
+        for solver, problem in (("fgmres", "cavity:20"), ("bicgstab", "convdiff:9x8x7"),
+                                ("cg", "laplace7:12"), ("gmres", "convdiff:9x8x7")):
+            arguments = ["--problem", problem, "--solver", solver, "--restart", "12", "--precond",
+                         "ilu", "--precond", "jacobi", "--tol", "1e-7"]
+            for scale in ([], ["--scale", "norm"]):
+                for ours, theirs in zip(self.records(1, *arguments, *scale),
+                                        self.serial(*arguments, *scale), strict=True):
+                    self.assertEqual(ours["iterations"], theirs["iterations"], ours)
+                    self.assertEqual(ours["rel_residual"], theirs["rel_residual"], ours)
+
+    def test_counts_do_not_depend_on_ranks(self):
+        """Jacobi and no preconditioner see none."""
+        for solver, problem in (("gmres", "convdiff:9x8x7"), ("fgmres", "convdiff:9x8x7"),
+                                ("cg", "laplace7:12")):
+            arguments = ["--problem", problem, "--solver", solver, "--precond", "jacobi", "--precond",
+                         "none"]
+            serial = self.serial(*arguments)
+            for ranks in (2, 3, 4):
+                for ours, theirs in zip(self.records(ranks, *arguments), serial, strict=True):
+                    self.assertLessEqual(abs(ours["iterations"] - theirs["iterations"]), 1, ours)
 
     def test_any_number_of_ranks(self):
         for ranks in (2, 3, 4):
@@ -54,11 +80,14 @@ class SolveMpiTest(SolveMpiCase):
             arguments = ["--problem", "laplace7:12", "--solver", solver, "--precond", "jacobi",
                          "--precond", "none"]
             one = self.records(2, *arguments, "--belos", belos)
-            usual = self.records(2, *arguments)
-            for ours, theirs in zip(one, usual, strict=True):
-                self.assertEqual(ours["belos"], belos)
-                self.assertLessEqual(ours["rel_residual"], 1.1e-8)
-                self.assertLessEqual(abs(ours["iterations"] - theirs["iterations"]), 1)
+            for usual in (self.records(2, *arguments, "--krylov", "belos"),
+                          self.records(2, *arguments, "--belos", "Ainvil " + solver),
+                          self.records(2, *arguments)):
+                for ours, theirs in zip(one, usual, strict=True):
+                    self.assertEqual(ours["belos"], belos)
+                    self.assertEqual(ours["krylov"], "belos")
+                    self.assertLessEqual(ours["rel_residual"], 1.1e-8)
+                    self.assertLessEqual(abs(ours["iterations"] - theirs["iterations"]), 1)
 
     def test_more_ranks_than_rows(self):
         with open(os.path.join(self.folder, "two.mtx"), "w", encoding="utf-8") as file:
@@ -148,9 +177,10 @@ class SolveMpiTest(SolveMpiCase):
         for exponent in (-300, 300):
             self.write("b.mtx", "%%MatrixMarket matrix array real general\n4 1\n" +
                        "".join(f"{value}e{exponent}\n" for value in (1, 2, 3, 4)))
-            for solver in ("gmres", "bicgstab"):
+            for solver, krylov in (("gmres", "ainvil"), ("bicgstab", "ainvil"), ("gmres", "belos"),
+                                   ("bicgstab", "belos")):
                 run, = self.records(2, "--matrix", "a.mtx", "--rhs", "b.mtx", "--solver", solver,
-                                    "--precond", "jacobi", "--solution", "x.mtx")
+                                    "--krylov", krylov, "--precond", "jacobi", "--solution", "x.mtx")
                 self.assertEqual(run["status"], "converged", run)
                 self.assertGreater(run["iterations"], 0)
                 rhs = [float(f"{value}e{exponent}") for value in (1, 2, 3, 4)]
@@ -162,7 +192,9 @@ class SolveMpiTest(SolveMpiCase):
         self.refused(*small, "--solver", "cg", says="take --solver fgmres")
         self.refused(*small, "--solver", "fgmres", "--belos", "BLOCK GMRES", says="BLOCK GMRES")
         self.refused("--problem", "cavity-newton:9", "--precond", "ilu:solve=async", says="fgmres")
-        for solver in (["fgmres"], ["bicgstab"], ["gmres", "--belos", "Flexible GMRES"]):
+        self.refused(*small, "--belos", "AINVIL CG", says="take --solver fgmres")
+        for solver in (["fgmres"], ["bicgstab"], ["gmres", "--belos", "Flexible GMRES"],
+                       ["fgmres", "--krylov", "belos"], ["gmres", "--belos", "Ainvil FGMRES"]):
             run, = self.records(2, *small, "--solver", *solver)
             self.assertEqual(run["status"], "converged", run)
 
@@ -197,6 +229,8 @@ class SolveMpiTest(SolveMpiCase):
         self.refused(*small, "--overlap", "-1", says="--overlap")
         self.refused(*small, "--partition", "blocks", says="rows|metis")
         self.refused(*small, "--belos", "nosuch", says="TPETRA GMRES")
+        self.refused(*small, "--krylov", "ainvil", "--belos", "GMRES", says="leave out --krylov ainvil")
+        self.refused(*small, "--krylov", "petsc", says="ainvil|belos")
         self.refused(*small, "--history", "h.csv", says="--history")
         self.refused(*small, "--block-size", "5", says="does not divide")
         self.refused("--matrix", "absent.mtx", says="absent.mtx")
@@ -207,7 +241,7 @@ class SolveMpiTest(SolveMpiCase):
     def test_help(self):
         text = self.run_mpi(2, "--help").stdout
         self.assertEqual(text.count("--partition"), 1) # one rank writes
-        for word in ("--overlap", "--format", "cavity-newton:N", "local-fsai", "Ifpack2"):
+        for word in ("--krylov", "--overlap", "--format", "cavity-newton:N", "local-fsai", "Ifpack2"):
             self.assertIn(word, text)
         for word in ("--history", "--precision", "--exec "):
             self.assertNotIn(word, text)
