@@ -55,22 +55,22 @@ struct ColumnNormKernel {
   }
 };
 
-/// a_ij s_i s_j, one point row a thread.
+/// r_i a_ij c_j, one point row a thread.
 template <class Scalar, class Device>
 struct ScaleRowKernel {
   BsrMatrix<Scalar, Device> a;
-  Vector<const Scalar, Device> s;
+  Vector<const Scalar, Device> rows, columns;
   Kokkos::View<Scalar*, Device> out;
 
   KOKKOS_FUNCTION void operator()(const Offset point_row) const {
     const int bs = a.block_size;
     const Offset row = point_row / bs;
     const Offset r = point_row - row * bs;
-    const Scalar s_row = s(point_row);
+    const Scalar factor = rows(point_row);
     for (Offset e = a.graph.row_map(row); e < a.graph.row_map(row + 1); ++e)
       for (int c = 0; c < bs; ++c) {
         const Offset at = (e * bs + r) * bs + c;
-        out(at) = a.values(at) * s_row * s(Offset(a.graph.entries(e)) * bs + c);
+        out(at) = a.values(at) * factor * columns(Offset(a.graph.entries(e)) * bs + c);
       }
   }
 };
@@ -126,16 +126,28 @@ Vector<Scalar, Device> scalingFactors(const typename Device::execution_space& ex
 
 template <class Scalar, class Device>
 BsrMatrix<Scalar, Device> scaled(const typename Device::execution_space& exec,
+                                 const RowColumnScaling<Scalar, Device>& scaling,
+                                 const BsrMatrix<Scalar, Device>& a) {
+  if (Offset(scaling.rows.extent(0)) != a.numPointRows() ||
+      Offset(scaling.columns.extent(0)) != a.numPointCols())
+    throw InvalidArgument(message("scaling a matrix of ", a.numPointRows(), " rows and ",
+                                  a.numPointCols(), " columns by ", scaling.rows.extent(0), " and ",
+                                  scaling.columns.extent(0), " factors"));
+  const auto values = allocate<Scalar, Device>(exec, "Ainvil::values", a.values.extent(0));
+  Kokkos::parallel_for("Ainvil::scaled",
+                       Range<typename Device::execution_space>(exec, 0, a.numPointRows()),
+                       ScaleRowKernel<Scalar, Device>{a, scaling.rows, scaling.columns, values});
+  return {a.graph, values, a.block_size};
+}
+
+template <class Scalar, class Device>
+BsrMatrix<Scalar, Device> scaled(const typename Device::execution_space& exec,
                                  const Vector<Scalar, Device>& s,
                                  const BsrMatrix<Scalar, Device>& a) {
   if (Offset(s.extent(0)) != a.numPointRows() || a.numRows() != a.numCols())
     throw InvalidArgument(message("scaling a matrix of ", a.numPointRows(), " rows and ",
                                   a.numPointCols(), " columns by ", s.extent(0), " factors"));
-  const auto values = allocate<Scalar, Device>(exec, "Ainvil::values", a.values.extent(0));
-  Kokkos::parallel_for("Ainvil::scaled",
-                       Range<typename Device::execution_space>(exec, 0, a.numPointRows()),
-                       ScaleRowKernel<Scalar, Device>{a, s, values});
-  return {a.graph, values, a.block_size};
+  return scaled(exec, RowColumnScaling<Scalar, Device>{s, s}, a);
 }
 
 template <class Scalar, class Device>
@@ -154,6 +166,9 @@ void scale(const typename Device::execution_space& exec, const Vector<Scalar, De
       const typename DEVICE::execution_space&, const BsrMatrix<SCALAR, DEVICE>&, ScalingRule);     \
   template BsrMatrix<SCALAR, DEVICE> scaled<SCALAR, DEVICE>(                                       \
       const typename DEVICE::execution_space&, const Vector<SCALAR, DEVICE>&,                      \
+      const BsrMatrix<SCALAR, DEVICE>&);                                                           \
+  template BsrMatrix<SCALAR, DEVICE> scaled<SCALAR, DEVICE>(                                       \
+      const typename DEVICE::execution_space&, const RowColumnScaling<SCALAR, DEVICE>&,            \
       const BsrMatrix<SCALAR, DEVICE>&);                                                           \
   template void scale<SCALAR, DEVICE>(const typename DEVICE::execution_space&,                     \
                                       const Vector<SCALAR, DEVICE>&,                               \

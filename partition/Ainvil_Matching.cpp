@@ -70,9 +70,9 @@ private:
 
 /// The assignment problem: pairs with the least sum of the costs
 ///   c_ij = max over k of log w_ik - log w_ij >= 0,
-/// one in each row and column. With it come dual variables u, v: c_ij >= u_i + v_j, and equality for
-/// the pairs. Rows are paired one by one along shortest augmenting paths, whose lengths are those of
-/// the reduced costs c_ij - u_i - v_j >= 0.
+/// one in each row and column. With it come dual variables u, v: c_ij >= u_i + v_j, and equality
+/// for the pairs. Rows are paired one by one along shortest augmenting paths, whose lengths are
+/// those of the reduced costs c_ij - u_i - v_j >= 0.
 class Assignment {
 public:
   Assignment(const HostGraph& graph, std::vector<double>& costs)
@@ -237,8 +237,8 @@ private:
   std::vector<State> state_;
 };
 
-/// Rows without a pair stay where they are if that column has none either; the others go in order to
-/// the columns left.
+/// Rows without a pair stay where they are if that column has none either; the others go in order
+/// to the columns left.
 void placeTheOthers(std::vector<Ordinal>& row_of, const std::vector<Ordinal>& column_of) {
   const Ordinal n = static_cast<Ordinal>(row_of.size());
   std::vector<Ordinal> others;

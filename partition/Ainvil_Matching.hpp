@@ -26,11 +26,11 @@ struct Matching {
 /// The pairs whose weights have the largest product, and scalings with which no weight is above 1
 /// and that of each pair is 1, to rounding. The weight of an entry is its modulus: in R A C, with
 /// its rows permuted, the diagonal holds entries of modulus 1 and nothing is larger. The weight of
-/// a block is |det|^(1/block_size), the mean of its pivots: block rows are exchanged as a whole, for
-/// diagonal blocks that can be inverted, and the pairs do not change when A is multiplied by
-/// block-diagonal matrices from either side. A block whose determinant vanishes counts eps times its
-/// largest entry, so that it is paired only where nothing else is left. Entries that are zero count
-/// as not stored. Pairs on the diagonal of A are preferred among equals.
+/// a block is |det|^(1/block_size), the mean of its pivots: block rows are exchanged as a whole,
+/// for diagonal blocks that can be inverted, and the pairs do not change when A is multiplied by
+/// block-diagonal matrices from either side. A block whose determinant vanishes counts eps times
+/// its largest entry, so that it is paired only where nothing else is left. Entries that are zero
+/// count as not stored. Pairs on the diagonal of A are preferred among equals.
 ///
 /// Where not all rows can be paired, A is structurally singular: no values of its entries make it
 /// regular. The pairs are then as many as there can be, the other rows stay in their places as far

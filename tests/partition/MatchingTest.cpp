@@ -16,7 +16,9 @@ using Matrix = BsrMatrix<double, HostDevice>;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-std::vector<Ordinal> rowsOfColumns(const Matching& matching) { return toHost(matching.row_of); }
+std::vector<Ordinal> rowsOfColumns(const Matching& matching) {
+  return toHost(matching.row_of);
+}
 
 /// |a_ij|, or of a block |det|^(1/b) by the leading principal expansion of a small dense matrix.
 double weightOf(const Matrix& a, Offset e) {

@@ -154,6 +154,7 @@ std::vector<Function> functionTable() {
   for (const ScalingRule rule : {ScalingRule::Diagonal, ScalingRule::ColumnNorm})
     add("scaled", End::Unsaid,
         [&t, rule](const Exec& exec) { scaled(exec, scalingFactors(exec, t.a, rule), t.a); });
+  add("ruizScaling", End::Waits, [&t](const Exec& exec) { ruizScaling(exec, t.a); });
   add("makePermutation", End::Waits,
       [&t](const Exec& exec) { makePermutation<Device>(exec, t.order); });
   add("identityPermutation", End::Unsaid,
