@@ -15,21 +15,23 @@ namespace {
 using detail::forLanes;
 using detail::Range;
 
-/// Row k of P A P^T before sorting: the columns of row new_to_old(k) of A under their new numbers.
+/// Row k of P A Q^T before sorting: the columns of row P.new_to_old(k) of A under their new
+/// numbers.
 template <class Device>
 struct RenameColumns {
   Graph<Device> graph;
-  Permutation<Device> perm;
+  Permutation<Device> rows, new_columns;
   Kokkos::View<const Offset*, Device> row_map;
   Kokkos::View<Ordinal*, Device> columns;
 
   template <class Member>
   KOKKOS_FUNCTION void operator()(const Member& member, Ordinal row, void*) const {
-    const Offset from = graph.row_map(perm.new_to_old(row));
+    const Offset from = graph.row_map(rows.new_to_old(row));
     const Offset to = row_map(row);
     const Ordinal length = static_cast<Ordinal>(row_map(row + 1) - to);
-    forLanes(member, length,
-             [&](const Ordinal k) { columns(to + k) = perm.old_to_new(graph.entries(from + k)); });
+    forLanes(member, length, [&](const Ordinal k) {
+      columns(to + k) = new_columns.old_to_new(graph.entries(from + k));
+    });
   }
 };
 
@@ -37,14 +39,14 @@ struct RenameColumns {
 template <class Device>
 struct SourcesInOriginal {
   Graph<Device> graph;
-  Permutation<Device> perm;
+  Permutation<Device> rows;
   Kokkos::View<const Offset*, Device> row_map, source_in_renamed;
   Kokkos::View<Offset*, Device> source;
 
   template <class Member>
   KOKKOS_FUNCTION void operator()(const Member& member, Ordinal row, void*) const {
     const Offset begin = row_map(row);
-    const Offset shift = graph.row_map(perm.new_to_old(row)) - begin;
+    const Offset shift = graph.row_map(rows.new_to_old(row)) - begin;
     const Ordinal length = static_cast<Ordinal>(row_map(row + 1) - begin);
     forLanes(member, length,
              [&](const Ordinal k) { source(begin + k) = source_in_renamed(begin + k) + shift; });
@@ -94,16 +96,28 @@ Permutation<Device> identityPermutation(const typename Device::execution_space& 
 template <class Device>
 PermutedGraph<Device> permuted(const typename Device::execution_space& exec,
                                const Permutation<Device>& perm, const Graph<Device>& graph) {
-  using Exec = typename Device::execution_space;
   const Ordinal n = perm.numRows();
   if (graph.num_rows != n || graph.num_cols != n)
     throw InvalidArgument(message("a symmetric permutation of ", n,
                                   " block rows does not fit a matrix of ", graph.num_rows,
                                   " block rows and ", graph.num_cols, " block columns"));
+  return permuted(exec, perm, perm, graph);
+}
+
+template <class Device>
+PermutedGraph<Device> permuted(const typename Device::execution_space& exec,
+                               const Permutation<Device>& rows, const Permutation<Device>& columns,
+                               const Graph<Device>& graph) {
+  using Exec = typename Device::execution_space;
+  const Ordinal n = rows.numRows();
+  if (graph.num_rows != n || graph.num_cols != columns.numRows())
+    throw InvalidArgument(message("permutations of ", n, " block rows and ", columns.numRows(),
+                                  " block columns do not fit a matrix of ", graph.num_rows,
+                                  " block rows and ", graph.num_cols, " block columns"));
   ScopedRegion region("Ainvil::permuted");
   validate(exec, graph);
   const auto old_row_map = graph.row_map;
-  const auto new_to_old = perm.new_to_old;
+  const auto new_to_old = rows.new_to_old;
   const auto row_map = allocate<Offset, Device>(exec, "Ainvil::row_map", size_t(n) + 1);
   Kokkos::parallel_for(
       "Ainvil::permuted[count]", Range<Exec>(exec, 0, n), KOKKOS_LAMBDA(const Offset row) {
@@ -111,15 +125,16 @@ PermutedGraph<Device> permuted(const typename Device::execution_space& exec,
         row_map(row) = old_row_map(old + 1) - old_row_map(old);
       });
   const Offset nnz = detail::countsToOffsets(exec, row_map);
-  const auto columns = allocate<Ordinal, Device>(exec, "Ainvil::entries", nnz);
+  const auto entries = allocate<Ordinal, Device>(exec, "Ainvil::entries", nnz);
   const auto shape = detail::teamsForRowsOf(graph);
   detail::forEachRow(exec, "Ainvil::permuted[columns]", n, shape,
-                     RenameColumns<Device>{graph, perm, row_map, columns});
-  const PermutedGraph<Device> sorted = sortRows(exec, Graph<Device>(n, n, row_map, columns));
+                     RenameColumns<Device>{graph, rows, columns, row_map, entries});
+  const PermutedGraph<Device> sorted =
+      sortRows(exec, Graph<Device>(n, graph.num_cols, row_map, entries));
   const auto source = allocate<Offset, Device>(exec, "Ainvil::source", nnz);
   detail::forEachRow(
       exec, "Ainvil::permuted[sources]", n, shape,
-      SourcesInOriginal<Device>{graph, perm, sorted.graph.row_map, sorted.source, source});
+      SourcesInOriginal<Device>{graph, rows, sorted.graph.row_map, sorted.source, source});
   compat::fence(exec, "Ainvil::permuted");
   return {sorted.graph, source};
 }
@@ -170,6 +185,9 @@ void permute(const typename Device::execution_space& exec, Trans trans,
       const typename DEVICE::execution_space&, Ordinal);                                           \
   template PermutedGraph<DEVICE> permuted<DEVICE>(                                                 \
       const typename DEVICE::execution_space&, const Permutation<DEVICE>&, const Graph<DEVICE>&);  \
+  template PermutedGraph<DEVICE> permuted<DEVICE>(                                                 \
+      const typename DEVICE::execution_space&, const Permutation<DEVICE>&,                         \
+      const Permutation<DEVICE>&, const Graph<DEVICE>&);                                           \
   AINVIL_INSTANTIATE_SCALAR(double, DEVICE)                                                        \
   AINVIL_INSTANTIATE_SCALAR(float, DEVICE)
 AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// \file
-/// Symmetric reordering of matrices and vectors, in units of block rows.
+/// Reordering of matrices and vectors, in units of block rows and block columns.
 
 #include "Ainvil_GraphAlgebra.hpp"
 
@@ -55,6 +55,13 @@ Permutation<DeviceOf<ToSpace>> copyTo(const Permutation<Device>& perm) {
 template <class Device>
 PermutedGraph<Device> permuted(const typename Device::execution_space& exec,
                                const Permutation<Device>& perm, const Graph<Device>& graph);
+
+/// P A Q^T likewise, with P = `rows` and Q = `columns`: row k of it is row rows.new_to_old(k) of A,
+/// column l is column columns.new_to_old(l).
+template <class Device>
+PermutedGraph<Device> permuted(const typename Device::execution_space& exec,
+                               const Permutation<Device>& rows, const Permutation<Device>& columns,
+                               const Graph<Device>& graph);
 
 /// P A P^T, graph and values, as above.
 template <class Scalar, class Device>

@@ -4,6 +4,7 @@
 /// The preconditioner of an incomplete factorisation and a way to apply its triangular factors.
 
 #include "ilu/Ainvil_Factorization.hpp"
+#include "ilu/Ainvil_Rearrangement.hpp"
 #include "triangular/Ainvil_TriangularSolver.hpp"
 
 #include <functional>
@@ -17,6 +18,7 @@ struct IluParts {
   TriangularSolverPtr<Scalar, Device> lower;      ///< how L^-1 is applied
   TriangularSolverPtr<Scalar, Device> upper;      ///< how U^-1 is applied
   Storage storage = Storage::Native;              ///< of what these apply
+  RearrangementParameters rearrangement;          ///< of A before it is factored
 };
 
 /// The same by name, see registerFactorization() and registerTriangularSolver(): what makes the
@@ -26,12 +28,21 @@ struct IluChoice {
   std::function<FactorizationPtr<Scalar, Device>()> factorization;   ///< of A
   std::function<TriangularSolverPtr<Scalar, Device>(Storage)> solve; ///< for either factor
   Storage storage = Storage::Native;                                 ///< of what is applied
+  RearrangementParameters rearrangement;                             ///< of A before
   operator IluParts<Scalar, Device>() const {                        ///< makes them
-    return {factorization(), solve(storage), solve(storage), storage};
+    return {factorization(), solve(storage), solve(storage), storage, rearrangement};
   }
 };
 
 /// M^-1 = U^-1 L^-1 with the factors L U ~ A of a Factorization and a TriangularSolver for each.
+///
+/// With RearrangementParameters, L U ~ B = P R A C Q^T and M^-1 = C Q^T U^-1 L^-1 P R: P exchanges
+/// rows for large entries on the diagonal, R and C scale, and P and Q order rows and columns alike.
+/// M^-1 is an approximation of A^-1 as before; factors() and patterns that the user gives are those
+/// of B. A matching depends on the values: it is found by the first compute() after initialize(),
+/// with the symbolic phases of factorisation and strategies, and kept with its scalings by those
+/// that follow, which allocate nothing. A compute() that throws forgets it, so that the next one
+/// finds a new one.
 template <class Scalar, class Device>
 class Ilu final : public Preconditioner<Scalar, Device> {
 public:
@@ -54,7 +65,9 @@ public:
 
 protected:
   void doInitialize(const execution_space& exec, const Matrix& a) override;
-  bool refusesNonFinite() const override { return parts_.factorization->refusesNonFinite(); }
+  bool refusesNonFinite() const override {
+    return !isRearranged() && parts_.factorization->refusesNonFinite();
+  }
   void doCompute(const execution_space& exec, const Matrix& a) override;
   void doDiagnose(const execution_space& exec, const Matrix& a) override;
   void doApply(const execution_space& exec, MultiVectorArg<const Scalar, Device> x,
@@ -63,8 +76,17 @@ protected:
 private:
   using Base::report_;
 
+  bool isRearranged() const { return parts_.rearrangement.changesMatrix(); }
+  /// Symbolic and numeric phases of the parts, for A or what is factored in its place.
+  void initializeParts(const execution_space& exec, const Matrix& b);
+  void computeParts(const execution_space& exec, const Matrix& b);
+  void computeRearranged(const execution_space& exec, const Matrix& a);
+
   IluParts<Scalar, Device> parts_;
+  detail::Rearrangement<Scalar, Device> rearrangement_;
+  bool knows_pattern_ = false; ///< of what is factored
   mutable MultiVector<Scalar, Device> intermediate_;
+  mutable MultiVector<Scalar, Device> rearranged_; ///< vectors of B
 };
 
 } // namespace ainvil

@@ -72,8 +72,8 @@ void PivotInverter<Scalar, Device>::check(const execution_space& exec, Report& r
     throw BreakdownError(
         message(count, count == 1 ? " pivot block is" : " pivot blocks are",
                 " singular to rounding or not finite, the first in ", counted("block row", first),
-                ": scale or reorder the matrix, exchange rows, or choose the breakdown policy "
-                "'shift' or 'replace'"));
+                ": exchange rows (match=product of ilu does it), scale or reorder the matrix, or "
+                "choose the breakdown policy 'shift' or 'replace'"));
   report.breakdowns = count;
   report.first_breakdown = first;
 }
@@ -96,7 +96,8 @@ Ordinal checkDiagonal(const typename Device::execution_space& exec, const Graph<
     throw InvalidArgument(
         message("the diagonal block of ", missing, missing == 1 ? " block row" : " block rows",
                 " is missing, the first in ", counted("block row", first),
-                ": exchange rows, or choose the breakdown policy 'shift' or 'replace'"));
+                ": exchange rows (match=product of ilu does it), or choose the breakdown policy "
+                "'shift' or 'replace'"));
   return missing;
 }
 

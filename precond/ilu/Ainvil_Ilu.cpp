@@ -6,6 +6,35 @@
 
 namespace ainvil {
 
+namespace {
+
+template <class Choice>
+void addRearrangement(ParameterTable<Choice>& table) {
+  const auto match = [](Choice& p) -> RowMatching& { return p.rearrangement.match; };
+  const auto scale = [](Choice& p) -> MatrixScaling& { return p.rearrangement.scale; };
+  const auto order = [](Choice& p) -> Ordering& { return p.rearrangement.order; };
+  table
+      .choice("match", "match: type", match,
+              {{"none", RowMatching::None}, {"product", RowMatching::Product}},
+              "exchange rows for the largest product on the diagonal, and scale")
+      .details("For matrices with zeros or small entries on the diagonal. Serial, in the first "
+               "`compute` of a graph, which then finds the patterns too; later ones keep it.")
+      .choice("scale", "scale: type", scale,
+              {{"none", MatrixScaling::None}, {"ruiz", MatrixScaling::Ruiz}},
+              "scale rows and columns to largest entries of 1")
+      .details("Changes what counts as a small pivot and how far `shift` goes, not the factors "
+               "of level k. Eleven passes over the matrix at each `compute`.")
+      .onlyIf([](const Choice& p) { return p.rearrangement.match == RowMatching::None; },
+              "match=none")
+      .choice(
+          "reorder", "reorder: type", order,
+          {{"none", Ordering::Natural}, {"rcm", Ordering::Rcm}, {"nd", Ordering::NestedDissection}},
+          "order of rows and columns that are factored, after the matching")
+      .details("Reverse Cuthill-McKee or nested dissection (METIS); serial, once a graph.");
+}
+
+} // namespace
+
 template <class Scalar, class Device>
 const ParameterTable<IluChoice<Scalar, Device>>& Ilu<Scalar, Device>::parameterTable() {
   using P = IluChoice<Scalar, Device>;
@@ -23,6 +52,7 @@ const ParameterTable<IluChoice<Scalar, Device>>& Ilu<Scalar, Device>::parameterT
                        "precision in which the applied factors are stored")
         .details("Arithmetic stays in that of the vectors. `float` halves the bytes of its values, "
                  "`bfloat16` quarters them.");
+    addRearrangement(table);
     return table;
   };
   static const ParameterTable<P> table = make();
@@ -30,38 +60,83 @@ const ParameterTable<IluChoice<Scalar, Device>>& Ilu<Scalar, Device>::parameterT
 }
 
 template <class Scalar, class Device>
-Ilu<Scalar, Device>::Ilu(IluParts<Scalar, Device> parts) : parts_(std::move(parts)) {
+Ilu<Scalar, Device>::Ilu(IluParts<Scalar, Device> parts)
+    : parts_(std::move(parts)), rearrangement_(parts_.rearrangement) {
   if (parts_.factorization == nullptr || parts_.lower == nullptr || parts_.upper == nullptr)
     throw InvalidArgument("ilu needs a factorisation and a triangular strategy for each factor");
+  if (parts_.rearrangement.match != RowMatching::None &&
+      parts_.rearrangement.scale != MatrixScaling::None)
+    throw InvalidArgument("'scale' has no effect with 'match', which brings scalings of its own");
 }
 
 template <class Scalar, class Device>
 std::string Ilu<Scalar, Device>::description() const {
   return message("ilu: {", factors().description(), ", solve: ", lowerSolver().description(),
-                 ", storage: ", nameOf<Scalar>(parts_.storage), "}");
+                 ", storage: ", nameOf<Scalar>(parts_.storage), parts_.rearrangement.description(),
+                 "}");
+}
+
+template <class Scalar, class Device>
+void Ilu<Scalar, Device>::initializeParts(const execution_space& exec, const Matrix& b) {
+  parts_.factorization->initialize(exec, b, report_);
+  parts_.lower->initialize(exec, factors().lower(), "lower_", report_);
+  parts_.upper->initialize(exec, factors().upper(), "upper_", report_);
 }
 
 template <class Scalar, class Device>
 void Ilu<Scalar, Device>::doInitialize(const execution_space& exec, const Matrix& a) {
-  parts_.factorization->initialize(exec, a, report_);
-  parts_.lower->initialize(exec, factors().lower(), "lower_", report_);
-  parts_.upper->initialize(exec, factors().upper(), "upper_", report_);
   detail::workspaceOf(exec, intermediate_, a.numPointRows(), 1);
+  knows_pattern_ = false;
+  if (!isRearranged()) {
+    initializeParts(exec, a);
+    return;
+  }
+  detail::workspaceOf(exec, rearranged_, a.numPointRows(), 1);
+  rearrangement_.initialize(exec, a, report_);
+  if (!rearrangement_.followsValues())
+    initializeParts(exec, rearrangement_.matrix());
+}
+
+template <class Scalar, class Device>
+void Ilu<Scalar, Device>::computeParts(const execution_space& exec, const Matrix& b) {
+  parts_.factorization->compute(exec, b, report_);
+  parts_.lower->compute(exec, factors().lower(), "lower_", report_);
+  parts_.upper->compute(exec, factors().upper(), "upper_", report_);
+}
+
+template <class Scalar, class Device>
+void Ilu<Scalar, Device>::computeRearranged(const execution_space& exec, const Matrix& a) {
+  const bool finds = rearrangement_.followsValues() && !knows_pattern_;
+  knows_pattern_ = false; // nor does it after a breakdown
+  if (finds) {
+    rearrangement_.find(exec, a, report_);
+    initializeParts(exec, rearrangement_.matrix());
+  }
+  report_.phases.time(exec, "Ilu", "ilu_rearrange", [&] { rearrangement_.update(exec, a); });
+  try {
+    computeParts(exec, rearrangement_.matrix());
+  } catch (const BreakdownError& error) {
+    throw BreakdownError(error.what() + rearrangement_.remark());
+  }
+  if (report_.first_breakdown >= 0)
+    report_.first_breakdown = rearrangement_.originalRow(exec, report_.first_breakdown);
+  knows_pattern_ = true;
 }
 
 template <class Scalar, class Device>
 void Ilu<Scalar, Device>::doCompute(const execution_space& exec, const Matrix& a) {
   report_.notes.clear();
-  parts_.factorization->compute(exec, a, report_);
-  parts_.lower->compute(exec, factors().lower(), "lower_", report_);
-  parts_.upper->compute(exec, factors().upper(), "upper_", report_);
+  if (isRearranged())
+    computeRearranged(exec, a);
+  else
+    computeParts(exec, a);
   report_.factor_entries = lowerSolver().entries() + upperSolver().entries();
   report_.factor_bytes = lowerSolver().bytes() + upperSolver().bytes();
 }
 
 template <class Scalar, class Device>
 void Ilu<Scalar, Device>::doDiagnose(const execution_space& exec, const Matrix& a) {
-  factors().diagnose(exec, a, report_);
+  factors().diagnose(exec, isRearranged() ? rearrangement_.matrix() : a, report_);
   lowerSolver().diagnose(exec, factors().lower(), "lower_", report_);
   upperSolver().diagnose(exec, factors().upper(), "upper_", report_);
 }
@@ -73,8 +148,16 @@ void Ilu<Scalar, Device>::doApply(const execution_space& exec,
   const auto t = detail::workspaceOf(exec, intermediate_, x.extent(0), x.extent(1));
   const auto& first = trans == Trans::No ? lowerSolver() : upperSolver();
   const auto& second = trans == Trans::No ? upperSolver() : lowerSolver();
-  first.apply(exec, x, t, trans);
-  second.apply(exec, t, y, trans);
+  if (!isRearranged()) {
+    first.apply(exec, x, t, trans);
+    second.apply(exec, t, y, trans);
+    return;
+  }
+  const auto b = detail::workspaceOf(exec, rearranged_, x.extent(0), x.extent(1));
+  rearrangement_.enter(exec, trans, x, b);
+  first.apply(exec, b, t, trans);
+  second.apply(exec, t, b, trans);
+  rearrangement_.leave(exec, trans, b, y);
 }
 
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \

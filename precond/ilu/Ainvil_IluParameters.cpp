@@ -38,7 +38,7 @@ template <class Device>
 template <class Scalar>
 IluParameters<Device>::operator IluParts<Scalar, Device>() const {
   return {std::make_unique<BlockIlu<Scalar, Device>>(factorization), makeSolver<Scalar>(*this),
-          makeSolver<Scalar>(*this), storage};
+          makeSolver<Scalar>(*this), storage, rearrangement};
 }
 
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \

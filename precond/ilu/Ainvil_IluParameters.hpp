@@ -21,9 +21,10 @@ using TriangularParameters = std::variant<ExactParameters, IsaiParameters<Device
 /// The factorisation and how its factors are applied: `Ilu<double, Device> m(parameters);`
 template <class Device>
 struct IluParameters {
-  BlockIluParameters factorization;   ///< of A
-  TriangularParameters<Device> solve; ///< how L^-1 and U^-1 are applied
-  Storage storage = Storage::Native;  ///< of the factors or inverses that are applied
+  BlockIluParameters factorization;      ///< of A
+  TriangularParameters<Device> solve;    ///< how L^-1 and U^-1 are applied
+  Storage storage = Storage::Native;     ///< of the factors or inverses that are applied
+  RearrangementParameters rearrangement; ///< of A before it is factored
 
   /// Makes them. \throws InvalidArgument for parameters out of range.
   template <class Scalar>

@@ -73,8 +73,8 @@ TEST(Factory, RefusesWithTheExpectedSentence) {
       {"ilu:level=1,level=2", "key 'level' is given twice"},
       {"ilu:colour=red", "unknown key 'colour', known are factorization, level, iterative, solve, "
                          "power, side, relax, relax-threshold, relax-limit, sweeps, damping, "
-                         "start, order, divergence-limit, storage, breakdown, shift, pivot-tol, "
-                         "poly"},
+                         "start, order, divergence-limit, storage, match, scale, reorder, "
+                         "breakdown, shift, pivot-tol, poly"},
       {"none:level=1", "unknown key 'level', known are poly"},
       {"none:poly=-1", "'poly' must be an integer from 0 to 1000000, but it is '-1'"},
       {"ilu:poly=auto", "'poly' must be an integer from 0 to 1000000, but it is 'auto'"},
@@ -106,6 +106,8 @@ TEST(Factory, RefusesWithTheExpectedSentence) {
        "'relax-threshold' must be a positive number, but it is 'nan'"},
       {"ilu:breakdown=ignore",
        "'breakdown' must be one of fail, shift, replace, but it is 'ignore'"},
+      {"ilu:match=yes", "'match' must be one of none, product, but it is 'yes'"},
+      {"ilu:match=product,scale=ruiz", "key 'scale' has no effect with the other parameters given"},
       {"ilu:storage=half", "'storage' must be one of double, float, bfloat16, but it is 'half'"},
       {"fsai:adaptive=-1", "'adaptive' must be an integer from 0 to 1000000, but it is '-1'"},
       {"fsai:adaptive=2,per-step=0",

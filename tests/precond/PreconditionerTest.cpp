@@ -287,10 +287,11 @@ INSTANTIATE_TEST_SUITE_P(
         "ilu:solve=jacobi,sweeps=4,damping=0.8", "ilu:solve=jacobi,start=zero,storage=float",
         // So many that the result does not depend on the
         // schedule.
-        "ilu:solve=async,sweeps=70", "fsai", "fsai:power=3,filter=0", "fsai:storage=float,tau=0",
-        "fsai:storage=bfloat16,filter=0.02", "ainv:storage=bfloat16,order=rcm",
-        "fsai:max-row=3,filter=0.2", "ainv", "ainv:variant=ainv,order=rcm,drop=0.02",
-        "ainv:symmetric=no,storage=float,order=nd",
+        "ilu:solve=async,sweeps=70", "ilu:match=product",
+        "ilu:match=product,reorder=rcm,level=1,solve=isai", "ilu:scale=ruiz,reorder=nd", "fsai",
+        "fsai:power=3,filter=0", "fsai:storage=float,tau=0", "fsai:storage=bfloat16,filter=0.02",
+        "ainv:storage=bfloat16,order=rcm", "fsai:max-row=3,filter=0.2", "ainv",
+        "ainv:variant=ainv,order=rcm,drop=0.02", "ainv:symmetric=no,storage=float,order=nd",
         "ainv:symmetric=no,variant=ainv,drop=0,max-col=9", "none:poly=5", "jacobi:poly=4",
         "ilu:solve=isai,poly=6", "fsai:poly=5", "ilu:poly=1,storage=float"));
 
