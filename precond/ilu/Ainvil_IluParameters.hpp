@@ -6,17 +6,9 @@
 
 #include "Ainvil_Ilu.hpp"
 #include "ilu/Ainvil_BlockIlu.hpp"
-#include "triangular/Ainvil_ExactTriangularSolver.hpp"
-#include "triangular/Ainvil_Isai.hpp"
-#include "triangular/Ainvil_Sweeps.hpp"
-
-#include <variant>
+#include "triangular/Ainvil_TriangularStrategies.hpp"
 
 namespace ainvil {
-
-/// The triangular strategies: the type of the parameters chooses.
-template <class Device>
-using TriangularParameters = std::variant<ExactParameters, IsaiParameters<Device>, SweepParameters>;
 
 /// The factorisation and how its factors are applied: `Ilu<double, Device> m(parameters);`
 template <class Device>
