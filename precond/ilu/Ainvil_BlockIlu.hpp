@@ -90,6 +90,6 @@ private:
   OrderedRows<Device> order_;                 ///< without sweeps
   Kokkos::View<Scalar*, Device> other_upper_; ///< with sweeps, U of every other one
   detail::PivotInverter<Scalar, Device> pivot_inverter_;
-  std::vector<detail::IluWorkRow<Scalar>> work_rows_; ///< on hosts, one a thread
+  std::vector<detail::WorkRow<Scalar>> work_rows_; ///< on hosts, one a thread
 };
 } // namespace ainvil

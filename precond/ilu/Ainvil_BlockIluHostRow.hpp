@@ -7,30 +7,12 @@
 #include "backend/Ainvil_KernelArrays.hpp"
 #include "breakdown/Ainvil_PivotInverter.hpp"
 #include "graph/Ainvil_RowSearch.hpp"
+#include "triangular/Ainvil_WorkRow.hpp"
 
 #include <algorithm>
-#include <vector>
 
 namespace ainvil {
 namespace detail {
-
-/// What a thread works on a row in. It is left as it was found, but for w and the room.
-template <class Scalar>
-struct IluWorkRow {
-  std::vector<Scalar> w;     ///< the row: scalars by column, blocks one after the other
-  std::vector<int> position; ///< of the block in column j, -1 where there is none; not for scalars
-  std::vector<Scalar> room;  ///< what the inversion of a pivot block takes
-  std::vector<int> pivots;   ///< likewise
-  bool read_finite = true;   ///< whether all values of A that it read are
-  bool finite = true;        ///< whether all values that it wrote are
-
-  /// For rows of at most `longest` blocks out of n. Memory: n scalars where bs is 1, else n
-  /// integers and the longest row.
-  IluWorkRow(Ordinal n, Ordinal longest, int bs)
-      : w(bs == 1 ? std::size_t(n) : std::size_t(longest) * bs * bs),
-        position(bs == 1 ? 0 : std::size_t(n), -1), room(std::size_t(bs) * (2 * bs + 3)),
-        pivots(bs) {}
-};
 
 /// w_j -= l u_j for the columns j of a sparse row u, four at a time: as no column comes twice, four
 /// entries of w may be read before one is written.
@@ -85,11 +67,11 @@ struct BlockIluHostRow {
   KernelArray<const Scalar> u_read; ///< U of the rows before; null: all zero
   PivotInversion<Scalar> pivot_inverter;
   int block_size;
-  IluWorkRow<Scalar>* work_rows; ///< one a thread
+  WorkRow<Scalar>* work_rows; ///< one a thread
 
   void operator()(int worker, Ordinal i) const {
     const int bs = BS > 0 ? BS : block_size, bs2 = bs * bs;
-    IluWorkRow<Scalar>& work = work_rows[worker];
+    WorkRow<Scalar>& work = work_rows[worker];
     const Ordinal* const l_columns = l_graph.entries.data() + l_graph.row_map(i);
     const Ordinal* const u_columns = u_graph.entries.data() + u_graph.row_map(i);
     const Ordinal* const a_columns = a_graph.entries.data() + a_graph.row_map(i);
