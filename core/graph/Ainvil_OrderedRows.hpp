@@ -137,6 +137,9 @@ public:
   bool hasLevels() const { return !levels_.offsets.empty(); }
   const LevelSets<Device>& levels() const { return levels_; } ///< whether a launch each or not
 
+  /// Whether one thread of a host takes all rows in their order.
+  bool inTurn() const { return in_turn_; }
+
   /// Calls body(member, row, scratch, gate) for all rows; the body calls gate.wait(j) before it
   /// reads what row j wrote. `scratch` as in forEachRow.
   template <class Body>

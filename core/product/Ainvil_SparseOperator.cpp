@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "product/Ainvil_SparseOperator.hpp"
 
+#include "Ainvil_GraphAlgebra.hpp"
+
 namespace ainvil {
 
 template <class Scalar, class Device>
@@ -68,6 +70,33 @@ template <class Scalar, class Device>
 void SparseOperator<Scalar, Device>::clear() {
   std::visit([](auto& a) { a = {}; }, matrix_);
   plan_ = {};
+  transposed_ = {};
+  transposed_source_ = {};
+}
+
+template <class Scalar, class Device>
+void SparseOperator<Scalar, Device>::keepTransposed(const execution_space& exec) {
+  const PermutedGraph<Device> transposed = transpose(exec, graph());
+  transposed_source_ = transposed.source;
+  visit([&](const auto& a) {
+    using Stored = typename std::decay_t<decltype(a)>::value_type;
+    const Offset scalars = transposed.graph.numEntries() * a.block_size * a.block_size;
+    transposed_ = std::make_shared<const SparseOperator>(
+        exec, BsrMatrix<Stored, Device>(
+                  transposed.graph, allocate<Stored, Device>(exec, "Ainvil::transposed", scalars),
+                  a.block_size));
+  });
+}
+
+template <class Scalar, class Device>
+void SparseOperator<Scalar, Device>::updateTransposed(const execution_space& exec) const {
+  if (transposed_ == nullptr)
+    return;
+  visit([&](const auto& a) {
+    using Stored = typename std::decay_t<decltype(a)>::value_type;
+    gatherBlocks<Stored, Device>(exec, Trans::Yes, transposed_source_, a.block_size, a.values,
+                                 transposed_->template matrixIn<Stored>().values);
+  });
 }
 
 template <class Scalar, class Device>
@@ -78,6 +107,10 @@ void SparseOperator<Scalar, Device>::checkRange(const execution_space& exec, boo
 template <class Scalar, class Device>
 void SparseOperator<Scalar, Device>::multiply(const execution_space& exec, Trans trans,
                                               Scalar alpha, In x, Scalar beta, Out y) const {
+  if (const SparseOperator* by_rows = trans == Trans::Yes ? rowsOf(trans) : nullptr) {
+    by_rows->multiply(exec, Trans::No, alpha, x, beta, y);
+    return;
+  }
   visit([&](const auto& a) {
     detail::multiply<typename std::decay_t<decltype(a)>::value_type, Scalar, Device>(
         exec, plan_, trans, alpha, a, x, beta, y);

@@ -7,6 +7,8 @@
 #include "product/Ainvil_Spmv.hpp"
 #include "product/Ainvil_StoredValues.hpp"
 
+#include <memory>
+
 namespace ainvil {
 
 /// A block sparse matrix A with what its products need: the graph, the values in the precision of
@@ -68,9 +70,20 @@ public:
   /// underflow without harm.
   void checkRange(const execution_space& exec, bool full_rows = true) const;
 
+  /// From now on products with A^T go through the rows of a copy of it, as fast as those with A and
+  /// with the same result in every run. Needs the graph; values come by updateTransposed(). Takes
+  /// as much memory as A, and as much again for the set-up of the copy. Waits.
+  void keepTransposed(const execution_space& exec);
+  /// The copy of A^T follows the values of A. Asynchronous; nothing where no copy is kept.
+  void updateTransposed(const execution_space& exec) const;
+  /// What has the rows of op(A): this, the copy of A^T, or null where none is kept.
+  const SparseOperator* rowsOf(Trans trans) const {
+    return trans == Trans::No ? this : transposed_.get();
+  }
+
   /// y = alpha op(A) x + beta y; beta = 0 overwrites y, NaN included; x and y must not overlap. The
-  /// transposed product adds by atomics: its rounding depends on the schedule. \throws
-  /// InvalidArgument if the shapes do not match.
+  /// transposed product adds by atomics, so that its rounding depends on the schedule, unless
+  /// keepTransposed() was called. \throws InvalidArgument if the shapes do not match.
   void multiply(const execution_space& exec, Trans trans, Scalar alpha, In x, Scalar beta,
                 Out y) const;
   /// y = alpha A x + beta u + gamma v in one pass over the matrix. u and v may be y itself or
@@ -131,6 +144,8 @@ private:
   Values rounded_; ///< room for rounded values, as long as the longest so far
   Matrix matrix_;
   detail::ProductPlan<Device> plan_;
+  std::shared_ptr<const SparseOperator> transposed_;      ///< keepTransposed()
+  Kokkos::View<const Offset*, Device> transposed_source_; ///< of its blocks in A
 };
 
 } // namespace ainvil

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "triangular/Ainvil_ExactTriangularSolver.hpp"
 
+#include "Ainvil_GraphAlgebra.hpp"
 #include "backend/Ainvil_Lanes.hpp"
 #include "dense/Ainvil_SmallBlock.hpp"
 #include "product/Ainvil_LongRows.hpp"
@@ -219,6 +220,7 @@ struct SolveRowTransposed {
   detail::KernelColumns<Scalar> y;
   Offset first_column;
   int columns;
+  bool alone; ///< one thread runs all rows: nobody else adds
 
   template <class Member, class Gate>
   KOKKOS_FUNCTION void operator()(const Member& member, Ordinal row, void* scratch,
@@ -245,13 +247,85 @@ struct SolveRowTransposed {
         Scalar sum = 0;
         for (int r = 0; r < bs; ++r)
           sum += Scalar(factor.matrix.values((k * bs + r) * bs + c)) * solved[j * bs + r];
-        Kokkos::atomic_add(&y(Offset(graph.entries(k)) * bs + c, first_column + j), -sum);
+        Scalar* const y_k = &y(Offset(graph.entries(k)) * bs + c, first_column + j);
+        if (alone)
+          *y_k -= sum;
+        else
+          Kokkos::atomic_add(y_k, -sum);
       }
     });
   }
 };
 
+/// y = T^-T D^-1 T^-1 x for a unit factor by one thread of a host, which goes down,
+///   t_i = x_i - sum over k of T_ik t_k,   y_i = D_i^-1 t_i,
+/// and up again, y_k <- y_k - T_ik^T y_i, for a T that is lower; the other way round for an upper
+/// one.
+template <int BS, class Storage, class Scalar, class Device>
+struct SolveSymmetric {
+  detail::KernelTriangle<Storage> factor;
+  detail::KernelArray<const Scalar> d_inverse;
+  detail::KernelColumns<const Scalar> x;
+  detail::KernelColumns<Scalar> t, y;
+  Ordinal num_rows;
+
+  KOKKOS_FUNCTION void operator()(const Offset j) const {
+    const Scalar* const x_j = &x(0, j);
+    Scalar* const t_j = &t(0, j);
+    Scalar* const y_j = &y(0, j);
+    const bool lower = factor.uplo == Uplo::Lower;
+    for (Ordinal i = 0; i < num_rows; ++i)
+      down(lower ? i : num_rows - 1 - i, x_j, t_j, y_j);
+    for (Ordinal i = 0; i < num_rows; ++i)
+      up(lower ? num_rows - 1 - i : i, y_j);
+  }
+
+private:
+  KOKKOS_INLINE_FUNCTION void down(Ordinal i, const Scalar* x_j, Scalar* t_j, Scalar* y_j) const {
+    const int bs = BS > 0 ? BS : factor.matrix.block_size;
+    const Offset begin = factor.matrix.graph.row_map(i), end = factor.matrix.graph.row_map(i + 1);
+    const Ordinal* const columns = factor.matrix.graph.entries.data();
+    const Storage* const values = factor.matrix.values.data();
+    const Offset first = Offset(i) * bs;
+    Scalar* const t_i = t_j + first;
+    for (int r = 0; r < bs; ++r)
+      t_i[r] = x_j[first + r];
+    for (Offset e = begin; e < end; ++e) {
+      const Storage* const block = values + e * bs * bs;
+      const Scalar* const t_k = t_j + Offset(columns[e]) * bs;
+      for (int r = 0; r < bs; ++r)
+        t_i[r] -= detail::dot<BS>(block + r * bs, t_k, bs);
+    }
+    for (int r = 0; r < bs; ++r)
+      y_j[first + r] = detail::dot<BS>(d_inverse.data() + (first + r) * bs, t_i, bs);
+  }
+
+  KOKKOS_INLINE_FUNCTION void up(Ordinal i, Scalar* y_j) const {
+    const int bs = BS > 0 ? BS : factor.matrix.block_size;
+    const Offset begin = factor.matrix.graph.row_map(i), end = factor.matrix.graph.row_map(i + 1);
+    const Ordinal* const columns = factor.matrix.graph.entries.data();
+    const Storage* const values = factor.matrix.values.data();
+    const Scalar* const y_i = y_j + Offset(i) * bs;
+    for (Offset e = begin; e < end; ++e) {
+      const Storage* const block = values + e * bs * bs;
+      Scalar* const y_k = y_j + Offset(columns[e]) * bs;
+      for (int r = 0; r < bs; ++r)
+        for (int c = 0; c < bs; ++c)
+          y_k[c] -= Scalar(block[r * bs + c]) * y_i[r];
+    }
+  }
+};
+
 } // namespace
+
+template <class Storage, class Scalar, class Device>
+void ExactTriangularSolver<Storage, Scalar, Device>::findOrder(const execution_space& exec,
+                                                               Solve& solve) {
+  const Graph<Device>& graph = solve.factor.matrix.graph;
+  const double bs = solve.factor.matrix.block_size;
+  solve.order = OrderedRows<Device>(exec, graph, solve.factor.uplo, 0.7 * bs * bs);
+  solve.longest_row = detail::longestRow(exec, graph);
+}
 
 template <class Storage, class Scalar, class Device>
 void ExactTriangularSolver<Storage, Scalar, Device>::initialize(const execution_space& exec,
@@ -260,16 +334,27 @@ void ExactTriangularSolver<Storage, Scalar, Device>::initialize(const execution_
                                                                 Report& report) {
   report.phases.time(exec, "ExactTriangularSolver", prefix + "levels", [&] {
     const auto& matrix = factor.matrix;
-    factor_.matrix = BsrMatrix<Storage, Device>(
+    plain_.factor.matrix = BsrMatrix<Storage, Device>(
         matrix.graph, detail::arrayFor<Storage>(exec, "Ainvil::factor", matrix.values),
         matrix.block_size);
-    factor_.diagonal_inverse =
+    plain_.factor.diagonal_inverse =
         detail::arrayFor<Storage>(exec, "Ainvil::diagonal_inverse", factor.diagonal_inverse);
-    factor_.uplo = factor.uplo;
-    factor_.unit = factor.unit;
-    const double bs = matrix.block_size;
-    order_ = OrderedRows<Device>(exec, factor.matrix.graph, factor.uplo, 0.7 * bs * bs);
-    longest_row_ = detail::longestRow(exec, factor.matrix.graph);
+    plain_.factor.uplo = factor.uplo;
+    plain_.factor.unit = factor.unit;
+    findOrder(exec, plain_);
+    transposed_ = {};
+    transposed_source_ = {};
+    if (!keep_transposed_ || !factor.unit || plain_.order.inTurn())
+      return;
+    const PermutedGraph<Device> transposed = transpose(exec, matrix.graph);
+    transposed_source_ = transposed.source;
+    transposed_.factor.matrix = BsrMatrix<Storage, Device>(
+        transposed.graph,
+        allocate<Storage, Device>(exec, "Ainvil::transposed", matrix.numScalars()),
+        matrix.block_size);
+    transposed_.factor.uplo = factor.uplo == Uplo::Lower ? Uplo::Upper : Uplo::Lower;
+    transposed_.factor.unit = true;
+    findOrder(exec, transposed_);
   });
 }
 
@@ -280,9 +365,15 @@ void ExactTriangularSolver<Storage, Scalar, Device>::compute(const execution_spa
                                                              Report& report) {
   if constexpr (!std::is_same<Storage, Scalar>::value)
     report.phases.time(exec, "ExactTriangularSolver", prefix + "convert", [&] {
-      detail::roundInto(exec, factor.matrix.values, factor_.matrix, !factor.unit);
-      detail::roundDiagonalInto(exec, factor.diagonal_inverse, factor_.matrix.block_size,
-                                factor_.diagonal_inverse);
+      detail::roundInto(exec, factor.matrix.values, plain_.factor.matrix, !factor.unit);
+      detail::roundDiagonalInto(exec, factor.diagonal_inverse, plain_.factor.matrix.block_size,
+                                plain_.factor.diagonal_inverse);
+    });
+  if (hasTransposed())
+    report.phases.time(exec, "ExactTriangularSolver", prefix + "transpose", [&] {
+      gatherBlocks<Storage, Device>(exec, Trans::Yes, transposed_source_,
+                                    plain_.factor.matrix.block_size, plain_.factor.matrix.values,
+                                    transposed_.factor.matrix.values);
     });
 }
 
@@ -291,10 +382,28 @@ void ExactTriangularSolver<Storage, Scalar, Device>::diagnose(const execution_sp
                                                               const Factor& factor,
                                                               const std::string& prefix,
                                                               Report& report) const {
-  const int levels = order_.hasLevels()
-                         ? order_.levels().numLevels()
+  const int levels = plain_.order.hasLevels()
+                         ? plain_.order.levels().numLevels()
                          : levelSets(exec, factor.matrix.graph, factor.uplo).numLevels();
   report.note(message(prefix, "levels=", levels));
+}
+
+template <class Storage, class Scalar, class Device>
+void ExactTriangularSolver<Storage, Scalar, Device>::solve(const execution_space& exec,
+                                                           const Solve& solve,
+                                                           MultiVectorArg<const Scalar, Device> x,
+                                                           MultiVectorArg<Scalar, Device> y) const {
+  const int bs = solve.factor.matrix.block_size;
+  for (Offset j = 0; j < Offset(x.extent(1)); j += column_tile) {
+    const int columns = static_cast<int>(std::min<Offset>(column_tile, x.extent(1) - j));
+    detail::dispatchBlockSize(bs, [&](auto size) {
+      using Row = SolveRow<decltype(size)::value, Storage, Scalar, Device>;
+      const int capacity = Row::capacityFor(bs, columns, solve.longest_row);
+      solve.order.run(exec, "Ainvil::ExactTriangularSolver[solve]",
+                      Row{solve.factor, x, y, j, columns, capacity},
+                      Row::scratchBytes(bs, columns, capacity));
+    });
+  }
 }
 
 template <class Storage, class Scalar, class Device>
@@ -303,35 +412,51 @@ void ExactTriangularSolver<Storage, Scalar, Device>::apply(const execution_space
                                                            MultiVectorArg<Scalar, Device> y,
                                                            Trans trans) const {
   ScopedRegion region("Ainvil::ExactTriangularSolver::apply");
-  const int bs = factor_.matrix.block_size;
-  if (trans == Trans::Yes)
-    axpby<Scalar, Device>(exec, Scalar(1), x, Scalar(0), y);
+  if (trans == Trans::No || hasTransposed()) {
+    solve(exec, trans == Trans::No ? plain_ : transposed_, x, y);
+    return;
+  }
+  axpby<Scalar, Device>(exec, Scalar(1), x, Scalar(0), y);
+  const int bs = plain_.factor.matrix.block_size;
   for (Offset j = 0; j < Offset(x.extent(1)); j += column_tile) {
     const int columns = static_cast<int>(std::min<Offset>(column_tile, x.extent(1) - j));
-    if (trans == Trans::Yes)
-      order_.runReversed(exec, "Ainvil::ExactTriangularSolver[transposed]",
-                         SolveRowTransposed<Storage, Scalar, Device>{factor_, y, j, columns},
-                         std::size_t(bs) * columns * sizeof(Scalar));
-    else
-      detail::dispatchBlockSize(bs, [&](auto size) {
-        using Row = SolveRow<decltype(size)::value, Storage, Scalar, Device>;
-        const int capacity = Row::capacityFor(bs, columns, longest_row_);
-        order_.run(exec, "Ainvil::ExactTriangularSolver[solve]",
-                   Row{factor_, x, y, j, columns, capacity},
-                   Row::scratchBytes(bs, columns, capacity));
-      });
+    plain_.order.runReversed(exec, "Ainvil::ExactTriangularSolver[transposed]",
+                             SolveRowTransposed<Storage, Scalar, Device>{
+                                 plain_.factor, y, j, columns, plain_.order.inTurn()},
+                             std::size_t(bs) * columns * sizeof(Scalar));
   }
 }
 
 template <class Storage, class Scalar, class Device>
+void ExactTriangularSolver<Storage, Scalar, Device>::applySymmetric(
+    const execution_space& exec, const Kokkos::View<Scalar*, Device>& d_inverse, int block_size,
+    MultiVectorArg<const Scalar, Device> x, MultiVectorArg<Scalar, Device> work,
+    MultiVectorArg<Scalar, Device> y) const {
+  if constexpr (!compat::IsGpu<execution_space>::value) {
+    const auto& factor = plain_.factor;
+    if (plain_.order.inTurn() && factor.unit) {
+      ScopedRegion region("Ainvil::ExactTriangularSolver::applySymmetric");
+      detail::dispatchBlockSize(block_size, [&](auto size) {
+        Kokkos::parallel_for("Ainvil::ExactTriangularSolver[symmetric]",
+                             detail::Range<execution_space>(exec, 0, x.extent(1)),
+                             SolveSymmetric<decltype(size)::value, Storage, Scalar, Device>{
+                                 factor, d_inverse, x, work, y, factor.matrix.graph.num_rows});
+      });
+      return;
+    }
+  }
+  Base::applySymmetric(exec, d_inverse, block_size, x, work, y);
+}
+
+template <class Storage, class Scalar, class Device>
 Offset ExactTriangularSolver<Storage, Scalar, Device>::entries() const {
-  const auto& t = factor_.matrix;
-  return t.numScalars() + (factor_.unit ? t.numPointRows() * t.block_size : 0);
+  const auto& t = plain_.factor.matrix;
+  return t.numScalars() + (plain_.factor.unit ? t.numPointRows() * t.block_size : 0);
 }
 
 template <class Storage, class Scalar, class Device>
 Offset ExactTriangularSolver<Storage, Scalar, Device>::bytes() const {
-  return factor_.matrix.bytes(); // D^-1 is read instead of D
+  return plain_.factor.matrix.bytes(); // D^-1 is read instead of D
 }
 
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \

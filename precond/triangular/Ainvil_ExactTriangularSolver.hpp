@@ -13,9 +13,11 @@ struct ExactParameters {};
 
 /// y = op(T)^-1 x by substitution. On CUDA one launch with ready flags, and for the transposed
 /// solve, which adds by atomics, a launch a level set of T. On hosts a launch a level set, or one
-/// thread in the order of memory where the level sets promise no gain. Any number of columns.
-/// `Storage` is the precision of the values, arithmetic is in Scalar. Source: Anderson and Saad
-/// (1989); the flags: Liu, Li, Hogg, Duff, Vinter (2016).
+/// thread in the order of memory where the level sets promise no gain, and then without atomics.
+/// With keepTransposed() a unit factor that is not solved by one thread has a transposed copy,
+/// which takes its memory again and is solved as T is. Any number of columns. `Storage` is the
+/// precision of the values, arithmetic is in Scalar. Source: Anderson and Saad (1989); the flags:
+/// Liu, Li, Hogg, Duff, Vinter (2016).
 template <class Storage, class Scalar, class Device>
 class ExactTriangularSolver final : public TriangularSolver<Scalar, Device> {
 public:
@@ -27,6 +29,7 @@ public:
   explicit ExactTriangularSolver(const ExactParameters& = {}) {}
 
   std::string description() const override { return "exact"; }
+  void keepTransposed() override { keep_transposed_ = true; }
   void initialize(const execution_space& exec, const Factor& factor, const std::string& prefix,
                   Report& report) override;
   void compute(const execution_space& exec, const Factor& factor, const std::string& prefix,
@@ -35,13 +38,30 @@ public:
                 Report& report) const override;
   void apply(const execution_space& exec, MultiVectorArg<const Scalar, Device> x,
              MultiVectorArg<Scalar, Device> y, Trans trans) const override;
+  /// One thread goes down T and up again, D^-1 is applied on the way.
+  void applySymmetric(const execution_space& exec, const Kokkos::View<Scalar*, Device>& d_inverse,
+                      int block_size, MultiVectorArg<const Scalar, Device> x,
+                      MultiVectorArg<Scalar, Device> work,
+                      MultiVectorArg<Scalar, Device> y) const override;
   Offset entries() const override;
   Offset bytes() const override;
 
 private:
-  TriangularFactor<Storage, Device> factor_; ///< the given one, or its rounded values
-  OrderedRows<Device> order_;
-  Ordinal longest_row_ = 0;
+  /// What is solved with, T or T^T.
+  struct Solve {
+    TriangularFactor<Storage, Device> factor;
+    OrderedRows<Device> order;
+    Ordinal longest_row = 0;
+  };
+  static void findOrder(const execution_space& exec, Solve& solve);
+  bool hasTransposed() const { return transposed_.factor.matrix.graph.row_map.extent(0) > 0; }
+  void solve(const execution_space& exec, const Solve& solve,
+             MultiVectorArg<const Scalar, Device> x, MultiVectorArg<Scalar, Device> y) const;
+
+  bool keep_transposed_ = false;
+  Solve plain_;                                           ///< T as given, or its rounded values
+  Solve transposed_;                                      ///< a copy of T^T, or nothing
+  Kokkos::View<const Offset*, Device> transposed_source_; ///< of its blocks in T
 };
 
 } // namespace ainvil

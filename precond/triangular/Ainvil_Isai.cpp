@@ -165,6 +165,8 @@ void IsaiTriangularSolver<Storage, Scalar, Device>::initialize(const execution_s
         pattern, allocate<Storage, Device>(exec, "Ainvil::inverse", pattern.numEntries() * bs2),
         bs);
     inverse_ = SparseOperator<Scalar, Device>(exec, inverse);
+    if (keep_transposed_)
+      inverse_.keepTransposed(exec);
     rows_factor_ = factor;
     rows_pattern_ = pattern;
     rows_values_ = inverse.values;
@@ -188,6 +190,8 @@ void IsaiTriangularSolver<Storage, Scalar, Device>::initialize(const execution_s
     if (parameters_.relax != 0) {
       factor_ = SparseOperator<Scalar, Device>(storageOf<Storage, Scalar>());
       factor_.setGraph(exec, factor.matrix.graph, bs);
+      if (keep_transposed_)
+        factor_.keepTransposed(exec);
       detail::workspaceOf(exec, workspace_, inverse_.numPointRows(), 1);
     }
   });
@@ -252,8 +256,11 @@ void IsaiTriangularSolver<Storage, Scalar, Device>::compute(const execution_spac
       detail::requireFinite<Storage, Device>(exec, inverse().values, "the approximate inverse");
     else
       inverse_.checkRange(exec, !unit_);
-    if (parameters_.relax != 0)
+    inverse_.updateTransposed(exec);
+    if (parameters_.relax != 0) {
       factor_.update(exec, factor.matrix.values, !unit_);
+      factor_.updateTransposed(exec);
+    }
   });
   steps_ = parameters_.relax;
   if (parameters_.relax == IsaiParameters<Device>::relax_auto)
@@ -308,9 +315,11 @@ void IsaiTriangularSolver<Storage, Scalar, Device>::step(const execution_space& 
                                                          MultiVectorArg<Scalar, Device> t,
                                                          Trans trans) const {
   const Scalar one(1), keep(unit_ ? 1 : 0);
-  if (trans == Trans::No) {
-    factor_.multiplyAdd(exec, -one, z, one, r, -keep, z, t);
-    inverse_.multiplyAdd(exec, one, t, one, z, keep, t, z);
+  const auto* const factor = factor_.rowsOf(trans);
+  const auto* const inverse = inverse_.rowsOf(trans);
+  if (factor != nullptr && inverse != nullptr) {
+    factor->multiplyAdd(exec, -one, z, one, r, -keep, z, t);
+    inverse->multiplyAdd(exec, one, t, one, z, keep, t, z);
     return;
   }
   axpby<Scalar, Device>(exec, one, r, Scalar(0), t);
@@ -329,8 +338,8 @@ void IsaiTriangularSolver<Storage, Scalar, Device>::apply(const execution_space&
                                                           Trans trans) const {
   ScopedRegion region("Ainvil::Isai::apply");
   const Scalar one(1), keep(unit_ ? 1 : 0);
-  if (trans == Trans::No) {
-    inverse_.multiplyAdd(exec, one, x, keep, x, Scalar(0), x, y);
+  if (const auto* const inverse = inverse_.rowsOf(trans)) {
+    inverse->multiplyAdd(exec, one, x, keep, x, Scalar(0), x, y);
   } else {
     if (unit_)
       axpby<Scalar, Device>(exec, one, x, Scalar(0), y);

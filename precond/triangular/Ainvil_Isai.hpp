@@ -71,6 +71,7 @@ public:
   explicit IsaiTriangularSolver(const IsaiParameters<Device>& parameters);
 
   std::string description() const override;
+  void keepTransposed() override { keep_transposed_ = true; }
   void initialize(const execution_space& exec, const Factor& factor, const std::string& prefix,
                   Report& report) override;
   void compute(const execution_space& exec, const Factor& factor, const std::string& prefix,
@@ -104,6 +105,7 @@ private:
 
   IsaiParameters<Device> parameters_;
   SparseOperator<Scalar, Device> inverse_; ///< M, without its diagonal where T is unit
+  bool keep_transposed_ = false;
   bool unit_ = false;
   Uplo uplo_ = Uplo::Lower;
   int steps_ = 0;

@@ -111,6 +111,8 @@ void SweepTriangularSolver<Storage, Scalar, Device>::initialize(const execution_
                                            allocate<Storage, Device>(exec, "Ainvil::sweep_matrix",
                                                                      strict.numEntries() * bs * bs),
                                            bs));
+    if (keep_transposed_)
+      m_.keepTransposed(exec);
     diagonal_inverse_ =
         detail::arrayFor<Storage>(exec, "Ainvil::diagonal_inverse", factor.diagonal_inverse);
     detail::workspaceOf(exec, workspace_, m_.numPointRows(), 2);
@@ -132,6 +134,7 @@ void SweepTriangularSolver<Storage, Scalar, Device>::compute(const execution_spa
       if (rounded)
         m_.checkRange(exec, false);
     }
+    m_.updateTransposed(exec);
     detail::roundDiagonalInto(exec, factor.diagonal_inverse, m_.blockSize(), diagonal_inverse_);
   });
   report.phases.time(exec, "Sweeps", prefix + "sweep_probe", [&] {
@@ -175,6 +178,11 @@ void SweepTriangularSolver<Storage, Scalar, Device>::apply(const execution_space
   const auto work = detail::workspaceOf(exec, workspace_, n, 2 * columns);
   const Out first(work.data(), n, columns), second(work.data() + n * columns, n, columns);
   if (trans == Trans::Yes) {
+    const auto* const m = m_.rowsOf(trans);
+    if (unit_ && m != nullptr) {
+      jacobi(exec, *m, x, y, second);
+      return;
+    }
     // T^-T = D^-T (I + M^T)^-1
     const In w = unit_ ? transposed(exec, x, y, first) : transposed(exec, x, first, second);
     if (!unit_)
@@ -191,14 +199,15 @@ void SweepTriangularSolver<Storage, Scalar, Device>::apply(const execution_space
   if (parameters_.mode == SweepMode::Async)
     async(exec, c, y);
   else
-    jacobi(exec, c, y, second);
+    jacobi(exec, m_, c, y, second);
 }
 
 /// The sweeps alternate between y and t so that the last one ends in y; the first one reads c where
-/// that is the start.
+/// that is the start. `m` has the rows of M or M^T.
 template <class Storage, class Scalar, class Device>
-void SweepTriangularSolver<Storage, Scalar, Device>::jacobi(const execution_space& exec, In c,
-                                                            Out y, Out t) const {
+void SweepTriangularSolver<Storage, Scalar, Device>::jacobi(const execution_space& exec,
+                                                            const SparseOperator<Scalar, Device>& m,
+                                                            In c, Out y, Out t) const {
   const Scalar omega(parameters_.damping), keep = Scalar(1) - omega;
   const Out even = steps() % 2 == 0 ? y : t, odd = steps() % 2 == 0 ? t : y;
   In x = c;
@@ -208,7 +217,7 @@ void SweepTriangularSolver<Storage, Scalar, Device>::jacobi(const execution_spac
   }
   for (int k = 1; k <= steps(); ++k) {
     const Out next = k % 2 == 0 ? even : odd;
-    m_.multiplyAdd(exec, -omega, x, omega, c, keep, x, next);
+    m.multiplyAdd(exec, -omega, x, omega, c, keep, x, next);
     x = next;
   }
 }

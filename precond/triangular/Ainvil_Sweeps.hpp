@@ -68,6 +68,7 @@ public:
   explicit SweepTriangularSolver(const SweepParameters& parameters);
 
   std::string description() const override;
+  void keepTransposed() override { keep_transposed_ = true; }
   void initialize(const execution_space& exec, const Factor& factor, const std::string& prefix,
                   Report& report) override;
   void compute(const execution_space& exec, const Factor& factor, const std::string& prefix,
@@ -82,7 +83,8 @@ private:
   using In = MultiVectorArg<const Scalar, Device>;
   using Out = MultiVectorArg<Scalar, Device>;
 
-  void jacobi(const execution_space& exec, In c, Out y, Out t) const;
+  void jacobi(const execution_space& exec, const SparseOperator<Scalar, Device>& m, In c, Out y,
+              Out t) const;
   void async(const execution_space& exec, In c, Out y) const;
   In transposed(const execution_space& exec, In b, Out last, Out other) const;
   double probeResidual(const execution_space& exec);
@@ -95,6 +97,7 @@ private:
   static constexpr bool rounded = !std::is_same<Storage, Scalar>::value;
 
   SweepParameters parameters_;
+  bool keep_transposed_ = false;
   bool unit_ = false;
   Uplo uplo_ = Uplo::Lower;
   SparseOperator<Scalar, Device> m_;

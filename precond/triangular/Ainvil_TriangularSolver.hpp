@@ -26,6 +26,11 @@ public:
   /// Name and parameters in one line, for descriptions: "isai, power: 2".
   virtual std::string description() const = 0;
 
+  /// To be called before initialize() by who asks for op(T)^-1 as often as for T^-1. A strategy
+  /// that would need atomics or a launch a level for it, or more than the other takes, may keep a
+  /// transposed copy of what it applies. Does nothing by default.
+  virtual void keepTransposed() {}
+
   /// Symbolic phase: the graph of T. `prefix` ("lower_", "upper_") names its phases in the report.
   virtual void initialize(const execution_space& exec, const Factor& factor,
                           const std::string& prefix, Report& report) = 0;
@@ -38,6 +43,20 @@ public:
   /// y = op(T)^-1 x; x and y must not overlap. Asynchronous.
   virtual void apply(const execution_space& exec, MultiVectorArg<const Scalar, Device> x,
                      MultiVectorArg<Scalar, Device> y, Trans trans) const = 0;
+
+  /// y = T^-T D^-1 T^-1 x, where `d_inverse` has the diagonal blocks of D^-1 one after the other;
+  /// `work` has the shape of x, and none of the three overlap. Asynchronous. By default that is two
+  /// calls of apply() and a product.
+  virtual void applySymmetric(const execution_space& exec,
+                              const Kokkos::View<Scalar*, Device>& d_inverse, int block_size,
+                              MultiVectorArg<const Scalar, Device> x,
+                              MultiVectorArg<Scalar, Device> work,
+                              MultiVectorArg<Scalar, Device> y) const {
+    apply(exec, x, y, Trans::No);
+    blockDiagonalProduct<Scalar, Scalar, Device>(exec, Trans::No, Scalar(1), d_inverse, block_size,
+                                                 y, Scalar(0), work);
+    apply(exec, work, y, Trans::Yes);
+  }
 
   /// As in LinearOperator.
   virtual bool isFixed() const { return true; }
