@@ -43,11 +43,13 @@ struct RowSizes {
 
 template <class Scalar, class Device>
 PivotInverter<Scalar, Device>::PivotInverter(const execution_space& exec, BreakdownPolicy policy,
-                                             double shift, double tolerance, Offset point_rows)
+                                             double shift, double tolerance, Offset point_rows,
+                                             bool positive)
     : row_sizes_(allocate<Scalar, Device>(exec, "Ainvil::row_sizes", point_rows)),
       breakdowns_(allocate<Ordinal, Device>(exec, "Ainvil::breakdowns", 2)) {
   static_cast<PivotInversion<Scalar>&>(*this) = {
-      policy, static_cast<Scalar>(shift), static_cast<Scalar>(tolerance), row_sizes_, breakdowns_};
+      policy,     static_cast<Scalar>(shift), static_cast<Scalar>(tolerance), positive, row_sizes_,
+      breakdowns_};
 }
 
 template <class Scalar, class Device>
@@ -63,17 +65,26 @@ void PivotInverter<Scalar, Device>::forget(const execution_space& exec) const {
 }
 
 template <class Scalar, class Device>
+Ordinal PivotInverter<Scalar, Device>::count(const execution_space& exec) const {
+  return readBack(exec, breakdowns_, 0);
+}
+
+template <class Scalar, class Device>
 void PivotInverter<Scalar, Device>::check(const execution_space& exec, Report& report) const {
-  const Ordinal count = readBack(exec, breakdowns_, 0);
+  const Ordinal count = this->count(exec);
   if (count == 0)
     return;
   const Ordinal first = INT_MAX - readBack(exec, breakdowns_, 1);
   if (this->policy == BreakdownPolicy::Fail)
     throw BreakdownError(
         message(count, count == 1 ? " pivot block is" : " pivot blocks are",
-                " singular to rounding or not finite, the first in ", counted("block row", first),
-                ": exchange rows (match=product of ilu does it), scale or reorder the matrix, or "
-                "choose the breakdown policy 'shift' or 'replace'"));
+                this->positive ? " not positive definite to rounding" : " singular to rounding",
+                " or not finite, the first in ", counted("block row", first),
+                this->positive ? ": is the matrix positive definite? Scale or reorder it, take a "
+                                 "higher level, "
+                               : ": exchange rows (match=product of ilu does it), scale or reorder "
+                                 "the matrix, ",
+                "or choose the breakdown policy 'shift' or 'replace'"));
   report.breakdowns = count;
   report.first_breakdown = first;
 }

@@ -18,6 +18,7 @@ struct PivotInversion {
   BreakdownPolicy policy = BreakdownPolicy::Fail;
   Scalar shift = 0;
   Scalar tolerance = 0;            ///< relative to row_sizes
+  bool positive = false;           ///< blocks must be positive definite, or count as singular
   KernelArray<Scalar> row_sizes;   ///< largest entry of every point row of A
   KernelArray<Ordinal> breakdowns; ///< how many, INT_MAX - first block row
 
@@ -37,8 +38,14 @@ struct PivotInversion {
     Scalar* work_scales = BS > 0 ? local_scales : scales;
     for (int e = 0; e < bs2; ++e)
       work[e] = d[e];
-    bool good = exceedsRounding(d, BS > 0 ? BS : bs, sizes) &&
-                invertBlock(work, work_pivots, work_scales, BS > 0 ? BS : bs);
+    const int n = BS > 0 ? BS : bs;
+    bool good = exceedsRounding(d, n, sizes);
+    if (positive && good) {
+      good = isPositive(work, n, sizes);
+      for (int e = 0; e < bs2; ++e)
+        work[e] = d[e];
+    }
+    good = good && invertBlock(work, work_pivots, work_scales, n);
     if (!good) {
       Kokkos::atomic_fetch_add(&breakdowns(0), 1);
       Kokkos::atomic_fetch_max(&breakdowns(1), INT_MAX - row);
@@ -48,8 +55,7 @@ struct PivotInversion {
           d[r * bs + r] += shift * largest;
         for (int e = 0; e < bs2; ++e)
           work[e] = d[e];
-        good = exceedsRounding(d, BS > 0 ? BS : bs, sizes) &&
-               invertBlock(work, work_pivots, work_scales, BS > 0 ? BS : bs);
+        good = exceedsRounding(d, n, sizes) && invertBlock(work, work_pivots, work_scales, n);
       }
       if (!good)
         for (int e = 0; e < bs2; ++e) {
@@ -60,6 +66,36 @@ struct PivotInversion {
     }
     for (int e = 0; e < bs2; ++e)
       d_inverse[e] = work[e];
+  }
+
+  /// Whether every pivot of d = L D L^T exceeds tolerance times the largest entry of its row of A,
+  /// and so is positive. The lower triangle of d is read and overwritten.
+  KOKKOS_INLINE_FUNCTION bool isPositive(Scalar* d, const int n, const Scalar* sizes) const {
+    for (int k = 0; k < n; ++k) {
+      const Scalar pivot = d[k * n + k];
+      if (!(pivot > tolerance * sizes[k]))
+        return false;
+      for (int i = k + 1; i < n; ++i) {
+        const Scalar factor = d[i * n + k] / pivot;
+        for (int j = k + 1; j <= i; ++j)
+          d[i * n + j] -= factor * d[j * n + k];
+      }
+    }
+    return true;
+  }
+
+  /// What a shift is relative to: the largest entry of d; where that is no more than rounding
+  /// errors, the largest entry of its rows of A; and 1 where 1 / that is not finite.
+  KOKKOS_INLINE_FUNCTION Scalar sizeToShiftBy(const Scalar* d, int bs, const Scalar* sizes) const {
+    Scalar largest = 0, row_size = 0;
+    for (int e = 0; e < bs * bs; ++e)
+      largest = compat::math::fabs(d[e]) > largest ? compat::math::fabs(d[e]) : largest;
+    for (int r = 0; r < bs; ++r)
+      row_size = sizes[r] > row_size ? sizes[r] : row_size;
+    if (largest <= tolerance * row_size)
+      largest = row_size;
+    const bool usable = isFinite(Scalar(1) / largest) && isFinite(largest);
+    return usable ? largest : Scalar(1);
   }
 
 private:
@@ -79,20 +115,6 @@ private:
     }
     return all;
   }
-
-  /// What a shift is relative to: the largest entry of d; where that is no more than rounding
-  /// errors, the largest entry of its rows of A; and 1 where 1 / that is not finite.
-  KOKKOS_INLINE_FUNCTION Scalar sizeToShiftBy(const Scalar* d, int bs, const Scalar* sizes) const {
-    Scalar largest = 0, row_size = 0;
-    for (int e = 0; e < bs * bs; ++e)
-      largest = compat::math::fabs(d[e]) > largest ? compat::math::fabs(d[e]) : largest;
-    for (int r = 0; r < bs; ++r)
-      row_size = sizes[r] > row_size ? sizes[r] : row_size;
-    if (largest <= tolerance * row_size)
-      largest = row_size;
-    const bool usable = isFinite(Scalar(1) / largest) && isFinite(largest);
-    return usable ? largest : Scalar(1);
-  }
 };
 
 /// What a PivotInversion needs around the kernels of a compute.
@@ -102,15 +124,18 @@ public:
   using execution_space = typename Device::execution_space;
 
   PivotInverter() = default;
-  /// For matrices of so many point rows.
+  /// For matrices of so many point rows; with `positive` for blocks that must be positive definite.
   PivotInverter(const execution_space& exec, BreakdownPolicy policy, double shift, double tolerance,
-                Offset point_rows);
+                Offset point_rows, bool positive = false);
 
   /// Before the kernels of a compute on `a`. Asynchronous; one pass over the matrix.
   void start(const execution_space& exec, const BsrMatrix<Scalar, Device>& a) const;
 
   /// Counts from 0 again. Asynchronous.
   void forget(const execution_space& exec) const;
+
+  /// How many blocks were not inverted as they were. Waits.
+  Ordinal count(const execution_space& exec) const;
 
   /// After them: waits, reports, and throws BreakdownError under the policy `fail`.
   void check(const execution_space& exec, Report& report) const;

@@ -28,7 +28,18 @@ KOKKOS_INLINE_FUNCTION void
 invertByLanes(const Member& member, const PivotInversion<Scalar>& inversion, Ordinal row, int bs,
               Scalar* d, const Scalar* sizes, Scalar* d_inverse, const PivotRoom<Scalar>& room) {
   const auto least = [&](int i) { return inversion.tolerance * sizes[i]; };
-  if (!invertBlockByLanes<BS>(member, d, least, d_inverse, room.block, room.scalars, room.ints, bs))
+  bool good = true;
+  if (inversion.positive) {
+    forLanes(member, bs * bs, [&](const int e) { room.block[e] = d[e]; });
+    Kokkos::single(Kokkos::PerThread(member),
+                   [&]() { room.ints[0] = inversion.isPositive(room.block, bs, sizes) ? 1 : 0; });
+    joinLanes(member);
+    good = room.ints[0] != 0;
+    joinLanes(member); // before the room is written to again
+  }
+  good = good && invertBlockByLanes<BS>(member, d, least, d_inverse, room.block, room.scalars,
+                                        room.ints, bs);
+  if (!good)
     Kokkos::single(Kokkos::PerThread(member), [&]() {
       inversion.template invert<0>(row, bs, d, sizes, d_inverse, room.ints, room.scalars);
     });
