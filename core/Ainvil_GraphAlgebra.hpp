@@ -125,4 +125,10 @@ template <class Device>
 FillTriangles<Device> fillTriangles(const typename Device::execution_space& exec,
                                     const Graph<Device>& graph, int level);
 
+/// The first of them, with its diagonal or without: all that a symmetric factorisation has. Half of
+/// the cost where the pattern is not symmetric; errors of fillPattern().
+template <class Device>
+Graph<Device> fillLower(const typename Device::execution_space& exec, const Graph<Device>& graph,
+                        int level, Diagonal diagonal);
+
 } // namespace ainvil

@@ -99,6 +99,35 @@ Graph<Device> joinTriangles(const typename Device::execution_space& exec,
   return {n, n, row_map, entries};
 }
 
+/// Throws InvalidArgument unless there is a pattern of fill.
+template <class Device>
+void checkFill(const Graph<Device>& graph, int level) {
+  detail::requireSquare("an incomplete factorisation", graph.num_rows, graph.num_cols);
+  if (level < 0)
+    throw InvalidArgument(message("the fill level must not be negative, but it is ", level));
+}
+
+/// Without the sources of the entries.
+template <class Device>
+Graph<Device> transposedGraph(const typename Device::execution_space& exec,
+                              const Graph<Device>& graph) {
+  const auto row_map =
+      allocate<Offset, Device>(exec, "Ainvil::row_map", size_t(graph.num_cols) + 1);
+  const auto entries = allocate<Ordinal, Device>(exec, "Ainvil::entries", graph.numEntries());
+  return detail::transposeInto<Device>(exec, graph, row_map, entries);
+}
+
+/// The pattern of U, with the diagonal or without. A path has no more edges than there are
+/// vertices.
+template <class Device>
+Graph<Device> fillAbove(const typename Device::execution_space& exec, const Graph<Device>& graph,
+                        int level, Diagonal diagonal) {
+  const Ordinal steps = level < graph.num_rows ? level + 1 : graph.num_rows;
+  return detail::collectRows<Device>(exec, "Ainvil::fillPattern", graph.num_rows, graph.num_rows,
+                                     FillSearch<Device>{graph, steps, diagonal},
+                                     std::pow(graph.meanRowLength(), steps));
+}
+
 } // namespace
 
 template <class Device>
@@ -122,33 +151,28 @@ Graph<Device> patternPower(const typename Device::execution_space& exec, const G
 template <class Device>
 FillTriangles<Device> fillTriangles(const typename Device::execution_space& exec,
                                     const Graph<Device>& graph, int level) {
-  detail::requireSquare("an incomplete factorisation", graph.num_rows, graph.num_cols);
-  if (level < 0)
-    throw InvalidArgument(message("the fill level must not be negative, but it is ", level));
+  checkFill(graph, level);
   ScopedRegion region("Ainvil::fillPattern");
   if (level == 0)
     return {triangle(exec, graph, Uplo::Lower, Diagonal::Keep),
             triangle(exec, graph, Uplo::Upper, Diagonal::Drop)};
-  const auto transposed = [&](const Graph<Device>& from) {
-    const auto row_map =
-        allocate<Offset, Device>(exec, "Ainvil::row_map", size_t(from.num_cols) + 1);
-    const auto entries = allocate<Ordinal, Device>(exec, "Ainvil::entries", from.numEntries());
-    return detail::transposeInto<Device>(exec, from, row_map, entries);
-  };
-  // A path has no more edges than there are vertices.
-  const Ordinal steps = level < graph.num_rows ? level + 1 : graph.num_rows;
-  const auto fillAbove = [&](const Graph<Device>& from, Diagonal diagonal) {
-    return detail::collectRows<Device>(exec, "Ainvil::fillPattern", graph.num_rows, graph.num_rows,
-                                       FillSearch<Device>{from, steps, diagonal},
-                                       std::pow(graph.meanRowLength(), steps));
-  };
   // A path to a lower entry (i, j) comes through vertices before j: turned round it is a path from
   // j to i in the transposed graph, an upper entry there.
-  const Graph<Device> turned = transposed(graph);
-  const Graph<Device> left = fillAbove(turned, Diagonal::Keep);
-  return {transposed(left), samePattern(exec, graph, turned)
-                                ? triangle(exec, left, Uplo::Upper, Diagonal::Drop)
-                                : fillAbove(graph, Diagonal::Drop)};
+  const Graph<Device> turned = transposedGraph(exec, graph);
+  const Graph<Device> left = fillAbove(exec, turned, level, Diagonal::Keep);
+  return {transposedGraph(exec, left), samePattern(exec, graph, turned)
+                                           ? triangle(exec, left, Uplo::Upper, Diagonal::Drop)
+                                           : fillAbove(exec, graph, level, Diagonal::Drop)};
+}
+
+template <class Device>
+Graph<Device> fillLower(const typename Device::execution_space& exec, const Graph<Device>& graph,
+                        int level, Diagonal diagonal) {
+  checkFill(graph, level);
+  ScopedRegion region("Ainvil::fillPattern");
+  if (level == 0)
+    return triangle(exec, graph, Uplo::Lower, diagonal);
+  return transposedGraph(exec, fillAbove(exec, transposedGraph(exec, graph), level, diagonal));
 }
 
 template <class Device>
@@ -164,7 +188,9 @@ Graph<Device> fillPattern(const typename Device::execution_space& exec, const Gr
   template FillTriangles<DEVICE> fillTriangles<DEVICE>(const typename DEVICE::execution_space&,    \
                                                        const Graph<DEVICE>&, int);                 \
   template Graph<DEVICE> fillPattern<DEVICE>(const typename DEVICE::execution_space&,              \
-                                             const Graph<DEVICE>&, int);
+                                             const Graph<DEVICE>&, int);                           \
+  template Graph<DEVICE> fillLower<DEVICE>(const typename DEVICE::execution_space&,                \
+                                           const Graph<DEVICE>&, int, Diagonal);
 AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
 
 } // namespace ainvil
