@@ -34,10 +34,13 @@ KOKKOS_INLINE_FUNCTION double diagonalNorm(const BsrMatrix<Scalar, Device>& a, O
 ///   sqrt(eps) max(||A_ij||, sqrt(||A_ii|| ||A_jj||)),    eps of Scalar:
 /// half of the digits, 1.5e-8 in double and 3.5e-4 in float, are left to the rounding of the sums
 /// that assembled the two. The message says that `method` needs a symmetric matrix, how many there
-/// are, which row has the first, and gives the advice. One pass; waits.
+/// are, which row has the first, and gives the advice. One pass; waits. With `room` for a number a
+/// block row few threads of a host walk through all rows once in place of searching a row for each
+/// block.
 template <class Scalar, class Device>
 void requireSymmetric(const typename Device::execution_space& exec,
-                      const BsrMatrix<Scalar, Device>& a, const char* method, const char* advice);
+                      const BsrMatrix<Scalar, Device>& a, const char* method, const char* advice,
+                      const Kokkos::View<Offset*, Device>& room = {});
 
 } // namespace detail
 } // namespace ainvil
