@@ -27,7 +27,17 @@ void addBreakdown(ParameterTable<Struct>& table, const std::string& details,
               "breakdown=shift");
 }
 
-/// The same and `pivot_tolerance`, for methods that take PivotInverter. `block` is what they judge.
+/// `pivot_tolerance`, a member of this name.
+template <class Struct>
+void addPivotTolerance(ParameterTable<Struct>& table, const std::string& details) {
+  table
+      .number("pivot-tol", "breakdown: pivot tolerance", &Struct::pivot_tolerance,
+              NumberRange::NonNegative,
+              "a pivot counts as zero at so many eps times its row's largest entry")
+      .details(details);
+}
+
+/// All three, for methods that take PivotInverter. `block` is what they judge.
 template <class Struct>
 void addPivots(ParameterTable<Struct>& table, const std::string& block, const std::string& eps) {
   addBreakdown(table,
@@ -35,16 +45,12 @@ void addPivots(ParameterTable<Struct>& table, const std::string& block, const st
                "counted and reported.",
                "Part of the block's largest entry that is added to its diagonal; where the block "
                "is nothing but rounding, of the largest entry of its rows.");
-  table
-      .number("pivot-tol", "breakdown: pivot tolerance", &Struct::pivot_tolerance,
-              NumberRange::NonNegative,
-              "a pivot counts as zero at so many eps times its row's largest entry")
-      .details("A " + block +
-               " counts as singular where a row or column of it holds nothing above "
-               "so many " +
-               eps +
-               " times the largest entry of its row of the matrix; 0: where it "
-               "is singular in itself only.");
+  addPivotTolerance(table, "A " + block +
+                               " counts as singular where a row or column of it holds nothing "
+                               "above so many " +
+                               eps +
+                               " times the largest entry of its row of the matrix; 0: where it "
+                               "is singular in itself only.");
 }
 
 /// `storage`, a member of this name. float is the precision of the vectors with `float_vectors`.

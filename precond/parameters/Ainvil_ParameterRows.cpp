@@ -99,8 +99,12 @@ void readComponent(const ParameterRow& row, void* parameters, Specification& spe
   const std::string name =
       specification.has(row.help.key) ? specification.take(row.help.key) : row.help.default_value;
   const std::vector<std::string> known = namesOf(row.components());
-  if (std::find(known.begin(), known.end(), name) == known.end())
+  if (std::find(known.begin(), known.end(), name) == known.end()) {
+    const std::string reason = row.refusal ? row.refusal(name) : "";
+    if (!reason.empty())
+      specification.fail(reason);
     specification.fail(refusal(specification.named(row.help), "one of " + joined(known), name));
+  }
   row.read_component(parameters, name, specification);
 }
 
@@ -177,6 +181,10 @@ void ParameterRows::addNeed(std::string_view key, std::string_view word, std::st
 void ParameterRows::addDescribed(std::string_view key,
                                  std::function<std::string(const void*)> text) {
   described_.push_back({std::string(key), std::move(text)});
+}
+
+void ParameterRows::setRefusal(std::function<std::string(const std::string&)> refusal) {
+  rows_.back().refusal = std::move(refusal);
 }
 
 void ParameterRows::setFlag() {

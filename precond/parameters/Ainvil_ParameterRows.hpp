@@ -42,6 +42,7 @@ struct ParameterRow {
   // Of a component: read(struct, name, rest), the names, and all of their parameters.
   std::function<void(void*, const std::string&, Specification&)> read_component;
   std::function<std::vector<MethodHelp>()> components;
+  std::function<std::string(const std::string&)> refusal; ///< of a name; may be missing or empty
 };
 
 /// A table of rows.
@@ -70,6 +71,7 @@ public:
   void setFlag();
   void setEffect(ParameterRow::Predicate predicate, std::string_view words);
   void setDetails(std::string_view sentences);
+  void setRefusal(std::function<std::string(const std::string&)> refusal);
   void setWord(std::string_view text, double value, const void* defaults);
   void setBelow(double bound);
   void setAbove(double bound);

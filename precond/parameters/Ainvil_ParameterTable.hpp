@@ -97,6 +97,12 @@ public:
     rows_.setDetails(sentences);
     return *this;
   }
+  /// Of a component: the sentence that reason(name) gives to a name that is none of the source, in
+  /// place of the list of those; where it is empty, the list.
+  ParameterTable& refusing(std::function<std::string(const std::string&)> reason) {
+    rows_.setRefusal(std::move(reason));
+    return *this;
+  }
   /// A word in place of an integer.
   ParameterTable& word(Text text, int value) {
     rows_.setWord(text, value, &defaults_);
