@@ -31,28 +31,6 @@ inline void subtractRow(Scalar* w, Scalar l, const Scalar* u, const Ordinal* col
     w[columns[t]] -= l * u[t];
 }
 
-/// c -= a b for row-major blocks. The order of the sums is that of a product by hand.
-template <int BS, class Scalar>
-inline void subtractProduct(Scalar* c, const Scalar* a, const Scalar* b, int size) {
-  const int bs = BS > 0 ? BS : size;
-  for (int r = 0; r < bs; ++r) {
-    Scalar sums[BS > 0 ? BS : 1];
-    if constexpr (BS > 0) {
-      for (int j = 0; j < BS; ++j)
-        sums[j] = a[r * BS] * b[j];
-      for (int m = 1; m < BS; ++m)
-        for (int j = 0; j < BS; ++j)
-          sums[j] += a[r * BS + m] * b[m * BS + j];
-      for (int j = 0; j < BS; ++j)
-        c[r * BS + j] -= sums[j];
-    } else {
-      for (int m = 0; m < bs; ++m)
-        for (int j = 0; j < bs; ++j)
-          c[r * bs + j] -= a[r * bs + m] * b[m * bs + j];
-    }
-  }
-}
-
 /// Row i of Crout's block ILU as in BlockIluRow,
 ///   w_ij = A_ij - sum over k < min(i, j) of L_ik U_kj          for (i, j) in the pattern
 ///   L_ij = w_ij (j <= i),   D_i = L_ii,   U_ij = D_i^-1 w_ij (j > i),
