@@ -148,6 +148,29 @@ TEST(Fsai, ChunksOfAnySizeGiveTheSame) {
   }
 }
 
+/// Rows from the 21st on fail without the shift and are mended by it, whatever chunk they are in.
+TEST(Fsai, ChunksOfAnySizeMendTheSameRows) {
+  const HostBsr a = spdMatrixOn(fullPattern(30), 11, 110);
+  for (int r = 0; r < 11; ++r)
+    a.values(((20 * 30 + 20) * 11 + r) * 11 + r) = 0.25;
+  std::vector<double> expected;
+  for (const Offset chunk : {Offset(1) << 30, Offset(1), Offset(1) << 20}) {
+    FsaiParameters<Device> parameters = fsai(0, 1, 0);
+    parameters.chunk_bytes = chunk;
+    parameters.breakdown = BreakdownPolicy::Shift;
+    parameters.shift = 1000;
+    Method method(parameters);
+    setUp(method, a);
+    EXPECT_EQ(method.report().breakdowns, 10);
+    EXPECT_EQ(method.report().first_breakdown, 20);
+    const auto values = toHost(method.factor().native().values);
+    EXPECT_NE(values[values.size() - 30 * 121], 0); // more than the diagonal is left
+    if (expected.empty())
+      expected = values;
+    EXPECT_EQ(values, expected);
+  }
+}
+
 /// The values of a factor, whichever its precision.
 std::vector<double> valuesOf(const SparseOperator<double, Device>& factor) {
   return factor.visit([](const auto& a) {
