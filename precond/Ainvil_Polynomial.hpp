@@ -4,8 +4,8 @@
 /// A polynomial around any preconditioner: fewer inner products for the same products.
 
 #include "Ainvil_Preconditioner.hpp"
-#include "poly/Ainvil_ArnoldiBasis.hpp"
-#include "poly/Ainvil_PolynomialRoots.hpp"
+#include "polynomial/Ainvil_ArnoldiBasis.hpp"
+#include "polynomial/Ainvil_PolynomialRoots.hpp"
 
 #include <complex>
 #include <vector>

@@ -40,7 +40,6 @@ BELOW.update({
     "precond/breakdown": PARTITION,
     "precond/triangular": METHOD,
     "precond/ilu": METHOD + ["precond/triangular"],
-    "precond/poly": METHOD,
     "solvers/krylov": CORE,
     "solvers": CORE + ["solvers/krylov"],
     "solvers/tpetra": CORE + ["core/tpetra", "solvers", "solvers/krylov"],

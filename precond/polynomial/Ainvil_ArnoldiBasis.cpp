@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "poly/Ainvil_ArnoldiBasis.hpp"
+#include "polynomial/Ainvil_ArnoldiBasis.hpp"
 
 #include "backend/Ainvil_Hash.hpp"
 #include "product/Ainvil_VectorKernels.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "poly/Ainvil_PolynomialRoots.hpp"
+#include "polynomial/Ainvil_PolynomialRoots.hpp"
 
 #include <gtest/gtest.h>
 
