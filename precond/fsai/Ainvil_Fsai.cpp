@@ -89,6 +89,8 @@ void Fsai<Scalar, Device>::doInitialize(const execution_space& exec, const Matri
   report_.phases.time(exec, "Fsai", "plan", [&] {
     values_ = allocate<Scalar, Device>(exec, "Ainvil::Fsai::values", pattern_.numEntries() * bs2);
     info_ = allocate<int, Device>(exec, "Ainvil::Fsai::info", n);
+    if constexpr (!compat::IsGpu<execution_space>::value)
+      symmetry_room_ = allocate<Offset, Device>(exec, "Ainvil::Fsai::symmetry", n);
     solver_ = detail::FsaiRowSolver<Scalar, Device>(
         exec, pattern_, block_size_, parameters_.chunk_bytes, {}, parameters_.filter);
     detail::workspaceOf(exec, intermediate_, a.numPointRows(), 1);
@@ -142,8 +144,9 @@ Graph<Device> Fsai<Scalar, Device>::makePattern(const execution_space& exec, con
 template <class Scalar, class Device>
 void Fsai<Scalar, Device>::doCompute(const execution_space& exec, const Matrix& a) {
   report_.notes.clear();
-  report_.phases.time(exec, "Fsai", "check",
-                      [&] { detail::requireSymmetric(exec, a, "fsai", "use ilu"); });
+  report_.phases.time(exec, "Fsai", "check", [&] {
+    detail::requireSymmetric(exec, a, "fsai", "use ilu", symmetry_room_);
+  });
   g_ = gt_ = {}; // arrays that become too short are freed before there are longer ones
   report_.phases.time(exec, "Fsai", "cholesky", [&] { solveRows(exec, a); });
   const Offset before = pattern_.numEntries();
