@@ -257,10 +257,11 @@ struct SolveRowTransposed {
   }
 };
 
-/// y = T^-T D^-1 T^-1 x for a unit factor by one thread of a host, which goes down,
+/// y = T^-T D^-1 T^-1 x for a lower unit factor by one thread of a host, which goes down,
 ///   t_i = x_i - sum over k of T_ik t_k,   y_i = D_i^-1 t_i,
-/// and up again, y_k <- y_k - T_ik^T y_i, for a T that is lower; the other way round for an upper
-/// one.
+/// and up again, y_k <- y_k - T_ik^T y_i. Where a row of scalars has an entry next to the diagonal,
+/// what the row before has just found is still in a register: rows of grids wait for nothing else.
+/// The way up is through memory in one direction, too, row by row and within rows.
 template <int BS, class Storage, class Scalar, class Device>
 struct SolveSymmetric {
   detail::KernelTriangle<Storage> factor;
@@ -273,31 +274,75 @@ struct SolveSymmetric {
     const Scalar* const x_j = &x(0, j);
     Scalar* const t_j = &t(0, j);
     Scalar* const y_j = &y(0, j);
-    const bool lower = factor.uplo == Uplo::Lower;
-    for (Ordinal i = 0; i < num_rows; ++i)
-      down(lower ? i : num_rows - 1 - i, x_j, t_j, y_j);
-    for (Ordinal i = 0; i < num_rows; ++i)
-      up(lower ? num_rows - 1 - i : i, y_j);
+    if constexpr (BS == 1) {
+      scalarsDown(x_j, t_j, y_j);
+      scalarsUp(y_j);
+    } else {
+      for (Ordinal i = 0; i < num_rows; ++i)
+        down(i, x_j, t_j, y_j);
+      for (Ordinal i = num_rows - 1; i >= 0; --i)
+        up(i, y_j);
+    }
   }
 
 private:
+  KOKKOS_INLINE_FUNCTION void scalarsDown(const Scalar* x_j, Scalar* t_j, Scalar* y_j) const {
+    const Offset* const row_map = factor.matrix.graph.row_map.data();
+    const Ordinal* const columns = factor.matrix.graph.entries.data();
+    const Storage* const values = factor.matrix.values.data();
+    Scalar before = 0; // t_{i-1}
+    for (Ordinal i = 0; i < num_rows; ++i) {
+      const Offset begin = row_map[i], end = row_map[i + 1];
+      const bool adjacent = begin < end && columns[end - 1] == i - 1;
+      Scalar sum = x_j[i];
+      for (Offset e = begin; e < end - (adjacent ? 1 : 0); ++e)
+        sum -= Scalar(values[e]) * t_j[columns[e]];
+      if (adjacent)
+        sum -= Scalar(values[end - 1]) * before;
+      t_j[i] = before = sum;
+      y_j[i] = d_inverse(i) * sum;
+    }
+  }
+
+  KOKKOS_INLINE_FUNCTION void scalarsUp(Scalar* y_j) const {
+    const Offset* const row_map = factor.matrix.graph.row_map.data();
+    const Ordinal* const columns = factor.matrix.graph.entries.data();
+    const Storage* const values = factor.matrix.values.data();
+    Scalar y_i = num_rows > 0 ? y_j[num_rows - 1] : Scalar(0);
+    for (Ordinal i = num_rows - 1; i > 0; --i) {
+      const Offset begin = row_map[i], end = row_map[i + 1];
+      const bool adjacent = begin < end && columns[end - 1] == i - 1;
+      Scalar next = y_j[i - 1];
+      if (adjacent)
+        next -= Scalar(values[end - 1]) * y_i;
+      for (Offset e = end - (adjacent ? 2 : 1); e >= begin; --e)
+        y_j[columns[e]] -= Scalar(values[e]) * y_i;
+      y_j[i - 1] = y_i = next;
+    }
+  }
+
+  /// Sums of a block row of known size are kept in registers.
   KOKKOS_INLINE_FUNCTION void down(Ordinal i, const Scalar* x_j, Scalar* t_j, Scalar* y_j) const {
     const int bs = BS > 0 ? BS : factor.matrix.block_size;
     const Offset begin = factor.matrix.graph.row_map(i), end = factor.matrix.graph.row_map(i + 1);
     const Ordinal* const columns = factor.matrix.graph.entries.data();
     const Storage* const values = factor.matrix.values.data();
     const Offset first = Offset(i) * bs;
-    Scalar* const t_i = t_j + first;
+    Scalar registers[BS > 0 ? BS : 1];
+    Scalar* const sums = BS > 0 ? registers : t_j + first;
+    prefetchRow(i, compat::prefetch_distance);
     for (int r = 0; r < bs; ++r)
-      t_i[r] = x_j[first + r];
+      sums[r] = x_j[first + r];
     for (Offset e = begin; e < end; ++e) {
       const Storage* const block = values + e * bs * bs;
       const Scalar* const t_k = t_j + Offset(columns[e]) * bs;
       for (int r = 0; r < bs; ++r)
-        t_i[r] -= detail::dot<BS>(block + r * bs, t_k, bs);
+        sums[r] -= detail::dot<BS>(block + r * bs, t_k, bs);
     }
     for (int r = 0; r < bs; ++r)
-      y_j[first + r] = detail::dot<BS>(d_inverse.data() + (first + r) * bs, t_i, bs);
+      t_j[first + r] = sums[r];
+    for (int r = 0; r < bs; ++r)
+      y_j[first + r] = detail::dot<BS>(d_inverse.data() + (first + r) * bs, sums, bs);
   }
 
   KOKKOS_INLINE_FUNCTION void up(Ordinal i, Scalar* y_j) const {
@@ -305,14 +350,41 @@ private:
     const Offset begin = factor.matrix.graph.row_map(i), end = factor.matrix.graph.row_map(i + 1);
     const Ordinal* const columns = factor.matrix.graph.entries.data();
     const Storage* const values = factor.matrix.values.data();
-    const Scalar* const y_i = y_j + Offset(i) * bs;
-    for (Offset e = begin; e < end; ++e) {
+    Scalar registers[BS > 0 ? BS : 1];
+    const Scalar* y_i = y_j + Offset(i) * bs;
+    if constexpr (BS > 0) {
+      for (int r = 0; r < BS; ++r)
+        registers[r] = y_i[r];
+      y_i = registers;
+    }
+    prefetchRow(i, -compat::prefetch_distance);
+    for (Offset e = end - 1; e >= begin; --e) {
       const Storage* const block = values + e * bs * bs;
       Scalar* const y_k = y_j + Offset(columns[e]) * bs;
-      for (int r = 0; r < bs; ++r)
-        for (int c = 0; c < bs; ++c)
-          y_k[c] -= Scalar(block[r * bs + c]) * y_i[r];
+      if constexpr (BS > 0) {
+        Scalar sums[BS];
+        for (int c = 0; c < BS; ++c)
+          sums[c] = Scalar(block[c]) * y_i[0];
+        for (int r = 1; r < BS; ++r)
+          for (int c = 0; c < BS; ++c)
+            sums[c] += Scalar(block[r * BS + c]) * y_i[r];
+        for (int c = 0; c < BS; ++c)
+          y_k[c] -= sums[c];
+      } else {
+        for (int r = 0; r < bs; ++r)
+          for (int c = 0; c < bs; ++c)
+            y_k[c] -= Scalar(block[r * bs + c]) * y_i[r];
+      }
     }
+  }
+
+  /// Asks for what lies as far ahead of the blocks of row i.
+  KOKKOS_INLINE_FUNCTION void prefetchRow(Ordinal i, Offset ahead) const {
+    const int bs = BS > 0 ? BS : factor.matrix.block_size;
+    const Offset begin = factor.matrix.graph.row_map(i), end = factor.matrix.graph.row_map(i + 1);
+    const Offset block_bytes = Offset(bs) * bs * Offset(sizeof(Storage));
+    compat::prefetch(factor.matrix.values.data() + begin * bs * bs, ahead,
+                     (end - begin) * block_bytes);
   }
 };
 
@@ -434,7 +506,7 @@ void ExactTriangularSolver<Storage, Scalar, Device>::applySymmetric(
     MultiVectorArg<Scalar, Device> y) const {
   if constexpr (!compat::IsGpu<execution_space>::value) {
     const auto& factor = plain_.factor;
-    if (plain_.order.inTurn() && factor.unit) {
+    if (plain_.order.inTurn() && factor.unit && factor.uplo == Uplo::Lower) {
       ScopedRegion region("Ainvil::ExactTriangularSolver::applySymmetric");
       detail::dispatchBlockSize(block_size, [&](auto size) {
         Kokkos::parallel_for("Ainvil::ExactTriangularSolver[symmetric]",
