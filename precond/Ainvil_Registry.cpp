@@ -5,6 +5,7 @@
 #include "Ainvil_Chebyshev.hpp"
 #include "Ainvil_Factory.hpp"
 #include "Ainvil_Fsai.hpp"
+#include "Ainvil_Ic.hpp"
 #include "Ainvil_Ilu.hpp"
 #include "Ainvil_Jacobi.hpp"
 #include "ilu/Ainvil_BlockIlu.hpp"
@@ -34,6 +35,7 @@ void addAll() {
   addMethod<Identity>("none", "no preconditioner", none);
   addMethod<Jacobi>("jacobi", "inverted diagonal blocks", own);
   addMethod<Ilu>("ilu", "incomplete LU factors, block size of the matrix", own);
+  addMethod<Ic>("ic", "incomplete Cholesky factor, for SPD matrices", own);
   addMethod<Fsai>("fsai", "factored sparse approximate inverse, for SPD matrices", own);
   addMethod<Ainv>("ainv", "factored approximate inverse by incomplete conjugation", own);
   addMethod<Chebyshev>("chebyshev", "polynomial in D^-1 A on an interval of eigenvalues", own);

@@ -31,6 +31,8 @@
 #include "parameters/Ainvil_ParameterTable.hpp"
 #include "triangular/Ainvil_TriangularSolver.hpp"
 
+#include <initializer_list>
+
 namespace ainvil {
 
 /// What makes a preconditioner, all of its parameters known.
@@ -140,13 +142,15 @@ void addMethod(const std::string& name, const std::string& meaning, const Tables
   });
 }
 
-/// Adds a component of ilu to those of its kind.
+/// Adds a component of `methods` to those of its kind.
 template <class Scalar, class Device>
 void addComponent(Registry<Scalar, Device>& registry, NamedMakers& kind,
-                  const NamedMakers::Entry& entry) {
+                  const NamedMakers::Entry& entry, std::initializer_list<const char*> methods) {
   requireNoCommonKey(entry);
-  if (const auto ilu = registry.methods.find("ilu"))
-    requireFree({entry.name, entry.meaning, entry.parameters()}, kind.help(), ilu->parameters());
+  for (const char* name : methods)
+    if (const auto method = registry.methods.find(name))
+      requireFree({entry.name, entry.meaning, entry.parameters()}, kind.help(),
+                  method->parameters());
   kind.add(entry, true);
 }
 
@@ -158,9 +162,11 @@ void addFactorization(const std::string& name, const std::string& meaning, const
     auto& registry = bareRegistry<Scalar, Device>();
     addComponent(registry, registry.factorizations,
                  entryOf<FactorizationMaker<Scalar, Device>>(
-                     name, meaning, tables.template of<Class<Scalar, Device>>(), [](const auto& p) {
+                     name, meaning, tables.template of<Class<Scalar, Device>>(),
+                     [](const auto& p) {
                        return [p] { return std::make_unique<Class<Scalar, Device>>(p); };
-                     }));
+                     }),
+                 {"ilu"});
   });
 }
 
@@ -184,12 +190,15 @@ void addTriangularSolver(const std::string& name, const std::string& meaning,
     using Scalar = typename decltype(types)::Scalar;
     using Device = typename decltype(types)::Device;
     auto& registry = bareRegistry<Scalar, Device>();
-    addComponent(
-        registry, registry.triangular_solvers,
-        entryOf<TriangularSolverMaker<Scalar, Device>>(
-            name, meaning, tables.template of<Class<Scalar, Scalar, Device>>(), [](const auto& p) {
-              return [p](Storage storage) { return makeStored<Class, Scalar, Device>(p, storage); };
-            }));
+    addComponent(registry, registry.triangular_solvers,
+                 entryOf<TriangularSolverMaker<Scalar, Device>>(
+                     name, meaning, tables.template of<Class<Scalar, Scalar, Device>>(),
+                     [](const auto& p) {
+                       return [p](Storage storage) {
+                         return makeStored<Class, Scalar, Device>(p, storage);
+                       };
+                     }),
+                 {"ilu", "ic"});
   });
 }
 
@@ -231,9 +240,9 @@ void registerFactorization(const std::string& name, const std::string& meaning) 
   detail::addFactorization<Class>(name, meaning, detail::OwnTable());
 }
 
-/// From now on `ilu:solve=name` takes a `Class<Stored, Scalar, Device>`, a TriangularSolver that
-/// holds what it applies in the precision Stored: Scalar, float or BFloat16. Keys and errors as
-/// with registerFactorization().
+/// From now on `ilu:solve=name` and `ic:solve=name` take a `Class<Stored, Scalar, Device>`, a
+/// TriangularSolver that holds what it applies in the precision Stored: Scalar, float or BFloat16.
+/// Keys and errors as with registerFactorization().
 template <template <class, class, class> class Class, class Struct>
 void registerTriangularSolver(const std::string& name, const std::string& meaning,
                               const ParameterTable<Struct>& table) {

@@ -35,7 +35,7 @@ MATRIX = """%%MatrixMarket matrix coordinate real general
 """
 # Beginnings of what docs/parameters.md says of a key, and other keys without which it has no effect.
 NEEDS = {"`relax=auto`": "solve=isai,relax=auto,", "`isai`": "solve=isai,", "`async`": "solve=async,",
-         "`jacobi`, `async`": "solve=jacobi,", "`breakdown=shift`": "breakdown=shift,",
+         "`jacobi`, `async`": "solve=jacobi,", "`jacobi`:": "solve=jacobi,", "`breakdown=shift`": "breakdown=shift,",
          "`adaptive`:": "adaptive=1,", "`symmetric=no`": "symmetric=no,"}
 VECTOR = "%%MatrixMarket matrix array real general\n6 1\n1\n1\n1\n1\n1\n1\n"
 

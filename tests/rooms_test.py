@@ -40,6 +40,7 @@ BELOW.update({
     "precond/breakdown": PARTITION,
     "precond/triangular": METHOD,
     "precond/ilu": METHOD + ["precond/triangular"],
+    "precond/ic": METHOD + ["precond/triangular", "precond/ilu"],  # by the registry
     "solvers/krylov": CORE,
     "solvers": CORE + ["solvers/krylov"],
     "solvers/tpetra": CORE + ["core/tpetra", "solvers", "solvers/krylov"],

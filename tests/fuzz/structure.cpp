@@ -161,8 +161,8 @@ std::vector<Action> allActions() {
         "ilu:solve=isai,side=columns,relax=auto,breakdown=replace",
         "ilu:solve=jacobi,breakdown=replace", "ilu:solve=async,breakdown=replace",
         "ilu:storage=float,breakdown=replace", "jacobi", "jacobi:variant=point,breakdown=replace",
-        "fsai:breakdown=replace", "fsai:adaptive=2,breakdown=shift", "ainv:breakdown=replace",
-        "ainv:symmetric=no,order=rcm,breakdown=replace",
+        "ic", "ic:breakdown=replace", "fsai:breakdown=replace", "fsai:adaptive=2,breakdown=shift",
+        "ainv:breakdown=replace", "ainv:symmetric=no,order=rcm,breakdown=replace",
         "ainv:variant=bainv,parts=2,breakdown=shift"})
     actions.push_back([=](const Matrix& a) { precondition(a, specification); });
   return actions;

@@ -29,6 +29,12 @@ TEST(Factory, UnderstandsEveryKey) {
   EXPECT_EQ(describe("ilu:level=2,solve=isai,power=3,side=columns,relax=auto,relax-threshold=1e-3,"
                      "relax-limit=5,storage=float,breakdown=shift,shift=0.5,pivot-tol=100"),
             "ilu: {level: 2, solve: isai, power: 3, side: columns, relax: auto, storage: float}");
+  EXPECT_EQ(describe("ic"), "ic: {level: 0, solve: exact, storage: double}");
+  EXPECT_EQ(describe("ic:level=2,solve=isai,power=3,side=columns,relax=auto,relax-threshold=1e-3,"
+                     "relax-limit=5,storage=float,breakdown=shift,shift=0.5,pivot-tol=100"),
+            "ic: {level: 2, solve: isai, power: 3, side: columns, relax: auto, storage: float}");
+  EXPECT_EQ(describe("ic:solve=jacobi,sweeps=2,breakdown=replace"),
+            "ic: {level: 0, solve: jacobi, sweeps: 2, storage: double}");
   EXPECT_EQ(describe("fsai"), "fsai: {tau: 0.01, power: 2, filter: 0.05, storage: double}");
   EXPECT_EQ(describe("fsai:adaptive=3"), "fsai: {tau: 0.01, power: 0, adaptive: 3, per-step: 4, "
                                          "tolerance: 0.01, filter: 0.05, storage: double}");
@@ -52,7 +58,7 @@ std::string knownMethods() {
   std::string known;
   for (const MethodHelp& method : preconditionerHelp())
     known += (known.empty() ? "" : ", ") + method.name;
-  EXPECT_EQ(known, "none, jacobi, ilu, fsai, ainv, chebyshev");
+  EXPECT_EQ(known, "none, jacobi, ilu, ic, fsai, ainv, chebyshev");
   return known;
 }
 
@@ -109,6 +115,17 @@ TEST(Factory, RefusesWithTheExpectedSentence) {
       {"ilu:match=yes", "'match' must be one of none, product, but it is 'yes'"},
       {"ilu:match=product,scale=ruiz", "key 'scale' has no effect with the other parameters given"},
       {"ilu:storage=half", "'storage' must be one of double, float, bfloat16, but it is 'half'"},
+      {"ic:level=-1", "'level' must be an integer from 0 to 1000000, but it is '-1'"},
+      {"ic:factorization=iluk",
+       "unknown key 'factorization', known are level, solve, power, side, relax, relax-threshold, "
+       "relax-limit, sweeps, damping, start, divergence-limit, storage, breakdown, shift, "
+       "pivot-tol"},
+      {"ic:solve=async", "ic is symmetric, but the strategy 'async' varies from one application to "
+                         "the next: take solve=jacobi, solve=isai or solve=exact"},
+      {"ic:solve=magic", "'solve' must be one of exact, isai, jacobi, but it is 'magic'"},
+      {"ic:breakdown=fail,shift=0.1", "key 'shift' has no effect with the other parameters given"},
+      {"ic:shift=0", "'shift' must be a positive number, but it is '0'"},
+      {"ic:power=2", "key 'power' has no effect with the other parameters given"},
       {"fsai:adaptive=-1", "'adaptive' must be an integer from 0 to 1000000, but it is '-1'"},
       {"fsai:adaptive=2,per-step=0",
        "'per-step' must be an integer from 1 to 1000000, but it is '0'"},
@@ -220,7 +237,7 @@ TEST(Factory, FloatVectorsHaveNoDoubleStorage) {
 }
 
 TEST(Factory, HelpNamesWhatIsAccepted) {
-  ASSERT_EQ(preconditionerHelp().size(), 6u);
+  ASSERT_EQ(preconditionerHelp().size(), 7u);
   for (const MethodHelp& method : preconditionerHelp()) {
     EXPECT_NO_THROW(describe(method.name));
     EXPECT_FALSE(method.meaning.empty());

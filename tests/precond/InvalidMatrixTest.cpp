@@ -48,7 +48,7 @@ std::vector<EntryPoint> entryPoints() {
          permuted(Exec(), identityPermutation<Device>(Exec(), a.numRows()), a);
        }},
       {"MatrixOperator", [](const Matrix& a) { MatrixOperator<double, Device>{a}; }}};
-  for (const std::string method : {"none", "jacobi", "ilu", "fsai", "ainv"})
+  for (const std::string method : {"none", "jacobi", "ilu", "ic", "fsai", "ainv"})
     list.push_back({method, [=](const Matrix& a) {
                       createPreconditioner<double, Device>(method)->initialize(a);
                     }});

@@ -265,7 +265,8 @@ TEST(OutOfMemory, OnTheDeviceLeavesObjectsUsable) {
   const auto b = toDevice(host_b), x = toDevice(host_b);
   SolverOptions options;
   options.tolerance = 0.01; // which takes Jacobi few iterations on so large a problem
-  for (const std::string specification : {"jacobi", "ilu:solve=isai", "fsai", "ainv"}) {
+  for (const std::string specification :
+       {"jacobi", "ilu:solve=isai", "ic:solve=isai", "fsai", "ainv"}) {
     SCOPED_TRACE(specification);
     const auto first = built(specification, host_a); // also makes CUDA load the kernels
     const std::vector<double> expected = applied(*first, host_b);

@@ -30,7 +30,7 @@ protected:
   // Matrices the method is for.
   static bool needsSpd() {
     const std::string method = GetParam();
-    return method.rfind("fsai", 0) == 0 ||
+    return method.rfind("fsai", 0) == 0 || method.rfind("ic", 0) == 0 ||
            (method.rfind("ainv", 0) == 0 && method.find("symmetric=no") == std::string::npos);
   }
   /// How many entries the factors have depends on the values.
@@ -288,10 +288,14 @@ INSTANTIATE_TEST_SUITE_P(
         // So many that the result does not depend on the
         // schedule.
         "ilu:solve=async,sweeps=70", "ilu:match=product",
-        "ilu:match=product,reorder=rcm,level=1,solve=isai", "ilu:scale=ruiz,reorder=nd", "fsai",
-        "fsai:power=3,filter=0", "fsai:storage=float,tau=0", "fsai:storage=bfloat16,filter=0.02",
-        "ainv:storage=bfloat16,order=rcm", "fsai:max-row=3,filter=0.2", "ainv",
-        "ainv:variant=ainv,order=rcm,drop=0.02", "ainv:symmetric=no,storage=float,order=nd",
+        "ilu:match=product,reorder=rcm,level=1,solve=isai", "ilu:scale=ruiz,reorder=nd", "ic",
+        "ic:level=1,breakdown=replace", "ic:storage=float,breakdown=fail", "ic:solve=isai,power=2",
+        "ic:solve=isai,side=columns,relax=auto", "ic:solve=isai,storage=bfloat16,relax=1",
+        "ic:solve=jacobi,sweeps=4,damping=0.8", "ic:solve=jacobi,start=zero,storage=bfloat16",
+        "fsai", "fsai:power=3,filter=0", "fsai:storage=float,tau=0",
+        "fsai:storage=bfloat16,filter=0.02", "ainv:storage=bfloat16,order=rcm",
+        "fsai:max-row=3,filter=0.2", "ainv", "ainv:variant=ainv,order=rcm,drop=0.02",
+        "ainv:symmetric=no,storage=float,order=nd",
         "ainv:symmetric=no,variant=ainv,drop=0,max-col=9", "none:poly=5", "jacobi:poly=4",
         "ilu:solve=isai,poly=6", "fsai:poly=5", "ilu:poly=1,storage=float"));
 

@@ -38,6 +38,12 @@ const std::vector<std::string>& generalMethods() {
 
 const std::vector<std::string>& spdMethods() {
   static const std::vector<std::string> methods = {
+      "ic",
+      "ic:level=1,breakdown=fail",
+      "ic:level=2,solve=isai",
+      "ic:solve=isai,power=3,side=columns",
+      "ic:solve=isai,power=2,relax=auto",
+      "ic:level=1,solve=jacobi,sweeps=4,damping=0.8,start=zero",
       "fsai",
       "fsai:power=1,filter=0",
       "fsai:power=3,tau=0.1,max-row=5",
@@ -85,6 +91,10 @@ std::vector<std::string> allMethods() {
       "ilu:solve=jacobi,sweeps=3,storage=bfloat16",
       "ilu:match=product,reorder=rcm,storage=float,breakdown=shift",
       "ilu:reorder=nd,solve=jacobi,breakdown=replace",
+      "ic:storage=float,breakdown=replace,pivot-tol=0",
+      "ic:solve=isai,relax=1,storage=bfloat16,shift=0.1",
+      "ic:solve=isai,relax=auto,relax-threshold=0.001,relax-limit=4,storage=float",
+      "ic:solve=jacobi,sweeps=3,storage=float,divergence-limit=1e6",
       "fsai:storage=float,tau=0,breakdown=replace",
       "fsai:adaptive=2,tolerance=0.1,chunk-mib=1,breakdown=shift,shift=0.1",
       "fsai:storage=bfloat16,filter=0.1,breakdown=replace",

@@ -2,9 +2,10 @@
 /// \file
 /// What strategies do whose transposed application is asked for as often as the other.
 
-#include "precond/PrecondSupport.hpp"
+#include "precond/ic/IcSupport.hpp"
 
 #include "KokkosObservers.hpp"
+#include "gallery/Ainvil_Gallery.hpp"
 
 #include <gtest/gtest.h>
 
@@ -93,7 +94,7 @@ HostBsr twoLevels(Ordinal n, Ordinal per_row, int bs) {
     for (const Ordinal j : pattern[i])
       if (j < n / 2)
         pattern[j].insert(i);
-  return matrixOn(pattern, bs, 53);
+  return spdMatrixOn(pattern, bs, 53);
 }
 
 /// y = T^-T D^-1 T^-1 x is what its parts give one after the other, by one thread in the order of
@@ -101,10 +102,14 @@ HostBsr twoLevels(Ordinal n, Ordinal per_row, int bs) {
 TEST(KeepTransposed, SymmetricApplicationIsThatOfItsParts) {
   for (const int bs : {1, 3, 9})
     for (const HostBsr& a :
-         {matrixOn(randomPattern(61, 5, 54), bs, 54), twoLevels(bs == 1 ? 60000 : 6000, 4, bs)}) {
-      const Factors factors(a);
-      Factor factor = factors.ilu.upper(); // unit
-      const auto& d_inverse = factors.ilu.lower().diagonal_inverse;
+         {spdMatrixOn(symmetricPattern(61, 5, 54), bs, 54), makeProblem("poisson5:9").matrix,
+          twoLevels(bs == 1 ? 60000 : 6000, 4, bs)}) {
+      if (a.block_size != bs)
+        continue;
+      IcMethod ic(exactIc());
+      setUp(ic, a);
+      const Factor& factor = ic.factor();
+      const auto& d_inverse = ic.pivotInverses();
       const size_t columns = 2, n = a.numPointRows();
       const auto x = Random(55).vector(n * columns);
       for (const auto& strategy : allStrategies()) {

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// Incomplete Cholesky factors of symmetric positive definite matrices, applied by any triangular
+/// strategy.
+
+#include "Ainvil_Preconditioner.hpp"
+#include "triangular/Ainvil_TriangularSolver.hpp"
+
+#include <functional>
+
+namespace ainvil {
+
+/// Pattern and breakdown policy of the factor of Ic.
+struct IcOptions {
+  int level = 0; ///< fill level k of IC(k)
+  /// For pivot blocks that are not positive definite. Shift factors A + alpha diag(A), with alpha =
+  /// `shift` and twice as much each time until no pivot breaks down.
+  BreakdownPolicy breakdown = BreakdownPolicy::Shift;
+  double shift = 1e-3; ///< the first alpha
+  /// A pivot counts as not positive up to so many eps times the largest entry of its row of A; >=
+  /// 0.
+  double pivot_tolerance = 10;
+
+  static const ParameterTable<IcOptions>& table(); ///< the keys that name them
+};
+
+namespace detail {
+template <class Scalar, class Device>
+class BlockIc;
+} // namespace detail
+
+/// What Ic puts together.
+template <class Scalar, class Device>
+struct IcParts {
+  IcOptions factorization;                   ///< of A
+  TriangularSolverPtr<Scalar, Device> solve; ///< how (I + S)^-1 and its transposed are applied
+  Storage storage = Storage::Native;         ///< of what it applies
+};
+
+/// The same by name, see registerTriangularSolver(): what makes the strategy, with its parameters.
+template <class Scalar, class Device>
+struct IcChoice : IcOptions {
+  std::function<TriangularSolverPtr<Scalar, Device>(Storage)> solve; ///< the strategy
+  Storage storage = Storage::Native;                                 ///< of what it applies
+  operator IcParts<Scalar, Device>() const {                         ///< makes it
+    return {*this, solve(storage), storage};
+  }
+};
+
+/// M = (I + S) D (I + S)^T ~ A, block IC(k): S strictly lower triangular, D block diagonal with
+/// positive definite blocks, (M - A)_ij = 0 on the pattern of the fill level k. Of S + D and
+/// (I + S)^T only S and D^-1 are computed and kept, half of what ILU(k) computes; the strategy that
+/// applies W ~ (I + S)^-1 applies W^T as well, so that
+///   M^-1 = W^T D^-1 W
+/// is symmetric positive definite for every strategy: CG does not break down by it. On GPUs, and
+/// where threads share the rows, strategies keep what they apply by rows of its transposed, too.
+/// D^-1 is stored in the precision of the vectors: rounded it might not be positive definite.
+///
+/// Breakdown: the factor of an SPD matrix without all of its fill may have pivots that are not
+/// positive. By default a multiple of the diagonal is added to the whole matrix and the
+/// factorisation repeated (Manteuffel's shift), see IcOptions; the pivots of the first attempt are
+/// counted, the multiple is in the notes of the report.
+///
+/// Sources: Meijerink, van der Vorst, An iterative solution method for linear systems of which the
+/// coefficient matrix is a symmetric M-matrix (1977); Manteuffel, An incomplete factorization
+/// technique for positive definite linear systems (1980); doubling: Lin, More, Incomplete Cholesky
+/// factorizations with limited memory (1999).
+template <class Scalar, class Device>
+class Ic final : public Preconditioner<Scalar, Device> {
+public:
+  using Base = Preconditioner<Scalar, Device>;
+  using typename Base::execution_space;
+  using typename Base::Matrix;
+  using Parameters = IcChoice<Scalar, Device>; ///< of a specification
+
+  /// The keys of IcOptions, `solve`, those of all strategies, and `storage`.
+  static const ParameterTable<Parameters>& parameterTable();
+
+  /// IcParameters and IcChoice convert to the parts. \throws InvalidArgument for options out of
+  /// range, without a strategy, and for one that varies between applications, which cannot be
+  /// symmetric.
+  explicit Ic(IcParts<Scalar, Device> parts);
+  ~Ic() override;
+
+  std::string description() const override;
+  const TriangularFactor<Scalar, Device>& factor() const;     ///< I + S
+  const Kokkos::View<Scalar*, Device>& pivotInverses() const; ///< the blocks of D^-1
+  /// The multiple of diag(A) that the last compute() added; 0 without a breakdown.
+  double shift() const;
+  const TriangularSolver<Scalar, Device>& solver() const { return *parts_.solve; } ///< of I + S
+
+protected:
+  void doInitialize(const execution_space& exec, const Matrix& a) override;
+  bool refusesNonFinite() const override;
+  void doCompute(const execution_space& exec, const Matrix& a) override;
+  void doDiagnose(const execution_space& exec, const Matrix& a) override;
+  void doApply(const execution_space& exec, MultiVectorArg<const Scalar, Device> x,
+               MultiVectorArg<Scalar, Device> y, Trans trans) const override;
+
+private:
+  using Base::report_;
+
+  IcParts<Scalar, Device> parts_;
+  std::unique_ptr<detail::BlockIc<Scalar, Device>> factorization_;
+  Kokkos::View<Offset*, Device> symmetry_room_; ///< on hosts
+  mutable MultiVector<Scalar, Device> intermediate_;
+};
+
+} // namespace ainvil

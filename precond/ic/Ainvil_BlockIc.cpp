@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "ic/Ainvil_BlockIc.hpp"
+
+#include "Ainvil_GraphAlgebra.hpp"
+#include "dense/Ainvil_BlockArrays.hpp"
+#include "ic/Ainvil_BlockIcHostRow.hpp"
+#include "ic/Ainvil_BlockIcRow.hpp"
+#include "parameters/Ainvil_ParameterTable.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace ainvil {
+namespace detail {
+namespace {
+
+/// Alpha is doubled so often at most: what a factorisation survives at all is behind it by then.
+constexpr int most_shifts = 64;
+
+} // namespace
+
+template <class Scalar, class Device>
+BlockIc<Scalar, Device>::BlockIc(const IcOptions& options)
+    : options_(IcOptions::table().checked(options)) {}
+
+template <class Scalar, class Device>
+void BlockIc<Scalar, Device>::initialize(const execution_space& exec, const Matrix& a,
+                                         Report& report) {
+  const int bs = a.block_size;
+  const Offset bs2 = Offset(bs) * bs;
+  report.phases.time(exec, "BlockIc", "ic_symbolic", [&] {
+    const Graph<Device> lower = fillLower(exec, a.graph, options_.level, Diagonal::Drop);
+    factor_.matrix = Matrix(
+        lower, allocate<Scalar, Device>(exec, "Ainvil::lower", lower.numEntries() * bs2), bs);
+    factor_.uplo = Uplo::Lower;
+    factor_.unit = true;
+    d_inverse_ = allocate<Scalar, Device>(exec, "Ainvil::diagonal_inverse", a.numRows() * bs2);
+    longest_row_ = longestRow(exec, lower);
+    // Only in the beginning of shifts are pivots that break down left as they are replaced.
+    pivot_inverter_ = PivotInverter<Scalar, Device>(
+        exec,
+        options_.breakdown == BreakdownPolicy::Fail ? BreakdownPolicy::Fail
+                                                    : BreakdownPolicy::Replace,
+        0, options_.pivot_tolerance * std::numeric_limits<Scalar>::epsilon(), a.numPointRows(),
+        true);
+  });
+  report.phases.time(exec, "BlockIc", "ic_levels", [&] {
+    order_ =
+        OrderedRows<Device>(exec, factor_.matrix.graph, Uplo::Lower, 12 + 2.0 * bs * bs * bs, 4);
+  });
+  work_rows_.clear();
+  if constexpr (on_host)
+    addWorkRows(exec, a);
+}
+
+template <class Scalar, class Device>
+void BlockIc<Scalar, Device>::compute(const execution_space& exec, const Matrix& a,
+                                      Report& report) {
+  alpha_ = 0;
+  report.phases.time(exec, "BlockIc", "ic_numeric", [&] {
+    if constexpr (!on_host) // there rows find out their sizes as they go
+      pivot_inverter_.start(exec, a);
+    factorRows(exec, a);
+    const auto all = [&](const auto& holds) {
+      return std::all_of(work_rows_.begin(), work_rows_.end(), holds);
+    };
+    if (on_host && !all([](const auto& work) { return work.read_finite; }))
+      requireFiniteMatrix<Scalar, Device>(exec, a.values);
+    pivot_inverter_.check(exec, report);
+    if (options_.breakdown == BreakdownPolicy::Shift && report.breakdowns > 0) {
+      int attempts = 1;
+      for (bool broken = true; broken; ++attempts) {
+        if (attempts > most_shifts)
+          throw BreakdownError(message("ic finds no positive definite factor of A + alpha diag(A) "
+                                       "up to alpha = ",
+                                       alpha_, ": scale the matrix"));
+        alpha_ = attempts == 1 ? options_.shift : 2 * alpha_;
+        factorRows(exec, a);
+        broken = pivot_inverter_.count(exec) > 0;
+      }
+      report.note(message("shift=", alpha_));
+      report.note(message("factorizations=", attempts));
+    }
+    if (on_host && all([](const auto& work) { return work.finite; }))
+      return;
+    requireFinite<Scalar, Device>(exec, factor_.matrix.values, "the factor S");
+  });
+}
+
+template <class Scalar, class Device>
+void BlockIc<Scalar, Device>::factorRows(const execution_space& exec, const Matrix& a) {
+  const char* const label = "Ainvil::BlockIc[numeric]";
+  pivot_inverter_.forget(exec);
+  if constexpr (on_host)
+    addWorkRows(exec, a);
+  dispatchBlockSize(a.block_size, [&](auto bs) {
+    if constexpr (on_host) {
+      order_.runByWorkers(exec, label,
+                          BlockIcHostRow<decltype(bs)::value, Scalar>{
+                              a.graph, factor_.matrix.graph, a.values, factor_.matrix.values,
+                              d_inverse_, pivot_inverter_, Scalar(alpha_), a.block_size,
+                              work_rows_.data()});
+    } else {
+      using Row = BlockIcRow<decltype(bs)::value, Scalar, Device>;
+      const int capacity = Row::capacityFor(longest_row_, a.block_size);
+      order_.run(exec, label,
+                 Row{a.graph, factor_.matrix.graph, a.values, factor_.matrix.values, d_inverse_,
+                     pivot_inverter_, Scalar(alpha_), a.block_size, capacity},
+                 Row::scratchBytes(a.block_size, capacity));
+    }
+  });
+}
+
+template <class Scalar, class Device>
+void BlockIc<Scalar, Device>::addWorkRows(const execution_space& exec, const Matrix& a) {
+  for (auto& work : work_rows_)
+    work.read_finite = work.finite = true;
+  while (static_cast<int>(work_rows_.size()) < order_.workers(exec))
+    work_rows_.emplace_back(a.numRows(), longest_row_ + 1, a.block_size);
+}
+
+#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
+  template class BlockIc<double, DEVICE>;                                                          \
+  template class BlockIc<float, DEVICE>;
+AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+
+} // namespace detail
+} // namespace ainvil

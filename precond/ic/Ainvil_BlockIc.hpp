@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// Block incomplete Cholesky factorisation with level of fill.
+
+#include "Ainvil_Ic.hpp"
+#include "breakdown/Ainvil_PivotInverter.hpp"
+#include "graph/Ainvil_OrderedRows.hpp"
+#include "triangular/Ainvil_WorkRow.hpp"
+
+namespace ainvil {
+namespace detail {
+
+/// A ~ (I + S) D (I + S)^T with S strictly lower triangular on the pattern of IC(k) and D block
+/// diagonal; equality holds on that pattern and on the diagonal. Only the lower triangle of A is
+/// read, but for the sizes of its rows. Any block size; block size 1 is scalar IC(k). Work: 2
+/// block_size^3 operations for every pair (i, j), (j, k) in S with (i, k) in S, and for every (i,
+/// j). The verbs as in Factorization.
+template <class Scalar, class Device>
+class BlockIc {
+public:
+  using execution_space = typename Device::execution_space;
+  using Matrix = BsrMatrix<Scalar, Device>; ///< A
+
+  /// \throws InvalidArgument for options out of range.
+  explicit BlockIc(const IcOptions& options);
+
+  /// Pattern of the factor, order of its rows. A may lack diagonal blocks.
+  void initialize(const execution_space& exec, const Matrix& a, Report& report);
+  /// The factor of a matrix with the same graph. \throws BreakdownError under the policy `fail`, or
+  /// if the factor overflows.
+  void compute(const execution_space& exec, const Matrix& a, Report& report);
+
+  /// Whether compute() itself refuses NaN and infinity in A, as Factorization has it.
+  static constexpr bool refusesNonFinite() { return on_host; }
+
+  const TriangularFactor<Scalar, Device>& factor() const { return factor_; }        ///< I + S
+  const Kokkos::View<Scalar*, Device>& pivotInverses() const { return d_inverse_; } ///< D^-1
+  double shift() const { return alpha_; } ///< what the last compute() added, times diag(A)
+
+private:
+  static constexpr bool on_host = !compat::IsGpu<execution_space>::value;
+
+  /// All rows for A + alpha_ diag(A).
+  void factorRows(const execution_space& exec, const Matrix& a);
+  /// On a host: makes sure that every thread has one, for values to come.
+  void addWorkRows(const execution_space& exec, const Matrix& a);
+
+  IcOptions options_;
+  double alpha_ = 0;
+  TriangularFactor<Scalar, Device> factor_;
+  Kokkos::View<Scalar*, Device> d_inverse_; ///< n * block_size^2
+  Ordinal longest_row_ = 0;
+  OrderedRows<Device> order_;
+  PivotInverter<Scalar, Device> pivot_inverter_;
+  std::vector<WorkRow<Scalar>> work_rows_; ///< on hosts, one a thread
+};
+
+} // namespace detail
+} // namespace ainvil

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// What tests of incomplete Cholesky factors share.
+
+#include "ic/Ainvil_IcParameters.hpp"
+#include "precond/PrecondSupport.hpp"
+
+#include <cmath>
+#include <vector>
+
+namespace ainvil {
+namespace test {
+
+using IcMethod = Ic<double, Device>;
+
+/// Substitution, level of fill k.
+inline IcParameters<Device> exactIc(int level = 0) {
+  IcParameters<Device> parameters;
+  parameters.factorization.level = level;
+  return parameters;
+}
+
+/// The blocks of D^-1 as a dense matrix.
+inline std::vector<double> densePivotInverses(const IcMethod& ic) {
+  const int bs = ic.factor().matrix.block_size;
+  const size_t n = static_cast<size_t>(ic.numRows());
+  const auto blocks = toHost(ic.pivotInverses());
+  std::vector<double> dense(n * n, 0.0);
+  for (size_t i = 0; i < n; ++i)
+    for (int c = 0; c < bs; ++c)
+      dense[i * n + i / bs * bs + c] = blocks[i * bs + c];
+  return dense;
+}
+
+/// I + S as a dense matrix.
+inline std::vector<double> denseFactor(const IcMethod& ic) {
+  auto dense = toDense(copyTo<HostDevice>(ic.factor().matrix));
+  const size_t n = static_cast<size_t>(ic.numRows());
+  for (size_t i = 0; i < n; ++i)
+    dense[i * n + i] += 1.0;
+  return dense;
+}
+
+/// ((I + S) D (I + S)^T)^-1 as a dense matrix.
+inline std::vector<double> inverseOfFactors(const IcMethod& ic) {
+  const size_t n = static_cast<size_t>(ic.numRows());
+  const auto inverse_factor = inverse(denseFactor(ic), n);
+  return multiply(transposed(inverse_factor, n),
+                  multiply(densePivotInverses(ic), inverse_factor, n), n);
+}
+
+} // namespace test
+} // namespace ainvil
