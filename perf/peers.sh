@@ -36,7 +36,7 @@ fi
     petsc:ilu "petsc:ilu -mat_type baij" hypre:ilu hypre:boomeramg
     ifpack2:RILUK "ifpack2:RILUK,belos=TPETRA GMRES")
   general=("${cavity[@]}" hypre:parasails)
-  spd=(jacobi ilu fsai:power=1 fsai:power=1,storage=float fsai:power=2 ainv:drop=0.1,order=nd
+  spd=(jacobi ilu ic fsai:power=1 fsai:power=1,storage=float fsai:power=2 ainv:drop=0.1,order=nd
     petsc:jacobi petsc:icc petsc:gamg hypre:parasails hypre:fsai hypre:boomeramg
     ifpack2:RILUK "ifpack2:RILUK,belos=TPETRA CG")
 }

@@ -41,10 +41,10 @@ std::string helpLine(const std::string& left, const std::string& right, size_t i
 }
 
 std::vector<std::string> defaultPreconds(const std::string& solver) {
-  // CG needs a symmetric M. Approximate inverses by rows of both L and U give one in general not;
-  // Jacobi sweeps do.
+  // CG needs a symmetric positive definite M, which ilu is not always; and ic has half to do.
   if (solver == "cg")
-    return {"jacobi", "ilu:solve=exact", "fsai:power=1", "fsai:power=2", "fsai:power=3"};
+    return {"jacobi",       "ic:solve=exact", "ic:solve=isai,power=1", "ic:solve=jacobi,sweeps=3",
+            "fsai:power=1", "fsai:power=2",   "fsai:power=3"};
   return {"jacobi",
           "ilu:solve=exact",
           "ilu:solve=isai,power=1",
@@ -57,7 +57,7 @@ std::vector<std::string> defaultPreconds(const std::string& solver) {
 
 std::vector<std::string> defaultMpiPreconds(const std::string& solver) {
   if (solver == "cg")
-    return {"jacobi", "ilu", "local-fsai", "fsai"};
+    return {"jacobi", "ic", "local-fsai", "fsai"};
   return {"jacobi", "ilu", "ilu:solve=isai,power=1", "ilu:solve=isai,power=2",
           "ilu:solve=isai,power=3"};
 }
@@ -66,9 +66,11 @@ std::vector<std::string> defaultMpiPreconds(const std::string& solver) {
 std::vector<std::string> defaultPeers(const std::string& solver) {
   std::vector<std::string> preconds =
       solver == "cg"
-          ? std::vector<std::string>{"jacobi",          "ilu",          "fsai:power=1",
-                                     "fsai:power=2",    "petsc:jacobi", "petsc:icc",
-                                     "hypre:parasails", "hypre:fsai",   "hypre:boomeramg",
+          ? std::vector<std::string>{"jacobi",       "ilu",
+                                     "ic",           "fsai:power=1",
+                                     "fsai:power=2", "petsc:jacobi",
+                                     "petsc:icc",    "hypre:parasails",
+                                     "hypre:fsai",   "hypre:boomeramg",
                                      "ifpack2:RILUK"}
           : std::vector<std::string>{"jacobi",       "ilu",          "ilu:solve=isai,power=1",
                                      "petsc:jacobi", "petsc:ilu",    "hypre:parasails",

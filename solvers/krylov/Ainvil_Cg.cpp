@@ -26,7 +26,7 @@ const char* describe(int stop) {
 const char* advice(int stop) {
   switch (stop) {
   case IndefinitePreconditioner:
-    return "take fsai, which is positive definite wherever A is, or gmres";
+    return "take ic or fsai, which are positive definite wherever A is, or gmres";
   case IndefiniteMatrix:
   case IndefiniteBoth:
     return "if A is negative definite, as with a negative diagonal, solve (-A) x = -b, else take "
