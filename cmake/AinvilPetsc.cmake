@@ -26,21 +26,19 @@ function(ainvil_petsc_check out)
 double; Ainvil takes one of 32-bit indices and real double precision" PARENT_SCOPE)
     return()
   endif()
-  if(NOT AINVIL_ENABLE_TPETRA)
-    set(source ${PROJECT_BINARY_DIR}/CMakeFiles/ainvil_petsc_check.cpp)
-    file(WRITE ${source} "namespace Kokkos { void finalize(); }\nvoid use() { Kokkos::finalize(); }\n")
-    set(type)
-    if(TARGET Kokkos::kokkoscore)
-      get_target_property(type Kokkos::kokkoscore TYPE)
-    endif()
-    unset(AINVIL_PETSC_LINKS CACHE) # of another Kokkos
-    try_compile(AINVIL_PETSC_LINKS ${PROJECT_BINARY_DIR}/CMakeFiles/ainvil_petsc_check SOURCES ${source}
-                COMPILE_DEFINITIONS -fPIC LINK_OPTIONS -shared LINK_LIBRARIES Ainvil::KokkosKernels)
-    if(NOT type STREQUAL STATIC_LIBRARY OR NOT AINVIL_PETSC_LINKS)
-      set(${out} "the plug-in needs a Kokkos of static libraries, compiled with \
+  set(type)
+  if(TARGET Kokkos::kokkoscore)
+    get_target_property(type Kokkos::kokkoscore TYPE)
+  endif()
+  set(source ${PROJECT_BINARY_DIR}/CMakeFiles/ainvil_petsc_check.cpp)
+  file(WRITE ${source} "namespace Kokkos { void finalize(); }\nvoid use() { Kokkos::finalize(); }\n")
+  unset(AINVIL_PETSC_LINKS CACHE) # of another Kokkos
+  try_compile(AINVIL_PETSC_LINKS ${PROJECT_BINARY_DIR}/CMakeFiles/ainvil_petsc_check SOURCES ${source}
+              COMPILE_DEFINITIONS -fPIC LINK_OPTIONS -shared LINK_LIBRARIES Ainvil::KokkosKernels)
+  if(NOT AINVIL_PETSC_LINKS OR NOT (AINVIL_ENABLE_TPETRA OR type STREQUAL STATIC_LIBRARY))
+    set(${out} "the plug-in needs a Kokkos of static libraries, compiled with \
 CMAKE_POSITION_INDEPENDENT_CODE=ON (scripts/setup.sh builds one), or that of Trilinos" PARENT_SCOPE)
-      return()
-    endif()
+    return()
   endif()
   set(${out} "" PARENT_SCOPE)
 endfunction()

@@ -35,7 +35,7 @@ enum class Ending {
 
 /// How some work ended, and why.
 struct Outcome {
-  Ending ending = Ending::Fine;
+  Ending ending = Ending::Fine;  ///< how
   PetscErrorCode code = success; ///< for PETSc
   std::string reason;            ///< of Unusable and Refused, a sentence
 };
