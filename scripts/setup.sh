@@ -2,8 +2,8 @@
 # Installs what Ainvil needs on Debian 12: packages, and a Kokkos with OpenMP in .cache/.
 #
 #   scripts/setup.sh build   what scripts/quickstart.sh needs (the default)
-#   scripts/setup.sh test    what scripts/test.sh needs: the same, Trilinos and clang-format
-#   scripts/setup.sh peers   what ainvil-peers and the figures need: the same as test, PETSc, Matplotlib
+#   scripts/setup.sh test    what scripts/test.sh needs: the same, Trilinos, PETSc and clang-format
+#   scripts/setup.sh peers   what ainvil-peers and the figures need: the same as test, Matplotlib
 #   scripts/setup.sh fuzz    what scripts/fuzz.sh needs: Clang and Debian's Kokkos, no other
 #   scripts/setup.sh tsan    what scripts/tsan.sh needs: Clang and a Kokkos with ThreadSanitizer
 #
@@ -39,13 +39,14 @@ test_packages=(
   "trilinos-all-dev  Tpetra, Belos, Ifpack2; about 400 MB"
   "libptscotch-dev   Ifpack2"
   "openmpi-bin       runs the tests with several processes"
+  "petsc-dev         the plug-in, and a library to compare with, in ainvil-peers; about 120 MB"
+  "python3-petsc4py  loads the plug-in into Python; about 45 MB"
   "libhypre-dev      a library to compare with, in ainvil-peers; about 20 MB"
   "python3           runs the tests of the command line"
   "python3-jsonschema  checks what the programs write"
   "clang-format      style check"
 )
 peers_packages=(
-  "petsc-dev           a library to compare with, in ainvil-peers; about 140 MB"
   "python3-matplotlib  figures; about 300 MB"
 )
 # What a program needs that is linked with Debian's Kokkos Kernels.
