@@ -57,6 +57,16 @@ TEST_F(BlockJacobi, ColumnsEqualALoopAndMayHaveGapsOrBeTheSame) {
   EXPECT_EQ(wholeVector(*x.getVector(2)), wholeVector(*y.getVector(2)));
 }
 
+/// A polynomial in A reads X again after it has written to Y, which may be X.
+TEST_F(BlockJacobi, ResultsMayOverwriteWhatIsReadAgain) {
+  const auto m = made("chebyshev:degree=3", crs_);
+  TpetraVector x(m->getDomainMap()), y(m->getRangeMap());
+  x.randomize();
+  m->apply(x, y);
+  m->apply(x, x);
+  EXPECT_EQ(wholeVector(x), wholeVector(y));
+}
+
 TEST_F(BlockJacobi, TransposeIdentity) {
   const auto m = made("ilu:level=1,solve=isai", crs_);
   EXPECT_TRUE(m->hasTransposeApply());
@@ -230,6 +240,20 @@ TEST_F(BlockJacobi, AnotherMatrixOnTheSameGraphHasToBeComputed) {
   EXPECT_EQ(m->getNumInitialize(), 1);
   const auto x = randomVector(114, 1);
   expectNear(applied(*m, x), applied(*made<TpetraCrs>("ilu", other), x), 1e-15);
+}
+
+/// What has not been initialized is not by another matrix on the same graph.
+TEST_F(BlockJacobi, AnotherMatrixBeforeTheFirstHasBeenInitialized) {
+  const auto m = tpetra::create<TpetraRow>("ilu", crs_);
+  const auto other = rcp(new TpetraCrs(crs_->getCrsGraph()));
+  Kokkos::deep_copy(other->getLocalMatrixDevice().values, crs_->getLocalMatrixDevice().values);
+  other->fillComplete();
+  dynamic_cast<Ifpack2::Details::CanChangeMatrix<TpetraRow>&>(*m).setMatrix(other);
+  EXPECT_FALSE(m->isInitialized());
+  m->compute();
+  EXPECT_EQ(m->getNumInitialize(), 1);
+  const auto x = randomVector(114, 1);
+  EXPECT_EQ(applied(*m, x), applied(*made("ilu", crs_), x));
 }
 
 /// Maps that were right for the matrix before are not for the next.
