@@ -71,19 +71,26 @@ private:
 /// The assignment problem: pairs with the least sum of the costs
 ///   c_ij = max over k of log w_ik - log w_ij >= 0,
 /// one in each row and column. With it come dual variables u, v: c_ij >= u_i + v_j, and equality
-/// for the pairs. Rows are paired one by one along shortest augmenting paths, whose lengths are
-/// those of the reduced costs c_ij - u_i - v_j >= 0.
+/// for the pairs. Rows without a pair get one along shortest paths, in the reduced costs c_ij - u_i
+/// - v_j >= 0, to columns without one: each row on such a path takes the column that follows it.
 class Assignment {
 public:
   Assignment(const HostGraph& graph, std::vector<double>& costs)
       : n_(graph.num_rows), graph_(graph), c_(costs), u_(n_, 0), v_(n_, infinity),
         row_of_(n_, none), column_of_(n_, none), distance_(n_, infinity), from_(n_, none),
-        state_(n_, State::New) {
+        is_done_(n_, 0), root_(n_, none), has_path_(n_, 0) {
     chooseDuals();
     pairTightEntries();
+    // A tree for each row is small in most matrices. Where trees are not, many are grown at once.
+    const Offset few_passes = 20 * graph.numEntries();
+    std::vector<Ordinal> left;
     for (Ordinal row = 0; row < n_; ++row)
-      if (column_of_[row] == none)
-        augment(row);
+      if (column_of_[row] == none && (work_ > few_passes || !augment({row})))
+        left.push_back(row);
+    while (!left.empty() && augment(left))
+      left.erase(std::remove_if(left.begin(), left.end(),
+                                [&](Ordinal row) { return column_of_[row] != none; }),
+                 left.end());
     // Sums of path lengths have rounded: the pairs are to be tight.
     for (Ordinal row = 0; row < n_; ++row)
       forRow(row, [&](Ordinal j, double cost) {
@@ -98,10 +105,8 @@ public:
   const std::vector<Ordinal>& columnOf() const { return column_of_; }
 
 private:
-  /// Of a column in a search: not reached or reached, path known, and never to be looked at again
-  /// because no path from it ends in a column without a pair.
-  enum class State : char { New, Done, Dead };
   using Reached = std::pair<double, Ordinal>; ///< length of a path, column where it ends
+  using Queue = std::priority_queue<Reached, std::vector<Reached>, std::greater<Reached>>;
 
   template <class Visit>
   void forRow(Ordinal row, const Visit& visit) const {
@@ -172,58 +177,81 @@ private:
     }
   }
 
-  /// Pairs the root by the shortest path from it to a column without a pair, if there is one: each
-  /// row on the path takes the column that follows it.
-  void augment(Ordinal root) {
-    std::priority_queue<Reached, std::vector<Reached>, std::greater<Reached>> queue;
-    std::vector<Ordinal> done, touched;
-    double shortest = infinity, length = 0;
-    Ordinal end = none;
-    for (Ordinal row = root; row != none;) {
-      forRow(row, [&](Ordinal j, double cost) {
-        const double path = length + reduced(row, j, cost);
-        if (state_[j] != State::New || !(path < shortest) || !(path < distance_[j]))
-          return;
-        if (distance_[j] == infinity)
-          touched.push_back(j);
-        distance_[j] = path;
-        from_[j] = row;
-        if (row_of_[j] == none) {
-          shortest = path;
-          end = j;
-        } else {
-          queue.emplace(path, j);
-        }
-      });
-      row = none;
-      while (row == none && !queue.empty() && queue.top().first < shortest) {
-        const auto [path, j] = queue.top();
-        queue.pop();
-        if (state_[j] != State::New) // reached by a shorter path before
-          continue;
-        state_[j] = State::Done;
-        done.push_back(j);
-        length = path;
-        row = row_of_[j];
+  /// The entries of a row that is reached by a path of that length. No path beyond `limit` counts.
+  void reach(Ordinal row, double length, bool ends_soon, double& limit) {
+    work_ += graph_.row_map(row + 1) - graph_.row_map(row);
+    forRow(row, [&](Ordinal j, double cost) {
+      const double path = length + reduced(row, j, cost);
+      if (is_done_[j] || !(path < distance_[j]) || !(path < limit))
+        return;
+      if (distance_[j] == infinity)
+        touched_.push_back(j);
+      distance_[j] = path;
+      from_[j] = row;
+      if (ends_soon && row_of_[j] == none)
+        limit = std::nextafter(path, infinity);
+      queue_.emplace(path, j);
+    });
+  }
+
+  /// Grows a tree of shortest paths from each of the rows, all at the same time by length, until a
+  /// quarter of them has reached a column without a pair. Returns the first of these columns of
+  /// each tree, and in `longest` the length of the longest path.
+  std::vector<Ordinal> growTrees(const std::vector<Ordinal>& free_rows, double& longest) {
+    const size_t wanted = (free_rows.size() + 3) / 4;
+    double limit = infinity;
+    std::vector<Ordinal> ends;
+    queue_ = {};
+    for (const Ordinal row : free_rows) {
+      root_[row] = row;
+      has_path_[row] = 0;
+      reach(row, 0, wanted == 1, limit);
+    }
+    while (ends.size() < wanted && !queue_.empty()) {
+      const auto [path, j] = queue_.top();
+      queue_.pop();
+      if (is_done_[j]) // reached by a shorter path before
+        continue;
+      is_done_[j] = 1;
+      longest = path;
+      const Ordinal root = root_[from_[j]], row = row_of_[j];
+      if (row != none) {
+        root_[row] = root;
+        reach(row, path, wanted == 1, limit);
+      } else if (!has_path_[root]) {
+        has_path_[root] = 1;
+        ends.push_back(j);
       }
     }
-    for (const Ordinal j : done)
-      state_[j] = end == none ? State::Dead : State::New;
-    if (end != none) {
-      for (const Ordinal j : done) {
-        u_[row_of_[j]] += shortest - distance_[j];
-        v_[j] -= shortest - distance_[j];
+    return ends;
+  }
+
+  /// Pairs about a quarter of the rows. Trees have no column in common, and with duals moved by
+  /// what the longest path leaves, all of their paths are of entries of reduced cost 0. False if no
+  /// tree reaches a column without a pair: then none ever will.
+  bool augment(const std::vector<Ordinal>& free_rows) {
+    double longest = 0;
+    const std::vector<Ordinal> ends = growTrees(free_rows, longest);
+    if (!ends.empty())
+      for (const Ordinal row : free_rows)
+        u_[row] += longest;
+    for (const Ordinal j : touched_) {
+      if (is_done_[j] && !ends.empty()) {
+        if (row_of_[j] != none)
+          u_[row_of_[j]] += longest - distance_[j];
+        v_[j] -= longest - distance_[j];
       }
-      u_[root] += shortest;
-      for (Ordinal j = end, row = none; row != root;) {
-        row = from_[j];
-        const Ordinal before = column_of_[row];
+      is_done_[j] = 0;
+      distance_[j] = infinity;
+    }
+    touched_.clear();
+    for (Ordinal j : ends)
+      while (j != none) {
+        const Ordinal row = from_[j], before = column_of_[row];
         pair(row, j);
         j = before;
       }
-    }
-    for (const Ordinal j : touched)
-      distance_[j] = infinity;
+    return !ends.empty();
   }
 
   Ordinal n_;
@@ -231,10 +259,16 @@ private:
   const std::vector<double>& c_; ///< of each entry; infinity: it is not there
   std::vector<double> u_, v_;    ///< dual variables of rows and columns
   std::vector<Ordinal> row_of_, column_of_;
-  // Of searches: length of the shortest path known to each column, and the row before its end.
+  // Of trees, by columns: length of the shortest path known, the row before its end, whether it is
+  // the shortest of all; by rows: where the tree begins, and whether it has reached a free column.
   std::vector<double> distance_;
   std::vector<Ordinal> from_;
-  std::vector<State> state_;
+  std::vector<char> is_done_;
+  std::vector<Ordinal> root_;
+  std::vector<char> has_path_;
+  std::vector<Ordinal> touched_; ///< columns with a path
+  Queue queue_;
+  Offset work_ = 0; ///< entries looked at by trees
 };
 
 /// Rows without a pair stay where they are if that column has none either; the others go in order

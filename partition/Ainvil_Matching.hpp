@@ -36,13 +36,13 @@ struct Matching {
 /// regular. The pairs are then as many as there can be, the other rows stay in their places as far
 /// as these are free, and num_matched tells.
 ///
-/// Serial and the same everywhere. Cost: passes over the entries, then for each row that the first
-/// of these leave without a pair a search over part of the matrix: O(n (entries + n log n)) at
-/// worst, in practice a few passes; for blocks their factorisations. Memory: 8 bytes an entry and
-/// about 60 a row. Source: Duff and Koster, On algorithms for permuting large entries to the
-/// diagonal of a sparse matrix, SIAM J. Matrix Anal. Appl. 22 (2001), option 5 of the code MC64.
-/// \throws InvalidArgument if A is not square, not valid, see validate(), or holds a value that is
-/// not finite; OutOfMemory.
+/// Serial and the same everywhere. Cost: passes over the entries, then searches over parts of the
+/// matrix for the rows that the first of these leave without a pair: O(n (entries + n log n)) at
+/// worst, in practice a few passes; for blocks their factorisations. Memory: 8 bytes an entry, and
+/// about 60 a row and 16 an entry while searching. Source: Duff and Koster, On algorithms for
+/// permuting large entries to the diagonal of a sparse matrix, SIAM J. Matrix Anal. Appl. 22
+/// (2001), option 5 of the code MC64. \throws InvalidArgument if A is not square, not valid, see
+/// validate(), or holds a value that is not finite; OutOfMemory.
 template <class Scalar>
 Matching maximumProductMatching(const BsrMatrix<Scalar, HostDevice>& a);
 

@@ -252,6 +252,55 @@ TEST(Matching, OfThinAndThickRowsEndsSoon) {
   expectScaled(a, maximumProductMatching(a));
 }
 
+/// Pairs rows and columns one by one along any path (Kuhn), for their number only.
+class LargestMatching {
+public:
+  explicit LargestMatching(const Rows& rows)
+      : rows_(rows), row_of_(rows.size(), -1), seen_(rows.size(), -1) {
+    for (size_t i = 0; i < rows.size(); ++i)
+      size += canPair(static_cast<Ordinal>(i), static_cast<Ordinal>(i));
+  }
+  Ordinal size = 0;
+
+private:
+  bool canPair(Ordinal row, Ordinal search) {
+    for (const Ordinal j : rows_[row])
+      if (seen_[j] != search) {
+        seen_[j] = search;
+        if (row_of_[j] < 0 || canPair(row_of_[j], search)) {
+          row_of_[j] = row;
+          return true;
+        }
+      }
+    return false;
+  }
+  const Rows& rows_;
+  std::vector<Ordinal> row_of_, seen_;
+};
+
+/// Random patterns, where trees of shortest paths are large and are grown together.
+TEST(Matching, OfRandomPatternsIsComplete) {
+  const Ordinal n = 4000;
+  for (const bool regular : {true, false}) {
+    RandomOptions options;
+    options.diagonal = false;
+    options.seed = 31;
+    Rows rows = randomRows(n, n, std::vector<Ordinal>{1, 3, 5, 2}, options);
+    for (Ordinal i = 0; regular && i < n; ++i) { // a permutation of small entries
+      const Ordinal j = static_cast<Ordinal>((Offset(i) * 1237 + 5) % n);
+      if (std::find(rows[i].begin(), rows[i].end(), j) == rows[i].end())
+        rows[i].push_back(j);
+    }
+    const Matrix a = randomMatrix(rows, n, 1, options);
+    const Matching matching = maximumProductMatching(a);
+    expectPermutation(matching);
+    EXPECT_EQ(matching.num_matched, LargestMatching(rows).size);
+    EXPECT_EQ(matching.num_matched == n, regular);
+    if (regular)
+      expectScaled(a, matching);
+  }
+}
+
 TEST(Matching, OfPublicMatricesWithZeroDiagonals) {
   for (const char* name : {"west0479", "bp_1200", "lns_131", "rajat19", "adder_dcop_05"}) {
     const std::string path = matrixPath(std::string(name) + ".mtx.gz");
