@@ -73,11 +73,12 @@ Ordinal cavityNewtonSize(const CommandLine& command) {
   if (error != std::errc() || next != end || n < 3 || n > 26000)
     throw InvalidArgument(
         message("problem '", command.problem, "': the size must be an integer from 3 to 26000"));
-  if (command.rhs != RhsKind::Default || command.scale != "none" || command.reorder != "none" ||
+  if (command.rhs != RhsKind::Default || command.isScaled() || command.reorder != "none" ||
       command.block_size > 0 || !command.solution.empty())
-    throw InvalidArgument(message("problem '", command.problem,
-                                  "': --rhs, --scale, --reorder, --block-size and --solution have "
-                                  "no effect with Newton's method, leave them out"));
+    throw InvalidArgument(
+        message("problem '", command.problem,
+                "': --rhs, --scale, --match, --reorder, --block-size and --solution have "
+                "no effect with Newton's method, leave them out"));
   return n;
 }
 

@@ -55,6 +55,24 @@ std::vector<std::string> defaultPreconds(const std::string& solver) {
           "ilu:solve=jacobi,sweeps=3"};
 }
 
+/// For matrices that those leave unsolved: large diagonals by exchanged rows, pivots that are
+/// shifted, and more fill in an order that bounds it. Cheaper ones first.
+std::vector<std::string> otherPreconds(const std::string& solver, bool single_precision) {
+  if (solver == "cg")
+    return {};
+  // The matching of a matrix whose diagonal is zero in places may be worse than its own order: the
+  // last one goes without. It takes pivots for singular below 2e-5 of their row.
+  return {"ilu:match=product",
+          "ilu:match=product,solve=isai,power=2,relax=auto",
+          "ilu:match=product,reorder=nd,level=1,breakdown=shift",
+          "ilu:match=product,reorder=nd,level=4,breakdown=shift",
+          "ilu:match=product,reorder=nd,level=4,breakdown=shift,solve=isai,power=2,relax=auto",
+          std::string("ilu:reorder=nd,level=4,breakdown=shift,pivot-tol=") +
+              (single_precision ? "200" : "1e11")};
+}
+
+constexpr const char* nearly_complete = "ilu:match=product,reorder=nd,level=10,breakdown=shift";
+
 std::vector<std::string> defaultMpiPreconds(const std::string& solver) {
   if (solver == "cg")
     return {"jacobi", "ic", "local-fsai", "fsai"};
@@ -148,13 +166,20 @@ std::string footer(Program program) {
     text += solver == "cg" || program == Program::Peers ? ":\n" : ", fgmres or bicgstab:\n";
     for (const std::string& precond : defaultsOf(program, solver))
       text += "  " + precond + "\n";
+    if (program == Program::Solve && solver != "cg") {
+      text += "and where the diagonal has zeros, or none of these converges:\n";
+      for (const std::string& precond : otherPreconds(solver, false))
+        text += "  " + precond + "\n";
+      text += message("  ", nearly_complete, " (up to ", CommandLine::small_rows, " rows)\n");
+    }
   }
   text += "\nColumns of the table, times in seconds of wall clock:\n"
           "  setup     initialize and compute of the preconditioner\n"
           "  apply30   30 applications of it, timed together after one more that is not\n"
           "  residual  ||b - A x|| / ||b|| of the system as given, recomputed in double on the "
           "host: a run\n"
-          "            has converged if it is within --tol; with --scale that of S A S beside it\n"
+          "            has converged if it is within --tol; with --scale or --match that of the "
+          "scaled system beside it\n"
           "  total     setup + solve\n"
           "  MiB       most memory held during the run, system and solver included\n";
   if (mpi)
@@ -245,11 +270,16 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program 
           ->type_name("B");
   addChoice(app, "--scale", command.scale,
             "solve with S A S, S = diag(d_i^-1/2), d_i = |a_ii| or the norm of\n"
-            "column i; the solution is scaled back; default none",
-            {"none", "diagonal", "norm"});
+            "column i, or with R A C whose rows and columns have largest\n"
+            "entries of 1; the solution is scaled back; default none",
+            {"none", "diagonal", "norm", "ruiz"});
+  addChoice(app, "--match", command.match,
+            "exchange block rows for the largest product on the diagonal, and\n"
+            "scale with what belongs to it; default none",
+            {"none", "product"});
   addChoice(app, "--residual", residual,
-            "with --scale: of which system the residual is to meet the tolerance,\n"
-            "A x = b as given or S A S; default original",
+            "with --scale or --match: of which system the residual is to meet\n"
+            "the tolerance, A x = b as given or S A S; default original",
             {"original", "scaled"});
   addChoice(app, "--reorder", command.reorder,
             "order of the block rows and columns: reverse Cuthill-McKee or\n"
@@ -343,8 +373,10 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program 
   if (command.single_precision && basis == "double")
     throw InvalidArgument("--basis double is more than --precision float");
   command.decides_scaled = residual == "scaled";
-  if (command.decides_scaled && command.scale == "none")
-    throw InvalidArgument("--residual scaled needs --scale");
+  if (command.decides_scaled && !command.isScaled())
+    throw InvalidArgument("--residual scaled needs --scale or --match");
+  if (command.match != "none" && command.scale != "none")
+    throw InvalidArgument("--match brings scalings of its own: leave --scale out");
   command.by_metis = partition == "metis";
   command.in_blocks = format == "blocks";
   if (krylov == "ainvil" && !command.belos.empty())
@@ -353,8 +385,13 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program 
   check(command, block_size->count() > 0);
   if (!mpi)
     checkFiles(command);
-  if (command.preconds.empty())
+  if (command.preconds.empty()) {
     command.preconds = defaultsOf(program, command.solver);
+    if (program == Program::Solve)
+      command.other_preconds = otherPreconds(command.solver, command.single_precision);
+    if (!command.other_preconds.empty())
+      command.small_precond = nearly_complete;
+  }
   return command;
 }
 

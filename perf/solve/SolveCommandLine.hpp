@@ -28,6 +28,7 @@ struct CommandLine {
   std::uint64_t rhs_seed = 1; ///< for RhsKind::Random
   int block_size = 0;         ///< 0: that of the problem
   std::string scale = "none";
+  std::string match = "none";
   bool decides_scaled = false; ///< the residual of the scaled system, not of the one given
   std::string reorder = "none";
 
@@ -38,6 +39,13 @@ struct CommandLine {
   double tolerance = 1e-8;
   int max_iterations = 5000;
   std::vector<std::string> preconds; ///< never empty
+  /// Where these are the set that the program chose: what it takes in their place where the
+  /// diagonal has zeros, or after them if none converges. May be empty.
+  std::vector<std::string> other_preconds;
+  /// Comes behind these where the matrix has at most so many rows: factors that are nearly
+  /// complete.
+  std::string small_precond;
+  static constexpr int small_rows = 50000;
   int repeat = 1;
   bool on_host = false;
   bool single_precision = false;
@@ -57,6 +65,8 @@ struct CommandLine {
 
   bool cpu_clock = false; ///< ainvil-peers: processor time, not wall clock
 
+  /// The solver sees another system than the one given, not just in another order.
+  bool isScaled() const { return scale != "none" || match != "none"; }
   bool hasRestart() const { return solver == "gmres" || solver == "fgmres"; }
   const std::string& problemName() const { return matrix.empty() ? problem : matrix; }
 };

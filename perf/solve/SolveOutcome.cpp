@@ -16,9 +16,9 @@ namespace {
 const char* remedy(const CommandLine& command) {
   if (command.single_precision)
     return "; float resolves no more of this system: take --precision double";
-  if (command.scale != "none" && command.decides_scaled)
+  if (command.isScaled() && command.decides_scaled)
     return "; rounding keeps it there: take a larger --tol";
-  if (command.scale != "none")
+  if (command.isScaled())
     return "; rounding keeps it there: take a larger --tol, another --scale, or --residual scaled "
            "if that of the scaled system is what counts";
   return "; rounding keeps it there: take a larger --tol or --scale diagonal";
@@ -39,7 +39,7 @@ SolverOptions solverOptions(const CommandLine& command) {
 void judge(const CommandLine& command, const LinearSystem& system, RunRecord& record) {
   record.rel_residual = relativeResidual(system.original_matrix, system.original_rhs,
                                          originalSolution(system, record.solution));
-  record.scaled_rel_residual = command.scale == "none"
+  record.scaled_rel_residual = !command.isScaled()
                                    ? not_measured
                                    : relativeResidual(system.matrix, system.rhs, record.solution);
   const double residual = record.decisiveResidual(command);

@@ -50,7 +50,8 @@ struct Column {
 };
 
 /// The order in the table.
-std::vector<Column> allColumns(bool is_scaled) {
+/// `of_scaled` is the title of the residual of the scaled system, empty: there is none.
+std::vector<Column> allColumns(const char* of_scaled) {
   std::vector<Column> columns = {
       {"setup s", 7, 3, [](const RunRecord& r) { return seconds(r.setup_seconds); }},
       {"apply30 s", 9, 1, [](const RunRecord& r) { return seconds(r.apply30_seconds); }},
@@ -63,8 +64,8 @@ std::vector<Column> allColumns(bool is_scaled) {
       {"solve s", 7, 4, [](const RunRecord& r) { return seconds(r.solve_seconds); }},
       {"total s", 7, 5, [](const RunRecord& r) { return seconds(r.totalSeconds()); }},
       {"MiB", 7, 0, [](const RunRecord& r) { return mebibytes(r.peak_bytes); }}};
-  if (is_scaled)
-    columns.insert(columns.begin() + 5, {"of S A S", 8, 2, [](const RunRecord& r) {
+  if (*of_scaled != '\0')
+    columns.insert(columns.begin() + 5, {of_scaled, 8, 2, [](const RunRecord& r) {
                                            return residual(r.scaled_rel_residual);
                                          }});
   return columns;
@@ -123,7 +124,10 @@ struct Table::Layout {
   size_t precond_width = 7;
   std::vector<Column> columns;
 
-  Layout(const CommandLine& command, size_t width) : columns(allColumns(command.scale != "none")) {
+  Layout(const CommandLine& command, size_t width)
+      : columns(allColumns(!command.isScaled()                                  ? ""
+                           : command.match != "none" || command.scale == "ruiz" ? "of R A C"
+                                                                                : "of S A S")) {
     for (const std::string& precond : command.preconds)
       precond_width = std::max(precond_width, precond.size());
     // Longer names get a line of their own before columns are left out.
@@ -174,6 +178,10 @@ void Table::printHeader(const LinearSystem& system, const Environment& environme
     out_ << " in " << a.numEntries() << " blocks of size " << a.block_size;
   if (command_.scale != "none")
     out_ << ", scaled (" << command_.scale << ")";
+  if (command_.match != "none")
+    out_ << ", rows exchanged and scaled (" << command_.match << ")";
+  if (system.num_weak_diagonals > 0)
+    out_ << "\ndiagonal  zero to rounding in " << system.num_weak_diagonals << " rows";
   if (command_.reorder != "none")
     out_ << "\nreorder   " << command_.reorder << ", " << seconds(system.reorder_seconds) << " s";
   out_ << "\nmachine   " << machineText(environment) << "\nsolver    " << solverText(command_)
@@ -184,6 +192,12 @@ void Table::printHeader(const LinearSystem& system, const Environment& environme
   if (command_.cpu_clock)
     out_ << ", times of the processor";
   out_ << "\n\n";
+  printTitles();
+}
+
+void Table::printTitles() {
+  if (command_.quiet)
+    return;
   out_ << layout_->line("precond", [](const Column& column) { return column.title; }) << std::flush;
 }
 
@@ -230,6 +244,7 @@ std::string toJson(const RunRecord& record, const CommandLine& command, const Li
   run["nnz"] = system.matrix.numScalars();
   run["block_size"] = system.matrix.block_size;
   run["scale"] = command.scale;
+  run["match"] = command.match;
   run["reorder"] = command.reorder;
   run["reorder_seconds"] = system.reorder_seconds;
   run["library"] = record.library;

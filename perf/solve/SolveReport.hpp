@@ -22,6 +22,8 @@ public:
   ~Table();
 
   void printHeader(const LinearSystem& system, const Environment& environment);
+  /// The titles of the columns, with which the header ends.
+  void printTitles();
   void printRow(const RunRecord& record);
   /// What the rows have no room for, and which run was the fastest.
   void printFooter(const std::vector<RunRecord>& records);

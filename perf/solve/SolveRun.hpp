@@ -44,8 +44,11 @@ public:
       repeat(precond, record);
     } catch (const std::exception& error) {
       recordFailure(error, record);
-      if (record.status == toString(SolveStatus::Breakdown) && system_.order.numRows() > 0)
-        record.message += " (block rows in the order of --reorder " + command_.reorder + ")";
+      const std::string order =
+          (system_.matching.numRows() > 0 ? " --match " + command_.match : "") +
+          (system_.order.numRows() > 0 ? " --reorder " + command_.reorder : "");
+      if (record.status == toString(SolveStatus::Breakdown) && !order.empty())
+        record.message += " (block rows in the order of" + order + ")";
     }
     record.peak_bytes = memory_.peak();
     return record;

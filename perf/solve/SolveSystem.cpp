@@ -2,9 +2,10 @@
 #include "solve/SolveSystem.hpp"
 
 #include "Ainvil_Convert.hpp"
+#include "Ainvil_Matching.hpp"
 #include "Ainvil_Ordering.hpp"
-#include "Ainvil_Scaling.hpp"
 #include "backend/Ainvil_Counted.hpp"
+#include "dense/Ainvil_BlockArrays.hpp"
 #include "gallery/Ainvil_Gallery.hpp"
 #include "io/Ainvil_MatrixMarket.hpp"
 #include "io/Ainvil_VectorFiles.hpp"
@@ -56,6 +57,30 @@ void checkRows(const CommandLine& command, const Matrix& a) {
   });
   if (empty < a.numPointRows())
     refuse("is singular: ", counted("row", empty), " has no nonzero entry");
+}
+
+/// Rows that have nothing in their diagonal block, the diagonal entry where blocks are of size 1,
+/// that is not rounding beside their largest entry.
+Offset countWeakDiagonals(const Matrix& a) {
+  constexpr double rounding = 10 * std::numeric_limits<double>::epsilon(); // as for pivots
+  const int bs = a.block_size;
+  Offset count = 0;
+  Kokkos::parallel_reduce(
+      "Ainvil::solve[diagonal]", Range(0, a.numPointRows()),
+      [&](const Offset point_row, Offset& sum) {
+        const Offset row = point_row / bs, r = point_row % bs;
+        double largest = 0, within = 0;
+        for (Offset e = a.graph.row_map(row); e < a.graph.row_map(row + 1); ++e)
+          for (int c = 0; c < bs; ++c) {
+            const double size = std::fabs(a.values((e * bs + r) * bs + c));
+            largest = std::max(largest, size);
+            if (a.graph.entries(e) == row)
+              within = std::max(within, size);
+          }
+        sum += within <= rounding * largest ? 1 : 0;
+      },
+      count);
+  return count;
 }
 
 /// ||v|| = largest * root, without squares that over- or underflow.
@@ -144,22 +169,70 @@ HostVector makeRhs(const CommandLine& command, const Matrix& a, const HostVector
   return {};
 }
 
-/// A becomes S A S, b becomes S b, or S A S times ones where there is no b yet.
-void scaleSystem(ScalingRule rule, LinearSystem& system) {
+RowColumnScaling<double, HostDevice> scalingOf(const std::string& rule, const Matrix& a) {
+  if (rule == "ruiz")
+    return ruizScaling(Exec(), a);
+  const auto s =
+      scalingFactors(Exec(), a, rule == "norm" ? ScalingRule::ColumnNorm : ScalingRule::Diagonal);
+  return {s, s};
+}
+
+/// One factor a block row as one a point row.
+HostVector inPoints(const Kokkos::View<const double*, HostDevice>& factors, int block_size) {
+  const HostVector points = newVector(Offset(factors.extent(0)) * block_size);
+  for (size_t i = 0; i < points.extent(0); ++i)
+    points(i) = factors(i / block_size);
+  return points;
+}
+
+HostVector permutedVector(const Permutation<HostDevice>& perm, int block_size,
+                          const HostVector& x) {
+  const HostVector result = newVector(x.extent(0));
+  permute<double, HostDevice>(Exec(), Trans::No, perm, block_size, asColumn(x), asColumn(result));
+  return result;
+}
+
+/// A becomes R A C, b becomes R b, or R A C times ones where there is no b yet.
+void scaleSystem(const RowColumnScaling<double, HostDevice>& scaling, LinearSystem& system) {
   const Exec exec;
-  system.scaling = scalingFactors(exec, system.matrix, rule);
-  system.matrix = scaled(exec, system.scaling, system.matrix);
+  system.scaling = scaling;
+  system.matrix = scaled(exec, scaling, system.matrix);
   if (system.rhs.extent(0) == 0) {
     system.rhs = rowSums(system.matrix);
     system.original_rhs = newVector(system.rhs.extent(0));
     for (size_t i = 0; i < system.rhs.extent(0); ++i)
-      system.original_rhs(i) = system.rhs(i) / system.scaling(i);
+      system.original_rhs(i) = system.rhs(i) / scaling.rows(i);
   } else {
     system.rhs = newVector(system.original_rhs.extent(0));
     Kokkos::deep_copy(exec, system.rhs, system.original_rhs);
-    scale(exec, system.scaling, system.rhs);
+    scale(exec, scaling.rows, system.rhs);
   }
   compat::fence(exec, "Ainvil::solve[scale]");
+}
+
+/// A becomes Q R A C and b becomes Q R b with the rows and scalings of the matching.
+void matchRows(const CommandLine& command, LinearSystem& system) {
+  const Exec exec;
+  const Matching found = maximumProductMatching(system.matrix);
+  if (found.num_matched < found.numRows())
+    throw InvalidArgument(message(
+        "the matrix of '", command.problemName(),
+        "' is singular whatever its nonzero values: only ", found.num_matched, " of ",
+        found.numRows(),
+        " block rows can be matched with a block column of their own, the first that cannot is ",
+        counted("block row", found.first_unmatched)));
+  const int bs = system.matrix.block_size;
+  scaleSystem({inPoints(found.row_scaling, bs), inPoints(found.column_scaling, bs)}, system);
+  const Matrix a = system.matrix;
+  system.matching = makePermutation<HostDevice>(exec, found.row_of);
+  const auto same = identityPermutation<HostDevice>(exec, a.numRows());
+  const auto pattern = permuted(exec, system.matching, same, a.graph);
+  const Kokkos::View<double*, HostDevice> values =
+      allocate<double, HostDevice>(exec, "Ainvil::values", a.values.extent(0));
+  gatherBlocks<double, HostDevice>(exec, Trans::No, pattern.source, bs, a.values, values);
+  system.rhs = permutedVector(system.matching, bs, system.rhs);
+  compat::fence(exec, "Ainvil::solve[match]");
+  system.matrix = Matrix(pattern.graph, values, bs);
 }
 
 /// Scaling and reordering commute. Being last, the latter leaves the row numbers of all checks as
@@ -169,11 +242,8 @@ void reorder(Ordering method, LinearSystem& system) {
   Kokkos::Timer timer;
   system.order = ordering(method, system.matrix.graph);
   system.matrix = permuted(exec, system.order, system.matrix);
-  const HostVector rhs = newVector(system.rhs.extent(0));
-  permute<double, HostDevice>(exec, Trans::No, system.order, system.matrix.block_size,
-                              asColumn(system.rhs), asColumn(rhs));
+  system.rhs = permutedVector(system.order, system.matrix.block_size, system.rhs);
   compat::fence(exec, "Ainvil::solve[reorder]");
-  system.rhs = rhs;
   system.reorder_seconds = timer.seconds();
 }
 
@@ -208,8 +278,11 @@ LinearSystem makeSystem(const CommandLine& command) {
   system.rhs = makeRhs(command, system.matrix, own_rhs);
   system.original_matrix = system.matrix;
   system.original_rhs = system.rhs;
-  if (command.scale != "none")
-    scaleSystem(command.scale == "norm" ? ScalingRule::ColumnNorm : ScalingRule::Diagonal, system);
+  system.num_weak_diagonals = countWeakDiagonals(system.matrix);
+  if (command.match != "none")
+    matchRows(command, system);
+  else if (command.scale != "none")
+    scaleSystem(scalingOf(command.scale, system.matrix), system);
   else if (system.rhs.extent(0) == 0)
     system.original_rhs = system.rhs = rowSums(system.matrix);
   if (command.reorder != "none")
@@ -245,8 +318,8 @@ Vector<double, HostDevice> originalSolution(const LinearSystem& system,
                                 asColumn(x), asColumn(result));
   else
     Kokkos::deep_copy(exec, result, x);
-  if (system.scaling.extent(0) > 0)
-    scale(exec, system.scaling, result);
+  if (system.scaling.columns.extent(0) > 0)
+    scale(exec, system.scaling.columns, result);
   compat::fence(exec, "Ainvil::solve[original]");
   for (size_t i = 0; system.rhs_scale != 1 && i < result.extent(0); ++i)
     result(i) *= system.rhs_scale;

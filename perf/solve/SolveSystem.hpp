@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// \file
-/// The linear system that ainvil-solve solves: read or built, checked, regrouped, scaled and
-/// reordered.
+/// The linear system that ainvil-solve solves: read or built, checked, regrouped, matched, scaled
+/// and reordered.
 
 #include "solve/SolveCommandLine.hpp"
 
 #include "Ainvil_BsrMatrix.hpp"
 #include "Ainvil_Permutation.hpp"
+#include "Ainvil_Scaling.hpp"
 
 namespace ainvil {
 namespace perf {
 
 /// A x = b as the solvers see it, and as the user gave it: x is the solution of the former, and
-/// rhs_scale S P^T x that of the latter.
+/// rhs_scale C P^T x that of the latter.
 struct LinearSystem {
   BsrMatrix<double, HostDevice> matrix;
   Vector<double, HostDevice> rhs;
@@ -21,9 +22,12 @@ struct LinearSystem {
   /// either.
   BsrMatrix<double, HostDevice> original_matrix;
   Vector<double, HostDevice> original_rhs;
-  Vector<double, HostDevice> scaling; ///< S where the matrix is made from S A S, else empty
-  Permutation<HostDevice> order;      ///< P where the matrix is P (S A S) P^T, else without rows
-  double reorder_seconds = 0;         ///< to find P and to apply it
+  /// R and C where the matrix is made from R A C, both S for S A S, else empty.
+  RowColumnScaling<double, HostDevice> scaling;
+  Permutation<HostDevice> matching; ///< Q where it is Q R A C, else without rows
+  Permutation<HostDevice> order;    ///< P where the matrix is P (Q R A C) P^T, else without rows
+  double reorder_seconds = 0;       ///< to find P and to apply it
+  Offset num_weak_diagonals = 0;    ///< rows as given whose diagonal is zero to rounding
   /// What `rhs` was divided by, a power of 2, where squares of its entries over- or underflow.
   double rhs_scale = 1;
 };
@@ -40,7 +44,7 @@ LinearSystem makeSystem(const CommandLine& command);
 double relativeResidual(const BsrMatrix<double, HostDevice>& a, const Vector<double, HostDevice>& b,
                         const Vector<double, HostDevice>& x);
 
-/// rhs_scale S P^T x: the solution of the system before scaling and reordering.
+/// rhs_scale C P^T x: the solution of the system before scaling and reordering.
 Vector<double, HostDevice> originalSolution(const LinearSystem& system,
                                             const Vector<double, HostDevice>& x);
 

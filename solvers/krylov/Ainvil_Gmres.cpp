@@ -81,8 +81,10 @@ std::string Gmres<Scalar, Device>::singularAdvice(bool preconditioned) const {
   const double growth = arnoldi_.largestColumn();
   if (growth > suspicious)
     return message("the preconditioner and A together make vectors ", growth,
-                   " times as long, so the preconditioner is far from an inverse of A; reorder or "
-                   "scale A, or take another one (more fill, larger pivots)");
+                   " times as long, so the preconditioner is far from an inverse of A; exchange "
+                   "rows of A, reorder or scale it (match=product, reorder= and scale= of ilu), or "
+                   "take another one (more fill by level=, larger pivots by breakdown=shift and "
+                   "pivot-tol=)");
   return "A is singular or close to it, or the preconditioner is; where A is not, reorder or scale "
          "it, or take another preconditioner";
 }

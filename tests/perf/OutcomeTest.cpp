@@ -135,7 +135,7 @@ TEST_F(Judgement, OfAScaledSystemIsByTheOneThatDecides) {
   command_ = diagonal({4, 1});
   command_.scale = "diagonal";
   system_ = makeSystem(command_);
-  ASSERT_EQ(valuesOf(system_.scaling), (std::vector<double>{0.5, 1}));
+  ASSERT_EQ(valuesOf(system_.scaling.columns), (std::vector<double>{0.5, 1}));
   ASSERT_EQ(valuesOf(system_.original_rhs), (std::vector<double>{4, 1}));
   ASSERT_EQ(valuesOf(system_.rhs), (std::vector<double>{2, 1}));
   RunRecord record;

@@ -94,6 +94,13 @@ TEST(CommandLine, EveryOptionArrives) {
   EXPECT_EQ(options.basis, Storage::Float);
   EXPECT_TRUE(options.allow_varying);
 
+  EXPECT_TRUE(command.other_preconds.empty()); // of a choice of the user's own
+  EXPECT_EQ(parsed({"--match", "product"}).match, "product");
+  EXPECT_TRUE(parsed({"--match", "product"}).isScaled());
+  EXPECT_EQ(parsed({}).other_preconds.size(), 6u);
+  EXPECT_NE(parsed({}).small_precond, "");
+  EXPECT_TRUE(parsed({"--solver", "cg"}).other_preconds.empty());
+  EXPECT_EQ(parsed({"--solver", "cg"}).small_precond, "");
   command = parsed({"--precision", "float"});
   EXPECT_TRUE(command.single_precision && command.float_basis);
   command = parsed({"--partition", "metis", "--format", "blocks", "--belos", "X", "--newton-tol",

@@ -82,6 +82,7 @@ TEST(SolveReport, JsonHasEveryFigureOfARun) {
                          {"nnz", (16 + 4 * 12) * 9},
                          {"block_size", 3},
                          {"scale", "norm"},
+                         {"match", "none"},
                          {"reorder", "rcm"},
                          {"reorder_seconds", 0.25},
                          {"library", "Library 1.2"},

@@ -203,6 +203,68 @@ class CommandLineTest(solve_cli.SolveTest):
                     for found, wanted in zip(solution, expected):
                         self.assertAlmostEqual(found, wanted, places=9)
 
+    def rows_in_turn(self, n):
+        """The tridiagonal matrix with its rows moved on by three, and factors of 10^-6 to 10^6."""
+        entries = []
+        for k in range(n):
+            for j in (k - 1, k, k + 1):
+                if 0 <= j < n:
+                    value = (4 if j == k else -1) * 10.0 ** (k % 7 - 3 + j % 5 - 2)
+                    entries.append(f"{(k + 3) % n + 1} {j + 1} {value!r}")
+        return self.write("a.mtx", GENERAL + f"{n} {n} {len(entries)}\n" + "\n".join(entries) + "\n")
+
+    def test_exchanged_rows_are_undone(self):
+        matrix = self.rows_in_turn(60)
+        scaled = {}
+        for arguments in (["--match", "product"], ["--match", "product", "--reorder", "rcm"],
+                          ["--match", "product", "--reorder", "nd", "--block-size", "3"],
+                          ["--match", "product", "--residual", "scaled"]):
+            with self.subTest(arguments=arguments):
+                run = json.loads(self.succeed("--matrix", matrix, *arguments, "--tol", "1e-12", "--precond",
+                                              "ilu:level=9,breakdown=shift", "--solution", "x.mtx", "--json", "-",
+                                              "--quiet"))
+                self.assertEqual(run["match"], "product")
+                self.assertLess(run["rel_residual"], 1e-8)
+                scaled[tuple(arguments)] = run["scaled_rel_residual"]
+                lines = [line for line in self.read("x.mtx").splitlines() if not line.startswith("%")]
+                for line in lines[1:]:
+                    self.assertAlmostEqual(float(line), 1, places=3)
+        self.assertLess(max(scaled.values()), 1e-10)
+        lines = self.succeed("--matrix", matrix, "--match", "product", "--precond", "ilu").splitlines()
+        self.assertIn("rows exchanged and scaled (product)", lines[0])
+        self.assertEqual(lines[1], "diagonal  zero to rounding in 60 rows")
+        self.assertIn("of R A C", "".join(lines))
+
+    def test_rows_and_columns_are_scaled_to_ones(self):
+        n = 60
+        entries = [f"{i + 1} {j + 1} {(4 if i == j else -1) * 10.0 ** (i % 7 - 3 + j % 5 - 2)!r}"
+                   for i in range(n) for j in (i - 1, i, i + 1) if 0 <= j < n]
+        matrix = self.write("a.mtx", GENERAL + f"{n} {n} {len(entries)}\n" + "\n".join(entries) + "\n")
+        run = json.loads(self.succeed("--matrix", matrix, "--scale", "ruiz", "--precond", "jacobi", "--tol",
+                                      "1e-10", "--json", "-", "--quiet"))
+        self.assertEqual(run["scale"], "ruiz")
+        self.assertLess(run["rel_residual"], 1e-10)
+
+    def test_chooses_the_set_by_the_diagonal_and_takes_the_other_where_none_converges(self):
+        matrix = self.rows_in_turn(60)
+        runs = [json.loads(line) for line in
+                self.run_solve("--matrix", matrix, "--json", "-", "--quiet").stdout.splitlines()]
+        self.assertEqual(sum("match=product" in run["precond"] for run in runs), 6)
+        self.assertEqual(runs[0]["status"], "converged")
+        self.assertEqual(len(runs), 7)
+        # Where the diagonal is fine and nothing converges, both are run.
+        lines = self.succeed("--problem", "cavity:12", "--max-iters", "1", code=3).splitlines()
+        titles = [k for k, line in enumerate(lines) if line.startswith("precond ")]
+        self.assertEqual(len(titles), 2)
+        self.assertEqual(lines[titles[1] - 2], "None of these has converged, so here is the other set of --help.")
+        first = [line.split()[0] for line in lines[titles[0] + 1:lines.index("", titles[0])]]
+        second = [line.split()[0] for line in lines[titles[1] + 1:lines.index("", titles[1])]]
+        self.assertEqual(first, DEFAULT_PRECONDS)
+        self.assertEqual(second, [run["precond"] for run in runs])
+        # Not where the user has chosen.
+        self.assertNotIn("None of these", self.succeed("--problem", "cavity:12", "--max-iters", "1", "--precond",
+                                                       "ilu", code=3))
+
     def test_reordering_has_a_line_of_its_own(self):
         for order in ("rcm", "nd"):
             lines = self.succeed("--problem", "cavity:10", "--reorder", order, "--precond", "ilu",

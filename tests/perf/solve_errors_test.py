@@ -102,11 +102,13 @@ class ErrorsTest(solve_cli.SolveTest):
                               ("--max-iters", "99999999999"), ("--repeat", "0"),
                               ("--block-size", "0"), ("--solver", "minres"),
                               ("--scale", "rows"), ("--exec", "gpu"), ("--precision", "half"),
-                              ("--basis", "half"),
+                              ("--basis", "half"), ("--match", "yes"),
                               ("--reorder", "amd"), ("--rhs", "random:x"), ("--rhs", "random:-1"),
                               ("--rhs", "twos"), ("--rhs", "")):
             self.refuse_input([option], *good, option, value)
         self.refuse_input(["--tol"], *good, "--tol", "1", "--tol", "2")
+        self.refuse_input(["--match", "--scale"], *good, "--match", "product", "--scale", "norm")
+        self.refuse_input(["--residual", "--match"], *good, "--residual", "scaled")
         self.refuse_input(["--basis", "--precision"], *good, "--precision", "float", "--basis",
                           "double")
 
