@@ -211,7 +211,7 @@ struct FinishSumsKernel {
 template <int Count, class Device, class Body>
 void sumRows(const typename Device::execution_space& exec, const char* label, const SumTeams& shape,
              const PartialSums<Device>& sums, Offset num_rows, const Body& body,
-             const Reduction<Device>* reduction) {
+             const Reduction<Device>* reduction = nullptr) {
   const auto launch = [&](const auto& of_rows) {
     using Kernel = RowSumKernel<Count, Device, std::decay_t<decltype(of_rows)>>;
     if (num_rows > 0)
