@@ -42,6 +42,7 @@ class PeersTest(unittest.TestCase):
             self.assertLessEqual(run["rel_residual"], 1.01e-8, run)
             for key in ("setup_total_seconds", "solve_seconds", "apply30_seconds"):
                 self.assertGreater(run[key], 0, run)
+            self.assertLessEqual(run["setup_total_seconds"], run["first_setup_seconds"], run)
             library = run["precond"].split(":")[0]
             self.assertIn(LIBRARIES.get(library, "Ainvil"), run["library"])
             self.assertEqual((run["ranks"], run["threads"]),
