@@ -119,7 +119,7 @@ TEST(Factory, RefusesWithTheExpectedSentence) {
       {"ic:factorization=iluk",
        "unknown key 'factorization', known are level, solve, power, side, relax, relax-threshold, "
        "relax-limit, sweeps, damping, start, divergence-limit, storage, breakdown, shift, "
-       "pivot-tol"},
+       "pivot-tol, poly"},
       {"ic:solve=async", "ic is symmetric, but the strategy 'async' varies from one application to "
                          "the next: take solve=jacobi, solve=isai or solve=exact"},
       {"ic:solve=magic", "'solve' must be one of exact, isai, jacobi, but it is 'magic'"},

@@ -245,6 +245,10 @@ struct PublicCase {
   int most_iterations;
 };
 
+void PrintTo(const PublicCase& c, std::ostream* out) {
+  *out << c.matrix << " with " << c.specification;
+}
+
 class IluOnPublicMatrix : public ::testing::TestWithParam<PublicCase> {};
 
 TEST_P(IluOnPublicMatrix, Converges) {
