@@ -14,9 +14,10 @@ struct Matching {
   /// Block row of A that is paired with each block column: row k of P A is row row_of(k) of A. A
   /// permutation.
   Kokkos::View<const Ordinal*, HostDevice> row_of;
-  /// r and c, one positive number a block row and a block column, all 1 where num_matched is less
-  /// than the number of rows.
-  Kokkos::View<const double*, HostDevice> row_scaling, column_scaling;
+  /// r, one positive number a block row, all 1 where num_matched is less than the number of rows.
+  Kokkos::View<const double*, HostDevice> row_scaling;
+  /// c, likewise for block columns.
+  Kokkos::View<const double*, HostDevice> column_scaling;
   Ordinal num_matched = 0;      ///< pairs with a weight other than zero
   Ordinal first_unmatched = -1; ///< the first block row that has no such pair, -1: all have one
 

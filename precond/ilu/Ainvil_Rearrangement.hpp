@@ -24,7 +24,7 @@ enum class MatrixScaling {
 
 /// Which matrix Ilu factors in place of A.
 struct RearrangementParameters {
-  RowMatching match = RowMatching::None;
+  RowMatching match = RowMatching::None;     ///< whether rows are exchanged
   MatrixScaling scale = MatrixScaling::None; ///< without a matching, which brings its own
   Ordering order = Ordering::Natural;        ///< of rows and columns alike, after the matching
 

@@ -44,8 +44,9 @@ public:
   explicit BelosSolver(std::string method,
                        const Teuchos::RCP<Teuchos::ParameterList>& parameters = Teuchos::null);
 
-  Teuchos::RCP<base_type> clone() const override;
+  Teuchos::RCP<base_type> clone() const override;  ///< another one with the same parameters
   const problem_type& getProblem() const override; ///< \throws std::runtime_error without one
+  /// All that there are, with their defaults.
   Teuchos::RCP<const Teuchos::ParameterList> getValidParameters() const override;
   /// All parameters, those that were not given with their defaults.
   Teuchos::RCP<const Teuchos::ParameterList> getCurrentParameters() const override;
@@ -57,7 +58,9 @@ public:
   /// The recurrence met the tolerance, but rounding keeps the recomputed residual above.
   bool isLOADetected() const override { return result_.status == SolveStatus::Stagnated; }
 
+  /// What the next solve() solves.
   void setProblem(const Teuchos::RCP<problem_type>& problem) override { problem_ = problem; }
+  /// In place of those before. \throws std::exception for unknown ones
   void setParameters(const Teuchos::RCP<Teuchos::ParameterList>& parameters) override;
   /// Belos::Problem: the workspace and, with "Matrix Block Size", the graph of A are made anew at
   /// the next solve(), as for a matrix with other entries.
@@ -67,7 +70,7 @@ public:
 
   /// Of the column with the worst outcome in the last solve().
   const SolveResult& result() const { return result_; }
-  std::string description() const override;
+  std::string description() const override; ///< in one line
 
 private:
   using RowMatrix = Tpetra::RowMatrix<Scalar, LO, GO, Node>;

@@ -61,7 +61,9 @@ public:
   /// A, whose values are those of the last update() at the latest.
   const Teuchos::RCP<const row_matrix_type>& matrix() const { return matrix_; }
 
+  /// That of A.
   Teuchos::RCP<const map_type> getDomainMap() const override { return matrix_->getDomainMap(); }
+  /// That of A.
   Teuchos::RCP<const map_type> getRangeMap() const override { return matrix_->getRangeMap(); }
   bool hasTransposeApply() const override { return false; } ///< no solver needs it
 

@@ -49,6 +49,7 @@ class CommReduction final : public Reduction<Device> {
 public:
   using typename Reduction<Device>::execution_space;
 
+  /// `failure` is that of this rank and must outlive the object.
   CommReduction(const Teuchos::RCP<const Teuchos::Comm<int>>& comm, const Failure& failure)
       : comm_(comm), failure_(failure) {}
 

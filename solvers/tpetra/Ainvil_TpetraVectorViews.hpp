@@ -17,10 +17,11 @@ namespace tpetra {
 template <class Scalar, class LO, class GO, class Node>
 class VectorViews {
 public:
-  using MultiVector = Tpetra::MultiVector<Scalar, LO, GO, Node>;
-  using Map = Tpetra::Map<LO, GO, Node>;
+  using MultiVector = Tpetra::MultiVector<Scalar, LO, GO, Node>; ///< of one column
+  using Map = Tpetra::Map<LO, GO, Node>;                         ///< of its rows
 
   VectorViews() = default;
+  /// Of arrays of the map's local length.
   explicit VectorViews(const Teuchos::RCP<const Map>& map) : map_(map) {}
 
   /// The vector that views the array as it is now: what Tpetra may have on the host is out of date.
