@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// \file
-/// Internal to ExactTriangularSolver: down and up a symmetric factorisation by one thread of a host.
+/// Internal to ExactTriangularSolver: down and up a symmetric factorisation by one thread of a
+/// host.
 
 #include "backend/Ainvil_KernelArrays.hpp"
 #include "backend/Ainvil_Lanes.hpp"
