@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <random>
 #include <sstream>
@@ -235,9 +236,12 @@ std::string Solver::view() const {
 
 std::string viewOf(PC pc) {
   // Rank 0 writes the text into a file, and tells it to the others.
-  char name[] = "/tmp/ainvil-petsc-view-XXXXXX";
-  if (rankOfWorld() == 0)
+  char name[PETSC_MAX_PATH_LEN] = {};
+  if (rankOfWorld() == 0) {
+    const auto path = std::filesystem::temp_directory_path() / "ainvil-petsc-view-XXXXXX";
+    path.string().copy(name, sizeof(name) - 1);
     close(mkstemp(name));
+  }
   MPI_Bcast(name, sizeof(name), MPI_CHAR, 0, PETSC_COMM_WORLD);
   PetscViewer viewer;
   check(PetscViewerASCIIOpen(PetscObjectComm(reinterpret_cast<PetscObject>(pc)), name, &viewer));
