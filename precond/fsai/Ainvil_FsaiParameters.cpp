@@ -45,7 +45,8 @@ const ParameterTable<FsaiOptions>& FsaiOptions::table(bool float_vectors) {
         .integer("chunk-mib", "fsai: chunk size", &P::chunk_bytes, 1,
                  "memory for local systems that do not fit fast memory, MiB")
         .inUnitsOf(1 << 20)
-        .details("They are worked on in chunks of this size.");
+        .details("GPUs work on them in chunks of this size, hosts with as many threads as it has "
+                 "room for.");
     detail::addBreakdown(table,
                          "For local systems that are not SPD: throw, try (1 + shift) times its "
                          "diagonal, keep the diagonal block alone.",
