@@ -3,11 +3,13 @@
 
 #include "Ainvil_GraphAlgebra.hpp"
 #include "product/Ainvil_LongRows.hpp"
+#include "triangular/Ainvil_SolveInTurn.hpp"
 #include "triangular/Ainvil_SolveRows.hpp"
 #include "triangular/Ainvil_SolveSymmetric.hpp"
 
 namespace ainvil {
 
+using detail::SolveInTurn;
 using detail::SolveRow;
 using detail::SolveRowTransposed;
 using detail::SolveSymmetric;
@@ -88,6 +90,13 @@ void ExactTriangularSolver<Storage, Scalar, Device>::solve(const execution_space
                                                            MultiVectorArg<const Scalar, Device> x,
                                                            MultiVectorArg<Scalar, Device> y) const {
   const int bs = solve.factor.matrix.block_size;
+  if constexpr (!compat::IsGpu<execution_space>::value)
+    if (bs == 1 && x.extent(1) == 1 && solve.order.inTurn()) {
+      Kokkos::parallel_for("Ainvil::ExactTriangularSolver[solve]",
+                           detail::Range<execution_space>(exec, 0, 1),
+                           SolveInTurn<Storage, Scalar>{solve.factor, x, y});
+      return;
+    }
   for (Offset j = 0; j < Offset(x.extent(1)); j += detail::column_tile) {
     const int columns = static_cast<int>(std::min<Offset>(detail::column_tile, x.extent(1) - j));
     detail::dispatchBlockSize(bs, [&](auto size) {
