@@ -10,9 +10,8 @@
 ///     Then the rows before i are those of L and the others are undefined.
 
 #include "backend/Ainvil_Lanes.hpp"
+#include "backend/Ainvil_ScalarLimits.hpp"
 #include "dense/Ainvil_CholeskyTiles.hpp"
-
-#include <limits>
 
 namespace ainvil {
 namespace detail {
@@ -25,7 +24,7 @@ KOKKOS_INLINE_FUNCTION constexpr Index packedRow(Index i) {
 
 template <class Scalar>
 KOKKOS_INLINE_FUNCTION bool isPivot(Scalar d) {
-  return d > Scalar(0) && d <= std::numeric_limits<Scalar>::max(); // false for NaN
+  return d > Scalar(0) && d <= ScalarLimits<Scalar>::largest; // false for NaN
 }
 
 /// What a lane reads from scratch memory at once.

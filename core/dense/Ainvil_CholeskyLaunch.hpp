@@ -30,6 +30,16 @@ KOKKOS_INLINE_FUNCTION void finishCholesky(const Group& group, const Io& io, Ord
   io.store(group, b, n, info, a);
 }
 
+/// Row k of L^-1 by the lanes of `group`, for finishCholesky().
+template <class Group, class Scalar>
+struct SolveForRow {
+  const Group& group;
+  Scalar* a;
+  Scalar* g;
+
+  KOKKOS_INLINE_FUNCTION void operator()(int k) const { solveLast(group, k + 1, a, g); }
+};
+
 /// Up to W rows: W vector lanes a matrix.
 template <int W, class Scalar, class Device, class Io>
 struct CholeskyOfLanes {
@@ -60,7 +70,8 @@ struct CholeskyOfLanes {
     io.load(lanes, b, n, a);
     const int info = factorRows<W, 2>(
         member, n, [&](int i, int j) -> Scalar& { return a[packedRow(i) + j]; }, columns);
-    finishCholesky(lanes, io, b, n, info, a, g, [&](int k) { solveLast(lanes, k + 1, a, g); });
+    finishCholesky(lanes, io, b, n, info, a, g,
+                   SolveForRow<ThreadLanes<Member>, Scalar>{lanes, a, g});
   }
 
   static void launch(const Exec& exec, const char* label, const CholeskyClass<Device>& batch,
@@ -183,7 +194,7 @@ struct CholeskyOnHost {
       const OneLane core;
       io.load(core, b, n, a);
       const int info = factorOnHost(n, a);
-      finishCholesky(core, io, b, n, info, a, g, [&](int k) { solveLast(core, k + 1, a, g); });
+      finishCholesky(core, io, b, n, info, a, g, SolveForRow<OneLane, Scalar>{core, a, g});
     }
   }
 

@@ -20,7 +20,7 @@ constexpr int panel_width = 32;
 constexpr int tile_size = 4;
 
 /// Rows of X that a team of as many lanes has in hand.
-constexpr int tileRows(int lanes) {
+KOKKOS_INLINE_FUNCTION constexpr int tileRows(int lanes) {
   return lanes * tile_size * tile_size / panel_width;
 }
 

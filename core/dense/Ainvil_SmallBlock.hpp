@@ -4,6 +4,7 @@
 /// Small dense row-major blocks, one of them a thread. Raw pointers: shapes are checked above.
 
 #include "backend/Ainvil_FiniteNumbers.hpp"
+#include "backend/Ainvil_ScalarLimits.hpp"
 
 #include <cstdint>
 #include <cstring>
@@ -84,7 +85,7 @@ KOKKOS_INLINE_FUNCTION bool invertBlock(Scalar* a, int* pivots, Scalar* scales, 
       const Scalar size = compat::math::fabs(a[i * n + j]) * row_scale[i];
       column_size[j] = size > column_size[j] ? size : column_size[j];
     }
-  constexpr Scalar epsilon = std::numeric_limits<Scalar>::epsilon();
+  constexpr Scalar epsilon = ScalarLimits<Scalar>::epsilon;
   for (int k = 0; k < n; ++k) {
     int pivot = k;
     Scalar largest = compat::math::fabs(a[k * n + k]) * row_scale[k];

@@ -30,8 +30,8 @@ template <int N, class Member, class Scalar, class Least>
 KOKKOS_INLINE_FUNCTION bool invertBlockByLanes(const Member& member, const Scalar* d,
                                                const Least& least, Scalar* inverse, Scalar* other,
                                                Scalar* scalars, int* ints, const int size) {
-  constexpr Scalar epsilon = std::numeric_limits<Scalar>::epsilon();
-  constexpr Scalar refused = std::numeric_limits<Scalar>::infinity();
+  constexpr Scalar epsilon = ScalarLimits<Scalar>::epsilon;
+  constexpr Scalar refused = ScalarLimits<Scalar>::infinity;
   const int n = N > 0 ? N : size;
   Scalar* row_scale = scalars; // about 1 / largest entry, 0 for a row to be refused
   Scalar* next_row_scale = scalars + n;
