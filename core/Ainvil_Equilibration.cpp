@@ -68,10 +68,10 @@ void detail::equilibrate(const typename Device::execution_space& exec,
                          const RowColumnScaling<Scalar, Device>& scaling,
                          const RowColumnScaling<Scalar, Device>& norms) {
   using Exec = typename Device::execution_space;
-  for (const auto& ones : {scaling.rows, scaling.columns})
-    Kokkos::deep_copy(exec, ones, Scalar(1));
-  for (const auto& zeros : {norms.rows, norms.columns})
-    Kokkos::deep_copy(exec, zeros, Scalar(0));
+  Kokkos::deep_copy(exec, scaling.rows, Scalar(1));
+  Kokkos::deep_copy(exec, scaling.columns, Scalar(1));
+  Kokkos::deep_copy(exec, norms.rows, Scalar(0));
+  Kokkos::deep_copy(exec, norms.columns, Scalar(0));
   for (int step = 0; step < num_steps; ++step) {
     detail::forEachRow(
         exec, "Ainvil::equilibrate[norms]", a.numRows(),

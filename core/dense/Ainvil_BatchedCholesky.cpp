@@ -15,7 +15,7 @@ using detail::packedRow;
 template <bool Solves, class Scalar, class Device>
 struct InPlace {
   static constexpr bool solves = Solves;
-  [[maybe_unused]] static constexpr bool in_place = true;
+  static constexpr bool in_place = true;
 
   CholeskyBatch<Scalar, Device> matrices;
   VectorBatch<Scalar, Device> vectors;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Ainvil_BiCgStab.hpp"
 
+#include "backend/Ainvil_ScalarLimits.hpp"
 #include "product/Ainvil_VectorKernels.hpp"
-
-#include <limits>
 
 namespace ainvil {
 namespace detail {
@@ -26,7 +25,7 @@ struct BiCgStabState : RecurrenceState {
 template <class Scalar>
 KOKKOS_INLINE_FUNCTION bool areOrthogonal(double product, double norm1_squared,
                                           double norm2_squared) {
-  constexpr double rounding = 100 * std::numeric_limits<Scalar>::epsilon();
+  constexpr double rounding = 100 * ScalarLimits<Scalar>::epsilon;
   return compat::math::fabs(product) <=
          rounding * compat::math::sqrt(norm1_squared) * compat::math::sqrt(norm2_squared);
 }
