@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 namespace ainvil {
@@ -13,6 +15,12 @@ namespace {
 
 using Exec = HostDevice::execution_space;
 using HostGraph = Graph<HostDevice>;
+
+constexpr std::pair<const char*, Ordering> names[] = {{"natural", Ordering::Natural},
+                                                      {"rcm", Ordering::Rcm},
+                                                      {"nd", Ordering::NestedDissection},
+                                                      {"colour", Ordering::Multicolour},
+                                                      {"block-colour", Ordering::BlockMulticolour}};
 
 /// Collects the columns of row i in A and in A^T, without i.
 struct Adjacency {
@@ -94,6 +102,67 @@ private:
   size_t last_level_ = 0;
 };
 
+/// Rows of an undirected graph in connected groups of up to `most` rows, each grown breadth first
+/// from the first row that is in none yet. Returns the group of each row and how many there are;
+/// groups are numbered by their first rows.
+std::pair<std::vector<Ordinal>, Ordinal> connectedGroups(const HostGraph& graph, int most) {
+  std::vector<Ordinal> group(graph.num_rows, -1), members;
+  Ordinal num_groups = 0;
+  for (Ordinal first = 0; first < graph.num_rows; ++first) {
+    if (group[first] >= 0)
+      continue;
+    members.assign(1, first);
+    group[first] = num_groups;
+    for (size_t at = 0; at < members.size(); ++at)
+      for (Offset e = graph.row_map(members[at]); e < graph.row_map(members[at] + 1); ++e) {
+        const Ordinal row = graph.entries(e);
+        if (group[row] >= 0 || members.size() >= static_cast<size_t>(most))
+          continue;
+        group[row] = num_groups;
+        members.push_back(row);
+      }
+    ++num_groups;
+  }
+  return {std::move(group), num_groups};
+}
+
+/// The elements 0 <= i < keys.size() by ascending key, 0 <= key < num_keys, in their order where
+/// keys are equal, and where each key begins.
+struct SortedByKey {
+  std::vector<Ordinal> elements;
+  std::vector<size_t> begin;
+
+  SortedByKey(const std::vector<Ordinal>& keys, Ordinal num_keys)
+      : elements(keys.size()), begin(size_t(num_keys) + 1, 0) {
+    for (const Ordinal key : keys)
+      ++begin[key + 1];
+    std::partial_sum(begin.begin(), begin.end(), begin.begin());
+    std::vector<size_t> next(begin.begin(), begin.end() - 1);
+    for (size_t i = 0; i < keys.size(); ++i)
+      elements[next[keys[i]]++] = static_cast<Ordinal>(i);
+  }
+};
+
+/// A colour for each group of rows, the first that no adjacent group has, and how many there are.
+std::pair<std::vector<Ordinal>, Ordinal> firstFitColours(const HostGraph& graph,
+                                                         const std::vector<Ordinal>& group,
+                                                         const SortedByKey& rows) {
+  const size_t num_groups = rows.begin.size() - 1;
+  std::vector<Ordinal> colour(num_groups, -1), taken_by; // last group that saw a colour beside it
+  for (size_t g = 0; g < num_groups; ++g) {
+    for (size_t r = rows.begin[g]; r < rows.begin[g + 1]; ++r)
+      for (Offset e = graph.row_map(rows.elements[r]); e < graph.row_map(rows.elements[r] + 1); ++e)
+        if (const Ordinal beside = colour[group[graph.entries(e)]]; beside >= 0)
+          taken_by[beside] = static_cast<Ordinal>(g);
+    const auto free = std::find_if(taken_by.begin(), taken_by.end(),
+                                   [&](Ordinal last) { return last != static_cast<Ordinal>(g); });
+    colour[g] = static_cast<Ordinal>(free - taken_by.begin());
+    if (free == taken_by.end())
+      taken_by.push_back(-1);
+  }
+  return {std::move(colour), static_cast<Ordinal>(taken_by.size())};
+}
+
 void requireGraph(const HostGraph& graph) {
   detail::requireSquare("an ordering or a partition", graph.num_rows, graph.num_cols);
   validate(Exec(), graph);
@@ -104,6 +173,21 @@ Kokkos::View<Ordinal*, HostDevice> newOrder(Ordinal n) {
 }
 
 } // namespace
+
+const char* nameOf(Ordering method) {
+  for (const auto& [name, named] : names)
+    if (named == method)
+      return name;
+  throw InvalidArgument(message("there is no ordering ", static_cast<int>(method)));
+}
+
+Ordering orderingNamed(const std::string& name) {
+  for (const auto& [known, method] : names)
+    if (name == known)
+      return method;
+  throw InvalidArgument(message("there is no ordering '", name,
+                                "'; known are natural, rcm, nd, colour, block-colour"));
+}
 
 Graph<HostDevice> adjacency(const Graph<HostDevice>& graph) {
   ScopedRegion region("Ainvil::adjacency");
@@ -124,12 +208,39 @@ Permutation<HostDevice> reverseCuthillMcKee(const Graph<HostDevice>& graph) {
   });
 }
 
+Permutation<HostDevice> multicolour(const Graph<HostDevice>& graph) {
+  return blockMulticolour(graph, 1);
+}
+
+Permutation<HostDevice> blockMulticolour(const Graph<HostDevice>& graph, int rows_per_block) {
+  ScopedRegion region("Ainvil::multicolour");
+  if (rows_per_block < 1)
+    throw InvalidArgument(
+        message("blockMulticolour(): ", rows_per_block, " rows a block; at least 1 is needed"));
+  return detail::reportingOutOfMemory("blockMulticolour()", [&] {
+    const HostGraph neighbours = adjacency(graph);
+    const auto [group, num_groups] = connectedGroups(neighbours, rows_per_block);
+    const SortedByKey rows(group, num_groups);
+    const auto [colour, num_colours] = firstFitColours(neighbours, group, rows);
+    const auto new_to_old = newOrder(graph.num_rows);
+    Ordinal at = 0;
+    for (const Ordinal g : SortedByKey(colour, num_colours).elements)
+      for (size_t r = rows.begin[g]; r < rows.begin[g + 1]; ++r)
+        new_to_old(at++) = rows.elements[r];
+    return makePermutation<HostDevice>(Exec(), new_to_old);
+  });
+}
+
 Permutation<HostDevice> ordering(Ordering method, const Graph<HostDevice>& graph) {
   switch (method) {
   case Ordering::Rcm:
     return reverseCuthillMcKee(graph);
   case Ordering::NestedDissection:
     return nestedDissection(graph);
+  case Ordering::Multicolour:
+    return multicolour(graph);
+  case Ordering::BlockMulticolour:
+    return blockMulticolour(graph);
   case Ordering::Natural:
     break;
   }

@@ -282,10 +282,11 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program 
             "the tolerance, A x = b as given or S A S; default original",
             {"original", "scaled"});
   addChoice(app, "--reorder", command.reorder,
-            "order of the block rows and columns: reverse Cuthill-McKee or\n"
-            "nested dissection; rows in files and messages of bad input keep\n"
-            "their numbers; default none",
-            {"none", "rcm", "nd"});
+            "order of the block rows and columns: reverse Cuthill-McKee, nested\n"
+            "dissection, or colours of rows or of groups of 16, for few level\n"
+            "sets; rows in files and messages of bad input keep their numbers;\n"
+            "default none",
+            {"none", "rcm", "nd", "colour", "block-colour"});
   addChoice(app, "--solver", command.solver,
             "Krylov method: cg for SPD matrices, fgmres for preconditioners that\n"
             "vary between applications; default gmres",

@@ -286,7 +286,7 @@ LinearSystem makeSystem(const CommandLine& command) {
   else if (system.rhs.extent(0) == 0)
     system.original_rhs = system.rhs = rowSums(system.matrix);
   if (command.reorder != "none")
-    reorder(command.reorder == "rcm" ? Ordering::Rcm : Ordering::NestedDissection, system);
+    reorder(orderingNamed(command.reorder), system);
   keepSquaresFinite(system);
   return system;
 }

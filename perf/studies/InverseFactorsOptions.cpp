@@ -55,9 +55,7 @@ AinvParameters ainvParameters(const InverseFactorsOptions& options, double drop)
   AinvParameters parameters;
   parameters.drop = drop;
   parameters.drop_rule = DropRule::Absolute; // as in the thesis
-  parameters.order = options.order == "natural" ? Ordering::Natural
-                     : options.order == "rcm"   ? Ordering::Rcm
-                                                : Ordering::NestedDissection;
+  parameters.order = orderingNamed(options.order);
   return parameters;
 }
 

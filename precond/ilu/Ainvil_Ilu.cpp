@@ -26,11 +26,15 @@ void addRearrangement(ParameterTable<Choice>& table) {
                "of level k. Eleven passes over the matrix at each `compute`.")
       .onlyIf([](const Choice& p) { return p.rearrangement.match == RowMatching::None; },
               "match=none")
-      .choice(
-          "reorder", "reorder: type", order,
-          {{"none", Ordering::Natural}, {"rcm", Ordering::Rcm}, {"nd", Ordering::NestedDissection}},
-          "order of rows and columns that are factored, after the matching")
-      .details("Reverse Cuthill-McKee or nested dissection (METIS); serial, once a graph.");
+      .choice("reorder", "reorder: type", order,
+              {{"none", Ordering::Natural},
+               {"rcm", Ordering::Rcm},
+               {"nd", Ordering::NestedDissection},
+               {"colour", Ordering::Multicolour},
+               {"block-colour", Ordering::BlockMulticolour}},
+              "order of rows and columns that are factored, after the matching")
+      .details("Reverse Cuthill-McKee, nested dissection (METIS), or colours of rows or of groups "
+               "of 16, for few level sets; serial, once a graph.");
 }
 
 } // namespace

@@ -20,7 +20,7 @@ std::string RearrangementParameters::description() const {
   if (scale == MatrixScaling::Ruiz)
     text += ", scale: ruiz";
   if (order != Ordering::Natural)
-    text += order == Ordering::Rcm ? ", reorder: rcm" : ", reorder: nd";
+    text += message(", reorder: ", nameOf(order));
   return text;
 }
 

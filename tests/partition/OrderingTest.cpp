@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "Ainvil_GraphAlgebra.hpp"
 #include "Ainvil_Ordering.hpp"
 #include "KokkosObservers.hpp"
 #include "TestSupport.hpp"
 #include "gallery/Ainvil_Gallery.hpp"
+#include "graph/Ainvil_LevelSets.hpp"
 
 #include <set>
 
@@ -13,7 +15,8 @@ using namespace ainvil::test;
 using Exec = HostDevice::execution_space;
 using HostGraph = Graph<HostDevice>;
 
-const Ordering methods[] = {Ordering::Natural, Ordering::Rcm, Ordering::NestedDissection};
+const Ordering methods[] = {Ordering::Natural, Ordering::Rcm, Ordering::NestedDissection,
+                            Ordering::Multicolour, Ordering::BlockMulticolour};
 
 std::vector<Ordinal> orderOf(Ordering method, const HostGraph& graph) {
   return toHost(ordering(method, graph).new_to_old);
@@ -144,7 +147,9 @@ TEST(Ordering, LooksAtTheUndirectedGraphOnly) {
     std::reverse(untidy[i].begin(), untidy[i].end());
     untidy[i].push_back(clean[i].front());
   }
-  for (const Ordering method : {Ordering::Rcm, Ordering::NestedDissection}) {
+  for (const Ordering method : methods) {
+    if (method == Ordering::Natural)
+      continue;
     const auto expected = orderOf(method, makeGraph(clean));
     EXPECT_EQ(orderOf(method, makeGraph(diagonal)), expected);
     EXPECT_EQ(orderOf(method, makeGraph(upper)), expected);
@@ -261,6 +266,87 @@ TEST(NestedDissection, PutsSeparatorsLast) {
   const HostGraph graph = makeGraph(undirected(n, edges));
   EXPECT_EQ(choleskyEntries(graph), n * (n + 1) / 2);
   EXPECT_EQ(choleskyEntries(reordered(Ordering::NestedDissection, graph)), 2 * n - 1);
+}
+
+// ------------------------------------------------------------------------------------- multicolour
+
+int lowerLevels(const HostGraph& graph) {
+  return levelSets(Exec(), sortRows(Exec(), graph).graph, Uplo::Lower).numLevels();
+}
+
+/// By hand: rows 0, 2, 5 take the first colour, 1 and 3 the second, 4, a neighbour of 2 and 3, the
+/// third.
+TEST(Multicolour, OrdersAKnownGraph) {
+  const HostGraph graph =
+      makeGraph(undirected(6, {{0, 1}, {1, 2}, {2, 3}, {2, 4}, {3, 4}, {4, 5}}));
+  EXPECT_EQ(orderOf(Ordering::Multicolour, graph), (std::vector<Ordinal>{0, 2, 5, 1, 3, 4}));
+}
+
+/// Red and black: rows (x, y) with even x + y first.
+TEST(Multicolour, TakesTwoColoursForAGrid) {
+  const HostGraph grid = makeProblem("poisson5:7x31").matrix.graph;
+  std::vector<Ordinal> expected;
+  for (const int parity : {0, 1})
+    for (Ordinal i = 0; i < grid.num_rows; ++i)
+      if ((i % 7 + i / 7) % 2 == parity)
+        expected.push_back(i);
+  EXPECT_EQ(orderOf(Ordering::Multicolour, grid), expected);
+  EXPECT_EQ(lowerLevels(reordered(Ordering::Multicolour, grid)), 2);
+}
+
+/// As many level sets as colours, and no more colours than a row may have neighbours, and one.
+TEST(Multicolour, LevelSetsAreColours) {
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    const HostGraph graph = adjacency(makeGraph(randomRows(615, 615, {1, 2, 0, 5, 9}, {})));
+    Offset most = 0;
+    for (const auto& row : rowsOf(graph))
+      most = std::max<Offset>(most, row.size());
+    const int levels = lowerLevels(reordered(Ordering::Multicolour, graph));
+    EXPECT_LE(levels, most + 1);
+    EXPECT_LT(levels, lowerLevels(graph)) << "seed " << seed;
+  }
+}
+
+TEST(BlockMulticolour, OneRowABlockIsMulticolour) {
+  const HostGraph graph = shuffledGrid("poisson5:13x17", 4);
+  EXPECT_EQ(toHost(blockMulticolour(graph, 1).new_to_old), orderOf(Ordering::Multicolour, graph));
+}
+
+/// The path 0 1 2 ... in groups of three, of which every second comes first.
+TEST(BlockMulticolour, AlternatesGroupsOfAPath) {
+  std::vector<std::pair<Ordinal, Ordinal>> edges;
+  for (Ordinal i = 1; i < 11; ++i)
+    edges.push_back({i - 1, i});
+  EXPECT_EQ(toHost(blockMulticolour(makeGraph(undirected(11, edges)), 3).new_to_old),
+            (std::vector<Ordinal>{0, 1, 2, 6, 7, 8, 3, 4, 5, 9, 10}));
+}
+
+/// A group is connected: rows 0 and 2 are not, though they stand beside each other.
+TEST(BlockMulticolour, GroupsAreConnected) {
+  const HostGraph graph = makeGraph(undirected(6, {{0, 3}, {2, 5}, {1, 4}, {3, 4}}));
+  // Groups of two: {0, 3}, {1, 4}, {2, 5}; the second is beside the first.
+  EXPECT_EQ(toHost(blockMulticolour(graph, 2).new_to_old),
+            (std::vector<Ordinal>{0, 3, 2, 5, 1, 4}));
+}
+
+/// Levels lie between the colours of groups and those times the rows of a group; groups of all rows
+/// leave a connected graph in place.
+TEST(BlockMulticolour, TradesLevelsForTheOrderWithinGroups) {
+  const HostGraph grid = makeProblem("poisson5:40x25").matrix.graph;
+  const int multicolour = lowerLevels(reordered(Ordering::Multicolour, grid));
+  const int block = lowerLevels(reordered(Ordering::BlockMulticolour, grid));
+  EXPECT_GT(block, multicolour);
+  EXPECT_LT(block, lowerLevels(grid) / 2);
+  const auto whole = toHost(blockMulticolour(grid, 1000).new_to_old);
+  EXPECT_TRUE(std::is_sorted(whole.begin(), whole.end()));
+  EXPECT_THROW(blockMulticolour(grid, 0), InvalidArgument);
+}
+
+TEST(Ordering, NamesAreReadAsTheyAreWritten) {
+  for (const Ordering method : methods)
+    EXPECT_EQ(orderingNamed(nameOf(method)), method);
+  EXPECT_THROW(orderingNamed("none"), InvalidArgument);
+  EXPECT_THROW(nameOf(static_cast<Ordering>(99)), InvalidArgument);
 }
 
 } // namespace

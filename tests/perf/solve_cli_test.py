@@ -194,7 +194,7 @@ class CommandLineTest(solve_cli.SolveTest):
             natural, expected = solve(*arguments)
             self.assertEqual((natural["reorder"], natural["reorder_seconds"]), ("none", 0))
             self.assertGreater(max(expected) - min(expected), 0.05)
-            for order in ("rcm", "nd"):
+            for order in ("rcm", "nd", "colour", "block-colour"):
                 with self.subTest(arguments=arguments, order=order):
                     run, solution = solve(*arguments, "--reorder", order)
                     self.assertEqual(run["reorder"], order)

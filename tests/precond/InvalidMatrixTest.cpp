@@ -64,7 +64,8 @@ Matrix matrixOf(const std::vector<Offset>& row_map, const std::vector<Ordinal>& 
 /// Orderings and partitions are found on the host.
 void addHostEntryPoints(std::vector<EntryPoint>& list) {
   list.push_back({"partition", [](const Matrix& a) { partition(copyTo<HostDevice>(a.graph), 1); }});
-  for (const Ordering method : {Ordering::Natural, Ordering::Rcm, Ordering::NestedDissection})
+  for (const Ordering method : {Ordering::Natural, Ordering::Rcm, Ordering::NestedDissection,
+                                Ordering::Multicolour, Ordering::BlockMulticolour})
     list.push_back(
         {"ordering", [=](const Matrix& a) { ordering(method, copyTo<HostDevice>(a.graph)); }});
 }

@@ -22,7 +22,8 @@ Graph<HostDevice> anyGraph(std::uint64_t seed) {
 TEST(PartitionProperty, OrderingsArePermutations) {
   forSeeds(60, [](std::uint64_t seed) {
     const Graph<HostDevice> graph = anyGraph(seed);
-    for (const Ordering method : {Ordering::Natural, Ordering::Rcm, Ordering::NestedDissection}) {
+    for (const Ordering method : {Ordering::Natural, Ordering::Rcm, Ordering::NestedDissection,
+                                  Ordering::Multicolour, Ordering::BlockMulticolour}) {
       const Permutation<HostDevice> perm = ordering(method, graph);
       const std::vector<Ordinal> order = toHost(perm.new_to_old), back = toHost(perm.old_to_new);
       ASSERT_EQ(Ordinal(order.size()), graph.num_rows);

@@ -61,7 +61,9 @@ constexpr const char* rearranged[] = {"ilu:match=product",
                                       "ilu:match=product,reorder=rcm",
                                       "ilu:match=product,reorder=nd,level=1,solve=isai,power=2",
                                       "ilu:scale=ruiz,reorder=nd",
-                                      "ilu:reorder=rcm,solve=jacobi,sweeps=2"};
+                                      "ilu:reorder=rcm,solve=jacobi,sweeps=2",
+                                      "ilu:reorder=colour",
+                                      "ilu:match=product,reorder=block-colour,level=1"};
 
 /// Scaling by powers of 2 rounds nothing, so that M is the same to the last bit.
 TEST(IluRearrangement, OfADominantMatrixChangesNothing) {
