@@ -32,6 +32,13 @@ std::vector<ParameterHelp> commonParameterHelp() {
   return PolynomialParameters::table().help();
 }
 
+MethodHelp methodHelp(const std::string& name) {
+  for (const MethodHelp& method : preconditionerHelp())
+    if (method.name == name)
+      return {method.name, method.meaning, allKeys(method.parameters)};
+  throw InvalidArgument(message("unknown method '", name, "', known are ", knownMethods()));
+}
+
 template <class Scalar, class Device>
 PreconditionerPtr<Scalar, Device> detail::makePreconditioner(const std::string& text,
                                                              ParameterNames names) {

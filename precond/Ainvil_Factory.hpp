@@ -59,4 +59,8 @@ std::vector<MethodHelp> preconditionerHelp();
 /// The keys that every method takes besides its own.
 std::vector<ParameterHelp> commonParameterHelp();
 
+/// Of one method, the keys that every method takes included. \throws InvalidArgument if there is no
+/// method of that name; the message lists those there are.
+MethodHelp methodHelp(const std::string& name);
+
 } // namespace ainvil

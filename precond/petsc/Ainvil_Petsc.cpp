@@ -114,14 +114,6 @@ std::string flagOf(const std::string& text) {
   return is_one_of({"0", "false", "FALSE", "off"}) ? "no" : text;
 }
 
-/// The parameters of a method; none of one that is not known.
-std::vector<ParameterHelp> parametersOf(const std::string& method) {
-  for (const MethodHelp& help : preconditionerHelp())
-    if (help.name == method)
-      return help.parameters;
-  return {};
-}
-
 std::string methodNames() {
   std::string names;
   for (const MethodHelp& help : preconditionerHelp())
@@ -148,9 +140,13 @@ PetscErrorCode setFromOptions(PC pc, Items PetscOptionsObject) {
   PetscCall(PetscOptionsInt("-pc_ainvil_block_size", "Size of blocks; 0: that of the matrix",
                             nullptr, size, &size, nullptr));
   next.block_size = size;
-  Outcome outcome = attempt([&] { method = chosenMethod(now.specification, given); });
+  std::vector<ParameterHelp> parameters;
+  Outcome outcome = attempt([&] {
+    method = chosenMethod(now.specification, given);
+    parameters = methodHelp(method).parameters;
+  });
   PetscCall(conclude(pc, outcome));
-  for (const ParameterHelp& parameter : parametersOf(method)) {
+  for (const ParameterHelp& parameter : parameters) {
     std::string value;
     PetscCall(readText(PetscOptionsObject, optionOf(parameter.key),
                        parameter.meaning() + " (" + parameter.values() + ")",

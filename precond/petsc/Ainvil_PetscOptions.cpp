@@ -32,13 +32,11 @@ bool beginsWith(const std::string& text, const std::string& with) {
   return text.compare(0, with.size(), with) == 0;
 }
 
-/// All options of a method, for messages.
+/// All options of a method that there is, for messages.
 std::string knownOptions(const std::string& method) {
   std::string known = "-pc_ainvil_type, -pc_ainvil_spec, -pc_ainvil_block_size";
-  for (const MethodHelp& help : preconditionerHelp())
-    if (help.name == method)
-      for (const ParameterHelp& parameter : help.parameters)
-        known += ", " + optionOf(parameter.key);
+  for (const ParameterHelp& parameter : methodHelp(method).parameters)
+    known += ", " + optionOf(parameter.key);
   return known;
 }
 

@@ -18,17 +18,6 @@ namespace {
 
 constexpr const char* block_size_name = "block: size";
 
-/// With the keys that every method takes. \throws InvalidArgument for an unknown method.
-MethodHelp helpOf(const std::string& method) {
-  const std::vector<ParameterHelp> common = commonParameterHelp();
-  for (MethodHelp& help : preconditionerHelp())
-    if (help.name == method) {
-      help.parameters.insert(help.parameters.end(), common.begin(), common.end());
-      return help;
-    }
-  throw InvalidArgument(message("Ainvil has no method '", method, "'"));
-}
-
 std::string lowerCase(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -126,7 +115,7 @@ bool isMethod(const std::string& method) {
 }
 
 Teuchos::RCP<const Teuchos::ParameterList> validParameters(const std::string& method) {
-  const MethodHelp help = helpOf(method);
+  const MethodHelp help = methodHelp(method);
   const auto list = Teuchos::rcp(new Teuchos::ParameterList("ainvil " + method));
   for (const ParameterHelp& parameter : help.parameters) {
     const std::string& value = parameter.default_value;
@@ -146,7 +135,7 @@ Teuchos::RCP<const Teuchos::ParameterList> validParameters(const std::string& me
 
 ParameterChoice chooseParameters(const std::string& base, const Teuchos::ParameterList& list) {
   const std::string method = methodOf(base);
-  const MethodHelp help = helpOf(method);
+  const MethodHelp help = methodHelp(method);
   ParameterChoice choice;
   std::vector<std::string> pairs = pairsOf(base);
   std::vector<const ParameterHelp*> defaults; // given in the list with their default value

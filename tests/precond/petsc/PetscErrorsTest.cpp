@@ -56,6 +56,8 @@ TEST_F(PetscOptionsTest, AloneOrInASpecification) {
                   "ilu: {level: 3, solve: exact"));
   EXPECT_TRUE(has(described("-my_pc_ainvil_type ilu -my_pc_ainvil_spec ilu:level=1"),
                   "ilu: {level: 1, solve: exact"));
+  // What every method takes.
+  EXPECT_TRUE(has(described("-my_pc_ainvil_type jacobi -my_pc_ainvil_poly 7"), "poly: 7"));
 }
 
 TEST_F(PetscOptionsTest, FlagsAreWrittenAsPetscWritesThem) {
