@@ -74,8 +74,8 @@ public:
 
   /// Numeric phase for a matrix of the pattern last initialized. Comparing the patterns takes a
   /// pass over them, unless the arrays are those that initialize saw. \throws InvalidArgument if
-  /// the pattern differs or a value is not finite; BreakdownError under the policy `fail`;
-  /// OutOfMemory.
+  /// the pattern differs or a value is not finite; BreakdownError under the policy `fail`, and
+  /// under every policy if factors overflow; OutOfMemory.
   void compute(const execution_space& exec, const Matrix& a);
   /// The same on the default instance.
   void compute(const Matrix& a) { compute(execution_space(), a); }

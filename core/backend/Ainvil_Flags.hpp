@@ -89,7 +89,7 @@ struct ByRank {
   }
 };
 
-/// Hands out nothing.
+/// The ranks of teams in place of tickets: nothing is counted.
 struct PlacesByRank {
   ByRank ofNextLaunch() const { return {}; } ///< for every team
   void launched(int) {}                      ///< nothing to count

@@ -109,7 +109,8 @@ struct RowKernel {
 /// so that forLanes(member, n, f) runs over the lanes of that row and joins them at its end.
 /// `scratch` points to scratch_bytes of memory private to the thread: in fast (level 0) memory
 /// where the device has that much for a team of one row, else in level 1. No team barriers inside.
-/// `places`, if any, hands the rows out in the order in which teams start. \throws OutOfMemory for
+/// `places` is Tickets, which hand the rows out in the order in which teams start, where rows wait
+/// for earlier ones; else the default. \throws OutOfMemory for
 /// 2 GiB of scratch memory and more
 template <class Exec, class Body, class Places = PlacesByRank>
 void forEachRow(const Exec& exec, const char* label, Ordinal num_rows, RowTeams shape,

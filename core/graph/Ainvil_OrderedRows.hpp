@@ -21,8 +21,9 @@ struct RowGate {
   KernelArray<unsigned> done; ///< epoch in which a row was last finished
   unsigned epoch = 0;
 
-  /// Epochs wrap around, hence the difference; the half of them that lies ahead counts as finished.
-  KOKKOS_INLINE_FUNCTION bool isAhead(unsigned finished) const {
+  /// Whether a row that was last finished in epoch `finished` is not yet in this one. Epochs wrap
+  /// around, so that the sign of their difference decides, not their size.
+  KOKKOS_INLINE_FUNCTION bool isPending(unsigned finished) const {
     return finished - epoch > UINT_MAX / 2;
   }
 
@@ -31,8 +32,8 @@ struct RowGate {
     if (Spin) {
       // An acquire empties the first-level cache of the whole multiprocessor: volatile loads look
       // at the flag until the row is finished.
-      if (isAhead(compat::loadAcquire(&done(j)))) {
-        while (isAhead(compat::volatileLoad(&done(j)))) {
+      if (isPending(compat::loadAcquire(&done(j)))) {
+        while (isPending(compat::volatileLoad(&done(j)))) {
         }
         compat::loadAcquire(&done(j));
       }

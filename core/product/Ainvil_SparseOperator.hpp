@@ -76,7 +76,7 @@ public:
   void keepTransposed(const execution_space& exec);
   /// The copy of A^T follows the values of A. Asynchronous; nothing where no copy is kept.
   void updateTransposed(const execution_space& exec) const;
-  /// What has the rows of op(A): this, the copy of A^T, or null where none is kept.
+  /// op(A) stored by rows: this, the copy of A^T, or null where none is kept.
   const SparseOperator* rowsOf(Trans trans) const {
     return trans == Trans::No ? this : transposed_.get();
   }

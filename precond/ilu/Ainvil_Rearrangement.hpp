@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// \file
-/// What a factorisation without row exchanges is spared: rows exchanged, scaled and reordered
-/// beforehand.
+/// Rows exchanged, scaled and reordered before the factorisation, which does not pivot.
 
 #include "Ainvil_Ordering.hpp"
 #include "Ainvil_Preconditioner.hpp"

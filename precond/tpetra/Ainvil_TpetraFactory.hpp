@@ -10,9 +10,9 @@ namespace ainvil {
 namespace tpetra {
 
 /// In place of Ifpack2::Factory::create: the preconditioner of that name, not initialized.
-///   "ilu", "ainv", "jacobi", "none":  that method on the diagonal block of each rank, BlockJacobi
-///   "fsai":                           over all ranks, DistributedFsai
-///   "local-fsai":                     on the diagonal block of each rank
+///   "fsai":        over all ranks, DistributedFsai
+///   "local-fsai":  fsai on the diagonal block of each rank, BlockJacobi
+///   all others of createPreconditioner(), those that user code has registered included: likewise
 /// in capitals or not, optionally with parameters as ainvil-solve takes them ("ilu:solve=isai,
 /// power=2"). All other names are Ifpack2's. Collective if there is a matrix. \throws
 /// Teuchos::Exceptions::InvalidParameterValue for bad parameters; InvalidArgument if ranks have

@@ -44,7 +44,8 @@ struct IsaiParameters : IsaiOptions {
 /// matrix-vector product, with optional relaxation steps. Works for any block size and rows of any
 /// length.
 ///
-/// Rows are solved independently, one warp each: row i of M with pattern J satisfies
+/// Rows are solved independently, by a part of a warp or a thread of a host each: row i of M with
+/// pattern J satisfies
 ///   sum over l in J of M_il T_lk = delta_ik for k in J,
 /// a triangular system that is solved by walking l through J away from the diagonal; nothing but
 /// rows of T is read, so no other storage format of T is needed. The column definition is the row
@@ -111,7 +112,8 @@ private:
   int steps_ = 0;
   SparseOperator<Scalar, Device> factor_; ///< for relaxation
 
-  // The system solved by rows: T, or T^T for IsaiSide::Columns with its sources in T and of M in
+  // What the kernel solves by rows: T and M, or T^T and M^T for IsaiSide::Columns. There
+  // factor_source_ says where the blocks of T^T lie in T, inverse_source_ where those of M lie in
   // M^T.
   Factor rows_factor_;
   Graph<Device> rows_pattern_;

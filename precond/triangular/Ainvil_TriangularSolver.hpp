@@ -32,9 +32,11 @@ public:
   virtual void keepTransposed() {}
 
   /// Symbolic phase: the graph of T. `prefix` ("lower_", "upper_") names its phases in the report.
+  /// \throws InvalidArgument if a pattern of the user does not fit T; OutOfMemory.
   virtual void initialize(const execution_space& exec, const Factor& factor,
                           const std::string& prefix, Report& report) = 0;
-  /// Numeric phase: the values of T.
+  /// Numeric phase: the values of T. \throws BreakdownError, under every policy, if what is to be
+  /// applied overflows; InvalidArgument if it does in the precision that it is stored in.
   virtual void compute(const execution_space& exec, const Factor& factor, const std::string& prefix,
                        Report& report) = 0;
   /// Notes in the report what compute() does without: see Preconditioner::diagnose().

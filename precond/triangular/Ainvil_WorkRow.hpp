@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// \file
-/// What a thread of a host takes to factor a row.
+/// Scratch memory of a host thread that factors rows of ILU or IC.
 
 #include "Ainvil_Types.hpp"
 
@@ -11,7 +11,8 @@
 namespace ainvil {
 namespace detail {
 
-/// What a thread works on a row in. It is left as it was found, but for w and the room.
+/// The memory in which a thread factors one row after the other. Between rows every `position` is
+/// -1; w, room and pivots hold anything.
 template <class Scalar>
 struct WorkRow {
   std::vector<Scalar> w;     ///< the row: scalars by column, blocks one after the other
