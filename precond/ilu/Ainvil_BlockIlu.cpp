@@ -1,112 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ilu/Ainvil_BlockIlu.hpp"
 
-#include "Ainvil_GraphAlgebra.hpp"
-#include "backend/Ainvil_Counted.hpp"
-#include "backend/Ainvil_SizeClasses.hpp"
-#include "dense/Ainvil_BlockArrays.hpp"
-#include "ilu/Ainvil_BlockIluRow.hpp"
-#include "parameters/Ainvil_CommonParameters.hpp"
-#include "product/Ainvil_Probes.hpp"
-#include "product/Ainvil_Spmv.hpp"
-
-#include <algorithm>
-#include <limits>
+#include "ilu/Ainvil_IluOnPatternParameters.hpp"
 
 namespace ainvil {
-namespace {
-
-using detail::findEntry;
-using detail::Range;
-using Kokkos::ThreadVectorRange;
-
-/// The length of a row of L and U together.
-template <class Device>
-struct RowLengths {
-  Kokkos::View<const Offset*, Device> l, u;
-
-  KOKKOS_FUNCTION Offset operator()(Offset row) const {
-    return l(row + 1) - l(row) + u(row + 1) - u(row);
-  }
-};
-
-/// A row that waits for no other.
-template <class Row, class Device>
-struct IndependentRow {
-  Row row;
-
-  template <class Member>
-  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal i, void* scratch) const {
-    row(member, i, scratch, detail::RowGate<Device, false>());
-  }
-};
-
-/// The Frobenius norm of row i of (A - L U)_S relative to `size`,
-///   A_ij - sum over k <= min(i, j) of L_ik U_kj, U_jj = I, for (i, j) in the pattern;
-/// a lane an entry of a block.
-template <class Scalar, class Device>
-struct ResidualRow {
-  detail::KernelMatrix<const Scalar> a, l, u;
-  double size; ///< so that no square leaves the range of numbers
-  detail::KernelArray<double> norms;
-
-  KOKKOS_INLINE_FUNCTION Scalar residual(Ordinal i, Ordinal j, int e) const {
-    const int bs = a.block_size, bs2 = bs * bs;
-    const int r = e / bs, c = e - r * bs;
-    const Offset in_a = findEntry(a.graph.entries, a.graph.row_map(i), a.graph.row_map(i + 1), j);
-    Scalar value = in_a < 0 ? Scalar(0) : a.values(in_a * bs2 + e);
-    for (Offset ik = l.graph.row_map(i); ik < l.graph.row_map(i + 1); ++ik) {
-      const Ordinal k = l.graph.entries(ik);
-      if (k > j)
-        break;
-      const Offset kj = findEntry(u.graph.entries, u.graph.row_map(k), u.graph.row_map(k + 1), j);
-      if (k == j)
-        value -= l.values(ik * bs2 + e);
-      else if (kj >= 0)
-        for (int m = 0; m < bs; ++m)
-          value -= l.values(ik * bs2 + r * bs + m) * u.values(kj * bs2 + m * bs + c);
-    }
-    return value;
-  }
-
-  template <class Member>
-  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal i, void*) const {
-    const int bs2 = a.block_size * a.block_size;
-    const Offset l_begin = l.graph.row_map(i), u_begin = u.graph.row_map(i);
-    const int in_l = static_cast<int>(l.graph.row_map(i + 1) - l_begin);
-    const int in_u = static_cast<int>(u.graph.row_map(i + 1) - u_begin);
-    double sum = 0;
-    Kokkos::parallel_reduce(
-        ThreadVectorRange(member, Offset(in_l + in_u) * bs2),
-        [&](const Offset item, double& partial) {
-          const int t = static_cast<int>(item / bs2);
-          const Ordinal j =
-              t < in_l ? l.graph.entries(l_begin + t) : u.graph.entries(u_begin + t - in_l);
-          const double value = residual(i, j, static_cast<int>(item - Offset(t) * bs2)) / size;
-          partial += value * value;
-        },
-        sum);
-    Kokkos::single(Kokkos::PerThread(member), [&]() { norms(i) = compat::math::sqrt(sum); });
-  }
-};
-
-} // namespace
 
 template <class Scalar, class Device>
 BlockIlu<Scalar, Device>::BlockIlu(BlockIluParameters parameters)
-    : parameters_(parameterTable().checked(parameters)) {}
+    : parameters_(parameterTable().checked(parameters)), factors_(parameters_) {}
 
 const ParameterTable<BlockIluParameters>& BlockIluParameters::table() {
   using P = BlockIluParameters;
   const auto make = [] {
     ParameterTable<P> table;
     table.integer("level", "fact: iluk level-of-fill", &P::level, 0, "fill level k of ILU(k)")
-        .details("Entries, factorisation and applications grow with it.")
-        .integer("iterative", "fact: sweeps", &P::sweeps, 0,
-                 "factors by n sweeps over all rows instead of level by level")
-        .details("0: level by level. Sweeps wait for nothing; the factors are approximate. Work of "
-                 "a factorisation a sweep.")
-        .describedBy({"level", "iterative?"});
+        .details("Entries, factorisation and applications grow with it.");
+    detail::addSweeps(table);
+    table.describedBy({"level", "iterative?"});
     detail::addPivots(table, "pivot block", "eps");
     return table;
   };
@@ -122,153 +32,11 @@ std::string BlockIlu<Scalar, Device>::description() const {
 template <class Scalar, class Device>
 void BlockIlu<Scalar, Device>::initialize(const execution_space& exec, const Matrix& a,
                                           Report& report) {
-  const Ordinal n = a.numRows();
-  const int bs = a.block_size;
-  const Offset bs2 = Offset(bs) * bs;
+  // Elimination fills a missing diagonal block or leaves a zero pivot: the values decide.
   report.phases.time(exec, "BlockIlu", "ilu_symbolic", [&] {
-    // Elimination fills a missing diagonal block or leaves a zero pivot: the values decide.
-    const auto [lower, upper] = fillTriangles(exec, a.graph, parameters_.level);
-    const auto values = [&](const Graph<Device>& graph, const char* label) {
-      return allocate<Scalar, Device>(exec, label, graph.numEntries() * bs2);
-    };
-    lower_.matrix = Matrix(lower, values(lower, "Ainvil::lower"), bs);
-    lower_.uplo = Uplo::Lower;
-    lower_.unit = false;
-    lower_.diagonal_inverse = allocate<Scalar, Device>(exec, "Ainvil::diagonal_inverse", n * bs2);
-    upper_.matrix = Matrix(upper, values(upper, "Ainvil::upper"), bs);
-    upper_.uplo = Uplo::Upper;
-    upper_.unit = true;
-    longest_row_ = static_cast<Ordinal>(
-        detail::largestSize(exec, n, RowLengths<Device>{lower.row_map, upper.row_map},
-                            std::numeric_limits<Ordinal>::max()));
-    pivot_inverter_ = detail::PivotInverter<Scalar, Device>(
-        exec, parameters_.breakdown, parameters_.shift,
-        parameters_.pivot_tolerance * std::numeric_limits<Scalar>::epsilon(), a.numPointRows());
-    if (parameters_.sweeps > 0)
-      other_upper_ = values(upper, "Ainvil::other_upper");
+    factors_.setPattern(exec, a, fillTriangles(exec, a.graph, parameters_.level));
   });
-  if (parameters_.sweeps == 0)
-    report.phases.time(exec, "BlockIlu", "ilu_levels", [&] {
-      order_ =
-          OrderedRows<Device>(exec, lower_.matrix.graph, Uplo::Lower, 12 + 2.0 * bs * bs * bs, 4);
-    });
-  work_rows_.clear();
-  if constexpr (on_host)
-    addWorkRows(exec, a);
-}
-
-template <class Scalar, class Device>
-void BlockIlu<Scalar, Device>::compute(const execution_space& exec, const Matrix& a,
-                                       Report& report) {
-  report.phases.time(exec, "BlockIlu", "ilu_numeric", [&] {
-    if constexpr (!on_host) // there rows find out their sizes as they go
-      pivot_inverter_.start(exec, a);
-    if (parameters_.sweeps > 0)
-      sweep(exec, a);
-    else
-      factorRows(exec, a, upper_.matrix.values, upper_.matrix.values);
-    const auto all = [&](const auto& holds) {
-      return std::all_of(work_rows_.begin(), work_rows_.end(), holds);
-    };
-    if (on_host && !all([](const auto& work) { return work.read_finite; }))
-      detail::requireFiniteMatrix<Scalar, Device>(exec, a.values);
-    pivot_inverter_.check(exec, report);
-    if (on_host && all([](const auto& work) { return work.finite; }))
-      return;
-    detail::requireFinite<Scalar, Device>(exec, lower_.matrix.values, "the factor L");
-    detail::requireFinite<Scalar, Device>(exec, upper_.matrix.values, "the factor U");
-  });
-}
-
-template <class Scalar, class Device>
-void BlockIlu<Scalar, Device>::factorRows(const execution_space& exec, const Matrix& a,
-                                          const Kokkos::View<Scalar*, Device>& u,
-                                          const Kokkos::View<const Scalar*, Device>& u_read) {
-  const bool ordered = parameters_.sweeps == 0;
-  const char* const label = ordered ? "Ainvil::BlockIlu[numeric]" : "Ainvil::BlockIlu[sweep]";
-  pivot_inverter_.forget(exec);
-  if constexpr (on_host)
-    addWorkRows(exec, a);
-  detail::dispatchBlockSize(a.block_size, [&](auto bs) {
-    if constexpr (on_host) {
-      const detail::BlockIluHostRow<decltype(bs)::value, Scalar> row{a.graph,
-                                                                     lower_.matrix.graph,
-                                                                     upper_.matrix.graph,
-                                                                     a.values,
-                                                                     lower_.matrix.values,
-                                                                     u,
-                                                                     lower_.diagonal_inverse,
-                                                                     u_read,
-                                                                     pivot_inverter_,
-                                                                     a.block_size,
-                                                                     work_rows_.data()};
-      if (ordered)
-        order_.runByWorkers(exec, label, row);
-      else
-        detail::forPartsOfRows(exec, label, 0, a.numRows(), row);
-    } else {
-      using Row = detail::BlockIluRow<decltype(bs)::value, Scalar, Device>;
-      const int capacity = Row::capacityFor(longest_row_, a.block_size);
-      const std::size_t scratch = Row::scratchBytes(a.block_size, capacity);
-      const Row row{a.graph,
-                    lower_.matrix.graph,
-                    upper_.matrix.graph,
-                    a.values,
-                    lower_.matrix.values,
-                    u,
-                    lower_.diagonal_inverse,
-                    u_read,
-                    pivot_inverter_,
-                    a.block_size,
-                    capacity};
-      if (ordered)
-        order_.run(exec, label, row, scratch);
-      else
-        detail::forEachRow(exec, label, a.numRows(),
-                           detail::teamsForRowsOf(a.graph, a.block_size * a.block_size),
-                           IndependentRow<Row, Device>{row}, scratch);
-    }
-  });
-}
-
-template <class Scalar, class Device>
-void BlockIlu<Scalar, Device>::addWorkRows(const execution_space& exec, const Matrix& a) {
-  const int workers = parameters_.sweeps > 0 ? exec.concurrency() : order_.workers(exec);
-  for (auto& work : work_rows_)
-    work.read_finite = work.finite = true;
-  while (static_cast<int>(work_rows_.size()) < workers)
-    work_rows_.emplace_back(a.numRows(), longest_row_, a.block_size);
-}
-
-/// Sweep s reads the U of sweep s - 1, nothing in the beginning, and leaves the last one in upper_.
-/// Only the pivots of the last sweep count.
-template <class Scalar, class Device>
-void BlockIlu<Scalar, Device>::sweep(const execution_space& exec, const Matrix& a) {
-  Kokkos::View<const Scalar*, Device> read;
-  for (int s = 0; s <= parameters_.sweeps; ++s) {
-    const auto write = (parameters_.sweeps - s) % 2 == 0 ? upper_.matrix.values : other_upper_;
-    factorRows(exec, a, write, read);
-    read = write;
-  }
-}
-
-template <class Scalar, class Device>
-double BlockIlu<Scalar, Device>::residual(const execution_space& exec, const Matrix& a) const {
-  const double size = detail::norm<Scalar, Device>(exec, asColumn(a.values));
-  if (size == 0)
-    return 0;
-  const auto of_rows = allocate<double, Device>(exec, "Ainvil::row_residuals", a.numRows());
-  detail::forEachRow(exec, "Ainvil::BlockIlu[residual]", a.numRows(),
-                     detail::teamsForRowsOf(a.graph, a.block_size * a.block_size),
-                     ResidualRow<Scalar, Device>{a, lower_.matrix, upper_.matrix, size, of_rows});
-  return detail::norm<double, Device>(exec, asColumn(of_rows));
-}
-
-template <class Scalar, class Device>
-void BlockIlu<Scalar, Device>::diagnose(const execution_space& exec, const Matrix& a,
-                                        Report& report) const {
-  if (parameters_.sweeps > 0)
-    report.note(message("ilu_residual=", residual(exec, a)));
+  factors_.findOrder(exec, a, report);
 }
 
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \

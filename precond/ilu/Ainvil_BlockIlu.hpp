@@ -3,38 +3,20 @@
 /// \file
 /// Block incomplete LU factorisation with level of fill.
 
-#include "breakdown/Ainvil_PivotInverter.hpp"
-#include "graph/Ainvil_OrderedRows.hpp"
-#include "ilu/Ainvil_BlockIluHostRow.hpp"
 #include "ilu/Ainvil_Factorization.hpp"
+#include "ilu/Ainvil_IluOnPattern.hpp"
 
 namespace ainvil {
 
 /// Pattern, method and breakdown policy of BlockIlu.
-struct BlockIluParameters {
+struct BlockIluParameters : IluOnPatternOptions {
   int level = 0; ///< fill level k of ILU(k)
-  /// 0: factorisation level by level. n > 0: n sweeps over all rows at once; the factors are then
-  /// approximate, and exact after as many sweeps as L has level sets.
-  int sweeps = 0;
-  BreakdownPolicy breakdown = BreakdownPolicy::Fail; ///< for pivot blocks that are singular
-  double shift = 1e-3; ///< relative size of the shift under BreakdownPolicy::Shift
-  /// A pivot block counts as singular where a row or column of it has no entry above so many eps
-  /// times the largest entry of its row of A; >= 0.
-  double pivot_tolerance = 10;
 
   static const ParameterTable<BlockIluParameters>& table(); ///< the keys that name them
 };
 
-/// A ~ L U in Crout's normalisation: L = D + S_L is lower triangular with the pivot blocks on its
-/// diagonal, U = I + S_U is unit upper triangular; A = L U holds on the pattern S(LU). The inverses
-/// of the pivot blocks are stored. Any block size; block size 1 is scalar ILU(k). Work: 2
-/// block_size^3 operations for every pair (i,k) in L, (k,j) in U with (i,j) in the pattern. Source:
-/// Saad, Iterative Methods for Sparse Linear Systems (2003), sections 10.3 and 10.4.
-///
-/// Sweeps solve the same equations as a fixed point: every sweep computes all rows of L and U from
-/// the U of the sweep before, starting from U = D^-1 (upper part of A). Nothing waits, and since
-/// the equations of a row are solved exactly, a sweep is worth more than one over single entries.
-/// Source: Chow, Patel, Fine-grained parallel incomplete LU factorization (2015), there by entries.
+/// A ~ L U on the pattern of ILU(k), by detail::IluOnPattern. Source: Saad, Iterative Methods for
+/// Sparse Linear Systems (2003), sections 10.3 and 10.4.
 template <class Scalar, class Device>
 class BlockIlu final : public Factorization<Scalar, Device> {
 public:
@@ -58,38 +40,28 @@ public:
 
   /// Factors of a matrix with the same graph. \throws BreakdownError under the policy `fail`, or if
   /// the factors overflow.
-  void compute(const execution_space& exec, const Matrix& a, Report& report) override;
+  void compute(const execution_space& exec, const Matrix& a, Report& report) override {
+    factors_.compute(exec, a, report);
+  }
 
-  bool refusesNonFinite() const override { return on_host; }
+  bool refusesNonFinite() const override { return factors_.refusesNonFinite(); }
 
-  /// ||(A - L U)_S||_F / ||A||_F on the pattern S of the factors, for the matrix of the last
-  /// compute(): what sweeps leave. Waits. Cost: about a sweep; allocates a number a row.
-  double residual(const execution_space& exec, const Matrix& a) const;
+  /// As detail::IluOnPattern has it.
+  double residual(const execution_space& exec, const Matrix& a) const {
+    return factors_.residual(exec, a);
+  }
 
   /// With sweeps, that residual.
-  void diagnose(const execution_space& exec, const Matrix& a, Report& report) const override;
+  void diagnose(const execution_space& exec, const Matrix& a, Report& report) const override {
+    factors_.diagnose(exec, a, report);
+  }
 
-  const Factor& lower() const override { return lower_; }
-  const Factor& upper() const override { return upper_; }
+  const Factor& lower() const override { return factors_.lower(); }
+  const Factor& upper() const override { return factors_.upper(); }
 
 private:
-  static constexpr bool on_host = !compat::IsGpu<execution_space>::value;
-
-  /// All rows of L and u from those of `u_read`, which is u where rows wait for each other.
-  void factorRows(const execution_space& exec, const Matrix& a,
-                  const Kokkos::View<Scalar*, Device>& u,
-                  const Kokkos::View<const Scalar*, Device>& u_read);
-  /// On a host: makes sure that every thread has one, for values to come.
-  void addWorkRows(const execution_space& exec, const Matrix& a);
-  void sweep(const execution_space& exec, const Matrix& a);
-
   BlockIluParameters parameters_;
-  TriangularFactor<Scalar, Device> lower_;
-  TriangularFactor<Scalar, Device> upper_;
-  Ordinal longest_row_ = 0;                   ///< of L and U together
-  OrderedRows<Device> order_;                 ///< without sweeps
-  Kokkos::View<Scalar*, Device> other_upper_; ///< with sweeps, U of every other one
-  detail::PivotInverter<Scalar, Device> pivot_inverter_;
-  std::vector<detail::WorkRow<Scalar>> work_rows_; ///< on hosts, one a thread
+  detail::IluOnPattern<Scalar, Device> factors_;
 };
+
 } // namespace ainvil

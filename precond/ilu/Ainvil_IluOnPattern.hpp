@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// The numeric part of block incomplete LU factorisations: the factors on a given pattern.
+
+#include "Ainvil_GraphAlgebra.hpp"
+#include "breakdown/Ainvil_PivotInverter.hpp"
+#include "graph/Ainvil_OrderedRows.hpp"
+#include "ilu/Ainvil_BlockIluHostRow.hpp"
+#include "triangular/Ainvil_TriangularFactor.hpp"
+
+namespace ainvil {
+
+/// Method and breakdown policy of a factorisation on a given pattern.
+struct IluOnPatternOptions {
+  /// 0: factorisation level by level. n > 0: n sweeps over all rows at once; the factors are then
+  /// approximate, and exact after as many sweeps as L has level sets.
+  int sweeps = 0;
+  BreakdownPolicy breakdown = BreakdownPolicy::Fail; ///< for pivot blocks that are singular
+  double shift = 1e-3; ///< relative size of the shift under BreakdownPolicy::Shift
+  /// A pivot block counts as singular where a row or column of it has no entry above so many eps
+  /// times the largest entry of its row of A; >= 0.
+  double pivot_tolerance = 10;
+};
+
+namespace detail {
+
+/// A ~ L U in Crout's normalisation: L = D + S_L is lower triangular with the pivot blocks on its
+/// diagonal, U = I + S_U is unit upper triangular; A = L U holds on the pattern S(LU), which is
+/// given. The inverses of the pivot blocks are stored. Any block size; block size 1 is scalar.
+/// Work: 2 block_size^3 operations for every pair (i,k) in L, (k,j) in U with (i,j) in the pattern.
+/// Source: Saad, Iterative Methods for Sparse Linear Systems (2003), sections 10.3 and 10.4.
+///
+/// Sweeps solve the same equations as a fixed point: every sweep computes all rows of L and U from
+/// the U of the sweep before, starting from U = D^-1 (upper part of A). Nothing waits, and since
+/// the equations of a row are solved exactly, a sweep is worth more than one over single entries.
+/// Source: Chow, Patel, Fine-grained parallel incomplete LU factorization (2015), there by entries.
+template <class Scalar, class Device>
+class IluOnPattern {
+public:
+  using execution_space = typename Device::execution_space;
+  using Matrix = BsrMatrix<Scalar, Device>;        ///< A
+  using Factor = TriangularFactor<Scalar, Device>; ///< L or U
+
+  /// With options in range.
+  explicit IluOnPattern(const IluOnPatternOptions& options) : options_(options) {}
+
+  /// Allocates factors of A on the pattern, which holds that of A; to be called before findOrder().
+  void setPattern(const execution_space& exec, const Matrix& a,
+                  const FillTriangles<Device>& pattern);
+  /// The order of the rows, where they wait for each other. Records it as a phase in `report`.
+  void findOrder(const execution_space& exec, const Matrix& a, Report& report);
+
+  /// Factors of a matrix with the same graph. \throws BreakdownError under the policy `fail`, or if
+  /// the factors overflow.
+  void compute(const execution_space& exec, const Matrix& a, Report& report);
+
+  /// As Factorization has it.
+  static constexpr bool refusesNonFinite() { return on_host; }
+
+  /// ||(A - L U)_S||_F / ||A||_F on the pattern S of the factors, for the matrix of the last
+  /// compute(): what sweeps leave. Waits. Cost: about a sweep; allocates a number a row.
+  double residual(const execution_space& exec, const Matrix& a) const;
+  /// With sweeps, notes that residual.
+  void diagnose(const execution_space& exec, const Matrix& a, Report& report) const;
+
+  const Factor& lower() const { return lower_; } ///< L
+  const Factor& upper() const { return upper_; } ///< U
+
+private:
+  static constexpr bool on_host = !compat::IsGpu<execution_space>::value;
+
+  /// All rows of L and u from those of `u_read`, which is u where rows wait for each other.
+  void factorRows(const execution_space& exec, const Matrix& a,
+                  const Kokkos::View<Scalar*, Device>& u,
+                  const Kokkos::View<const Scalar*, Device>& u_read);
+  /// On a host: makes sure that every thread has one, for values to come.
+  void addWorkRows(const execution_space& exec, const Matrix& a);
+  void sweep(const execution_space& exec, const Matrix& a);
+
+  IluOnPatternOptions options_;
+  Factor lower_;
+  Factor upper_;
+  Ordinal longest_row_ = 0;                   ///< of L and U together
+  OrderedRows<Device> order_;                 ///< without sweeps
+  Kokkos::View<Scalar*, Device> other_upper_; ///< with sweeps, U of every other one
+  PivotInverter<Scalar, Device> pivot_inverter_;
+  std::vector<WorkRow<Scalar>> work_rows_; ///< on hosts, one a thread
+};
+
+} // namespace detail
+} // namespace ainvil
