@@ -42,7 +42,8 @@ struct IluChoice {
 /// of B. A matching depends on the values: it is found by the first compute() after initialize(),
 /// with the symbolic phases of factorisation and strategies, and kept with its scalings by those
 /// that follow, which allocate nothing. A compute() that throws forgets it, so that the next one
-/// finds a new one.
+/// finds a new one. Patterns of factors that follow the values are found and kept likewise, as
+/// Factorization::findPattern() has it.
 template <class Scalar, class Device>
 class Ilu final : public Preconditioner<Scalar, Device> {
 public:
@@ -79,12 +80,13 @@ private:
   bool isRearranged() const { return parts_.rearrangement.changesMatrix(); }
   /// Symbolic and numeric phases of the parts, for A or what is factored in its place.
   void initializeParts(const execution_space& exec, const Matrix& b);
-  void computeParts(const execution_space& exec, const Matrix& b);
-  void computeRearranged(const execution_space& exec, const Matrix& a);
+  void initializeSolvers(const execution_space& exec);
+  void computeParts(const execution_space& exec, const Matrix& b, bool may_keep);
+  void computeRearranged(const execution_space& exec, const Matrix& a, bool may_keep);
 
   IluParts<Scalar, Device> parts_;
   detail::Rearrangement<Scalar, Device> rearrangement_;
-  bool knows_pattern_ = false; ///< of what is factored
+  bool knows_pattern_ = false; ///< matching and patterns of the last compute() still hold
   mutable MultiVector<Scalar, Device> intermediate_;
   mutable MultiVector<Scalar, Device> rearranged_; ///< vectors of B
 };

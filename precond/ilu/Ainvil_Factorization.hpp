@@ -26,12 +26,24 @@ public:
   /// The parameters in one line, for descriptions: "level: 1".
   virtual std::string description() const = 0;
 
-  /// Symbolic phase, on the graph of A: afterwards lower() and upper() have their patterns. Records
-  /// its phases in `report`.
+  /// Symbolic phase, on the graph of A: afterwards lower() and upper() have their patterns, unless
+  /// these follow the values. Records its phases in `report`.
   virtual void initialize(const execution_space& exec, const Matrix& a, Report& report) = 0;
+
+  /// Whether the patterns of the factors depend on the values of A: before each compute() somebody
+  /// then has to call findPattern(). Never changes.
+  virtual bool followsValues() const { return false; }
+  /// The patterns of the factors for these values. With `may_keep` those of the last call may stay;
+  /// without it nothing of earlier calls does. Returns whether lower() and upper() have new arrays:
+  /// what applies them is then to be initialized again. Records its phases in `report`.
+  virtual bool findPattern(const execution_space& /* exec */, const Matrix& /* a */,
+                           bool /* may_keep */, Report& /* report */) {
+    return false;
+  }
+
   /// Numeric phase, for a matrix of the same graph: the values of the factors, in the arrays that
-  /// initialize() allocated. Counts breakdowns in `report`. \throws BreakdownError under the policy
-  /// `fail`, or if the factors overflow.
+  /// initialize() or findPattern() allocated. Counts breakdowns in `report`. \throws BreakdownError
+  /// under the policy `fail`, or if the factors overflow.
   virtual void compute(const execution_space& exec, const Matrix& a, Report& report) = 0;
 
   /// Whether compute() calls detail::requireFiniteMatrix() where it meets NaN or infinity in A, and

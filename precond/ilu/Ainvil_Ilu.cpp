@@ -4,6 +4,8 @@
 #include "Ainvil_Registry.hpp"
 #include "parameters/Ainvil_CommonParameters.hpp"
 
+#include <utility>
+
 namespace ainvil {
 
 namespace {
@@ -83,6 +85,12 @@ std::string Ilu<Scalar, Device>::description() const {
 template <class Scalar, class Device>
 void Ilu<Scalar, Device>::initializeParts(const execution_space& exec, const Matrix& b) {
   parts_.factorization->initialize(exec, b, report_);
+  if (!factors().followsValues())
+    initializeSolvers(exec);
+}
+
+template <class Scalar, class Device>
+void Ilu<Scalar, Device>::initializeSolvers(const execution_space& exec) {
   parts_.lower->initialize(exec, factors().lower(), "lower_", report_);
   parts_.upper->initialize(exec, factors().upper(), "upper_", report_);
 }
@@ -102,38 +110,41 @@ void Ilu<Scalar, Device>::doInitialize(const execution_space& exec, const Matrix
 }
 
 template <class Scalar, class Device>
-void Ilu<Scalar, Device>::computeParts(const execution_space& exec, const Matrix& b) {
+void Ilu<Scalar, Device>::computeParts(const execution_space& exec, const Matrix& b,
+                                       bool may_keep) {
+  if (factors().followsValues() && parts_.factorization->findPattern(exec, b, may_keep, report_))
+    initializeSolvers(exec);
   parts_.factorization->compute(exec, b, report_);
   parts_.lower->compute(exec, factors().lower(), "lower_", report_);
   parts_.upper->compute(exec, factors().upper(), "upper_", report_);
 }
 
 template <class Scalar, class Device>
-void Ilu<Scalar, Device>::computeRearranged(const execution_space& exec, const Matrix& a) {
-  const bool finds = rearrangement_.followsValues() && !knows_pattern_;
-  knows_pattern_ = false; // nor does it after a breakdown
-  if (finds) {
+void Ilu<Scalar, Device>::computeRearranged(const execution_space& exec, const Matrix& a,
+                                            bool may_keep) {
+  if (rearrangement_.followsValues() && !may_keep) {
     rearrangement_.find(exec, a, report_);
     initializeParts(exec, rearrangement_.matrix());
   }
   report_.phases.time(exec, "Ilu", "ilu_rearrange", [&] { rearrangement_.update(exec, a); });
   try {
-    computeParts(exec, rearrangement_.matrix());
+    computeParts(exec, rearrangement_.matrix(), may_keep);
   } catch (const BreakdownError& error) {
     throw BreakdownError(error.what() + rearrangement_.remark());
   }
   if (report_.first_breakdown >= 0)
     report_.first_breakdown = rearrangement_.originalRow(exec, report_.first_breakdown);
-  knows_pattern_ = true;
 }
 
 template <class Scalar, class Device>
 void Ilu<Scalar, Device>::doCompute(const execution_space& exec, const Matrix& a) {
   report_.notes.clear();
+  const bool may_keep = std::exchange(knows_pattern_, false); // nor is it known after a breakdown
   if (isRearranged())
-    computeRearranged(exec, a);
+    computeRearranged(exec, a, may_keep);
   else
-    computeParts(exec, a);
+    computeParts(exec, a, may_keep);
+  knows_pattern_ = true;
   report_.factor_entries = lowerSolver().entries() + upperSolver().entries();
   report_.factor_bytes = lowerSolver().bytes() + upperSolver().bytes();
 }
