@@ -9,6 +9,7 @@
 #include "Ainvil_Ilu.hpp"
 #include "Ainvil_Jacobi.hpp"
 #include "ilu/Ainvil_BlockIlu.hpp"
+#include "ilu/Ainvil_Ilut.hpp"
 #include "triangular/Ainvil_ExactTriangularSolver.hpp"
 #include "triangular/Ainvil_Isai.hpp"
 #include "triangular/Ainvil_Sweeps.hpp"
@@ -27,6 +28,7 @@ void addAll() {
   const GivenTable<SweepParameters> async{shared(SweepParameters::table(SweepMode::Async))};
 
   addFactorization<BlockIlu>("iluk", "block ILU(k), by level of fill", own);
+  addFactorization<Ilut>("ilut", "block ILU, by threshold", own);
   addTriangularSolver<ExactTriangularSolver>("exact", "substitution", exact);
   addTriangularSolver<IsaiTriangularSolver>("isai", "products with approximate inverses", own);
   addTriangularSolver<SweepTriangularSolver>("jacobi", "Jacobi sweeps", jacobi);

@@ -36,7 +36,8 @@ MATRIX = """%%MatrixMarket matrix coordinate real general
 # Beginnings of what docs/parameters.md says of a key, and other keys without which it has no effect.
 NEEDS = {"`relax=auto`": "solve=isai,relax=auto,", "`isai`": "solve=isai,", "`async`": "solve=async,",
          "`jacobi`, `async`": "solve=jacobi,", "`jacobi`:": "solve=jacobi,", "`breakdown=shift`": "breakdown=shift,",
-         "`adaptive`:": "adaptive=1,", "`symmetric=no`": "symmetric=no,"}
+         "`adaptive`:": "adaptive=1,", "`symmetric=no`": "symmetric=no,",
+         "`ilut`": "factorization=ilut,"}
 VECTOR = "%%MatrixMarket matrix array real general\n6 1\n1\n1\n1\n1\n1\n1\n"
 
 

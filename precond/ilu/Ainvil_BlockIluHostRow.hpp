@@ -45,6 +45,7 @@ struct BlockIluHostRow {
   KernelArray<const Scalar> u_read; ///< U of the rows before; null: all zero
   PivotInversion<Scalar> pivot_inverter;
   int block_size;
+  bool holds_a;               ///< the pattern holds that of A
   WorkRow<Scalar>* work_rows; ///< one a thread
 
   void operator()(int worker, Ordinal i) const {
@@ -63,7 +64,8 @@ struct BlockIluHostRow {
     Scalar* const scales = sizes + bs;
     Scalar* const block = scales + 2 * bs;
     Scalar* const d_inverse = inverse.data() + Offset(i) * bs2;
-    const bool filled = l_length + u_length > a_length; // there is more in the pattern than in A
+    // Whether there is anything in the pattern that is not in A.
+    const bool filled = !holds_a || l_length + u_length > a_length;
     const bool eliminates = u_read.data() != nullptr;
     bool finite = true, read_finite = true;
 
@@ -118,7 +120,8 @@ struct BlockIluHostRow {
       if (filled) {
         std::fill_n(w, length * bs2, Scalar(0));
         for (int t = 0; t < a_length; ++t)
-          std::copy_n(a_row + Offset(t) * bs2, bs2, w + Offset(position[a_columns[t]]) * bs2);
+          if (const int at = position[a_columns[t]]; at >= 0)
+            std::copy_n(a_row + Offset(t) * bs2, bs2, w + Offset(at) * bs2);
       } else {
         std::copy_n(a_row, length * bs2, w);
       }

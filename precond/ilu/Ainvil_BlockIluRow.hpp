@@ -153,12 +153,15 @@ struct BlockIluRow {
 
     forLanes(member, bs,
              [&](const int r) { sizes[r] = pivot_inverter.row_sizes(Offset(i) * bs + r); });
-    // Row i of A into the pattern, zeros elsewhere.
+    // Row i of A as far as the pattern has it, zeros elsewhere.
     forLanes(member, l_length * Offset(bs2), [&](const Offset e) { w.l[e] = 0; });
     forLanes(member, u_length * Offset(bs2), [&](const Offset e) { w.u[e] = 0; });
     const Offset a_begin = a_graph.row_map(i);
     forLanes(member, static_cast<int>(a_graph.row_map(i + 1) - a_begin), [&](const int t) {
-      Scalar* to = w.block(locate(i, a_graph.entries(a_begin + t)));
+      const int at = locate(i, a_graph.entries(a_begin + t));
+      if (at < 0)
+        return;
+      Scalar* to = w.block(at);
       for (int e = 0; e < bs2; ++e)
         to[e] = a_values((a_begin + t) * bs2 + e);
     });

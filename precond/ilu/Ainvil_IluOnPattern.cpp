@@ -91,7 +91,8 @@ struct ResidualRow {
 
 template <class Scalar, class Device>
 void IluOnPattern<Scalar, Device>::setPattern(const execution_space& exec, const Matrix& a,
-                                              const FillTriangles<Device>& pattern) {
+                                              const FillTriangles<Device>& pattern, bool holds_a) {
+  holds_a_ = holds_a;
   const Ordinal n = a.numRows();
   const int bs = a.block_size;
   const Offset bs2 = Offset(bs) * bs;
@@ -173,6 +174,7 @@ void IluOnPattern<Scalar, Device>::factorRows(const execution_space& exec, const
                                                              u_read,
                                                              pivot_inverter_,
                                                              a.block_size,
+                                                             holds_a_,
                                                              work_rows_.data()};
       if (ordered)
         order_.runByWorkers(exec, label, row);

@@ -45,9 +45,10 @@ public:
   /// With options in range.
   explicit IluOnPattern(const IluOnPatternOptions& options) : options_(options) {}
 
-  /// Allocates factors of A on the pattern, which holds that of A; to be called before findOrder().
+  /// Allocates factors of A on the pattern, which has all diagonal blocks; `holds_a` tells whether
+  /// it holds that of A, too. Entries of A beside it are left out. To be called before findOrder().
   void setPattern(const execution_space& exec, const Matrix& a,
-                  const FillTriangles<Device>& pattern);
+                  const FillTriangles<Device>& pattern, bool holds_a);
   /// The order of the rows, where they wait for each other. Records it as a phase in `report`.
   void findOrder(const execution_space& exec, const Matrix& a, Report& report);
 
@@ -81,6 +82,7 @@ private:
   IluOnPatternOptions options_;
   Factor lower_;
   Factor upper_;
+  bool holds_a_ = true;                       ///< the pattern holds that of A
   Ordinal longest_row_ = 0;                   ///< of L and U together
   OrderedRows<Device> order_;                 ///< without sweeps
   Kokkos::View<Scalar*, Device> other_upper_; ///< with sweeps, U of every other one

@@ -26,6 +26,11 @@ TEST(Factory, UnderstandsEveryKey) {
             "jacobi: {variant: point}");
   EXPECT_EQ(describe("ilu"), "ilu: {level: 0, solve: exact, storage: double}");
   EXPECT_EQ(describe("ilu:factorization=iluk"), describe("ilu"));
+  EXPECT_EQ(describe("ilu:factorization=ilut"),
+            "ilu: {drop: 0.001, max-fill: 10, solve: exact, storage: double}");
+  EXPECT_EQ(describe("ilu:factorization=ilut,drop=0,max-fill=2.5,repattern=3,iterative=2"),
+            "ilu: {drop: 0, max-fill: 2.5, repattern: 3, iterative: 2, solve: exact, storage: "
+            "double}");
   EXPECT_EQ(describe("ilu:level=2,solve=isai,power=3,side=columns,relax=auto,relax-threshold=1e-3,"
                      "relax-limit=5,storage=float,breakdown=shift,shift=0.5,pivot-tol=100"),
             "ilu: {level: 2, solve: isai, power: 3, side: columns, relax: auto, storage: float}");
@@ -77,7 +82,8 @@ TEST(Factory, RefusesWithTheExpectedSentence) {
       {"ilu:level=1,", "nothing follows the last comma"},
       {"ilu:level=1,,solve=isai", "'' is not of the form key=value"},
       {"ilu:level=1,level=2", "key 'level' is given twice"},
-      {"ilu:colour=red", "unknown key 'colour', known are factorization, level, iterative, solve, "
+      {"ilu:colour=red", "unknown key 'colour', known are factorization, level, iterative, drop, "
+                         "max-fill, repattern, solve, "
                          "power, side, relax, relax-threshold, relax-limit, sweeps, damping, "
                          "start, order, divergence-limit, storage, match, scale, reorder, "
                          "breakdown, shift, pivot-tol, poly"},
@@ -93,7 +99,16 @@ TEST(Factory, RefusesWithTheExpectedSentence) {
       {"ilu:solve=isai,power=99999999999999999999",
        "'power' must be an integer from 1 to 1000000, but it is '99999999999999999999'"},
       {"ilu:solve=magic", "'solve' must be one of exact, isai, jacobi, async, but it is 'magic'"},
-      {"ilu:factorization=lu", "'factorization' must be one of iluk, but it is 'lu'"},
+      {"ilu:factorization=lu", "'factorization' must be one of iluk, ilut, but it is 'lu'"},
+      {"ilu:factorization=ilut,level=1",
+       "key 'level' has no effect with the other parameters given"},
+      {"ilu:drop=0.1", "key 'drop' has no effect with the other parameters given"},
+      {"ilu:level=1,max-fill=3", "key 'max-fill' has no effect with the other parameters given"},
+      {"ilu:factorization=ilut,drop=-1", "'drop' must be a number of at least 0, but it is '-1'"},
+      {"ilu:factorization=ilut,drop=nan", "'drop' must be a number of at least 0, but it is 'nan'"},
+      {"ilu:factorization=ilut,max-fill=0", "'max-fill' must be a positive number, but it is '0'"},
+      {"ilu:factorization=ilut,repattern=-1",
+       "'repattern' must be an integer from 0 to 1000000, but it is '-1'"},
       {"ilu:power=2", "key 'power' has no effect with the other parameters given"},
       {"ilu:solve=isai,relax=1,relax-limit=4",
        "key 'relax-limit' has no effect with the other parameters given"},

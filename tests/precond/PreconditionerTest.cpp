@@ -287,7 +287,8 @@ INSTANTIATE_TEST_SUITE_P(
         "ilu:solve=jacobi,sweeps=4,damping=0.8", "ilu:solve=jacobi,start=zero,storage=float",
         // So many that the result does not depend on the
         // schedule.
-        "ilu:solve=async,sweeps=70", "ilu:match=product",
+        "ilu:solve=async,sweeps=70", "ilu:factorization=ilut,drop=0,max-fill=100",
+        "ilu:factorization=ilut,drop=0,max-fill=100,solve=isai", "ilu:match=product",
         "ilu:match=product,reorder=rcm,level=1,solve=isai", "ilu:scale=ruiz,reorder=nd", "ic",
         "ic:level=1,breakdown=replace", "ic:storage=float,breakdown=fail", "ic:solve=isai,power=2",
         "ic:solve=isai,side=columns,relax=auto", "ic:solve=isai,storage=bfloat16,relax=1",

@@ -82,7 +82,7 @@ TEST(Registry, AFactorizationOfOnesOwn) {
     EXPECT_EQ(m->description().find("ilu: {factorization: gauss-seidel, solve: "), 0u)
         << m->description();
   }
-  EXPECT_EQ(helpOf("ilu", "factorization"), "iluk|gauss-seidel incomplete factorisation of A");
+  EXPECT_EQ(helpOf("ilu", "factorization"), "iluk|ilut|gauss-seidel incomplete factorisation of A");
   EXPECT_EQ(helpOf("ilu", "omega"), "1 gauss-seidel: relaxation factor");
   EXPECT_EQ(helpOf("ilu", "level"), "0|n iluk: fill level k of ILU(k)");
   EXPECT_EQ(refusalOf("ilu:factorization=gauss-seidel,level=1"),

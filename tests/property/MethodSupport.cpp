@@ -23,6 +23,8 @@ const std::vector<std::string>& generalMethods() {
       "ilu:level=1,solve=jacobi,sweeps=4,damping=0.8,start=zero",
       "ilu:solve=async,sweeps=2",
       "ilu:solve=async,sweeps=3,order=against,damping=0.9",
+      "ilu:factorization=ilut,drop=0,max-fill=1e6", // else new values keep an old pattern
+      "ilu:factorization=ilut,drop=0,max-fill=1e6,solve=isai,power=2",
       "ilu:match=product",
       "ilu:match=product,reorder=nd,level=1,solve=isai,power=2",
       "ilu:scale=ruiz,reorder=rcm",
@@ -90,6 +92,9 @@ std::vector<std::string> allMethods() {
       "ainv:poly=3",
       "ilu:solve=jacobi,sweeps=3,storage=bfloat16",
       "ilu:match=product,reorder=rcm,storage=float,breakdown=shift",
+      "ilu:factorization=ilut",
+      "ilu:factorization=ilut,drop=0.05,max-fill=1.5,solve=isai,power=2",
+      "ilu:factorization=ilut,max-fill=0.8,iterative=2,breakdown=shift,solve=jacobi",
       "ilu:reorder=nd,solve=jacobi,breakdown=replace",
       "ic:storage=float,breakdown=replace,pivot-tol=0",
       "ic:solve=isai,relax=1,storage=bfloat16,shift=0.1",

@@ -22,7 +22,7 @@ inline std::vector<double> denseProduct(const Factorization<double, Device>& fac
 }
 
 /// ||(A - L U)_S||_F / ||A||_F on the pattern S of the factors.
-inline double denseResidual(const BlockIlu<double, Device>& factors, const HostBsr& a) {
+inline double denseResidual(const Factorization<double, Device>& factors, const HostBsr& a) {
   const auto product = denseProduct(factors);
   const auto dense = toDense(a);
   const size_t n = static_cast<size_t>(a.numPointRows());

@@ -215,7 +215,7 @@ TEST(TpetraParameters, WrongOnesAreRefused) {
   using Name = Wrong::InvalidParameterName;
   using Type = Wrong::InvalidParameterType;
   using Value = Wrong::InvalidParameterValue;
-  expectRefused<Name>("ilu", "fact: ilut level-of-fill", 1, "\"fact: iluk level-of-fill\"");
+  expectRefused<Name>("ilu", "fact: iluk level of fill", 1, "\"fact: iluk level-of-fill\"");
   expectRefused<Name>("ilu", "fsai: levels", 1, "not known");
   expectRefused<Type>("ilu", "trisolver: type", 3, "must be a string");
   expectRefused<Type>("ilu", "fact: iluk level-of-fill", true, "must be an integer");
