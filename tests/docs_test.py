@@ -37,7 +37,7 @@ MATRIX = """%%MatrixMarket matrix coordinate real general
 NEEDS = {"`relax=auto`": "solve=isai,relax=auto,", "`isai`": "solve=isai,", "`async`": "solve=async,",
          "`jacobi`, `async`": "solve=jacobi,", "`jacobi`:": "solve=jacobi,", "`breakdown=shift`": "breakdown=shift,",
          "`adaptive`:": "adaptive=1,", "`symmetric=no`": "symmetric=no,",
-         "`ilut`": "factorization=ilut,"}
+         "`ilut`": "factorization=ilut,", "`search=parallel`": "factorization=ilut,search=parallel,"}
 VECTOR = "%%MatrixMarket matrix array real general\n6 1\n1\n1\n1\n1\n1\n1\n"
 
 

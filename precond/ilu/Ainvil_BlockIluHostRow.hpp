@@ -42,7 +42,7 @@ struct BlockIluHostRow {
   KernelGraph a_graph, l_graph, u_graph;
   KernelArray<const Scalar> a_values;
   KernelArray<Scalar> l_values, u_values, inverse;
-  KernelArray<const Scalar> u_read; ///< U of the rows before; null: all zero
+  KernelMatrix<const Scalar> u_read; ///< U of the rows before; without values: all zero
   PivotInversion<Scalar> pivot_inverter;
   int block_size;
   bool holds_a;               ///< the pattern holds that of A
@@ -66,7 +66,7 @@ struct BlockIluHostRow {
     Scalar* const d_inverse = inverse.data() + Offset(i) * bs2;
     // Whether there is anything in the pattern that is not in A.
     const bool filled = !holds_a || l_length + u_length > a_length;
-    const bool eliminates = u_read.data() != nullptr;
+    const bool eliminates = u_read.values.data() != nullptr;
     bool finite = true, read_finite = true;
 
     for (int r = 0; r < bs; ++r)
@@ -93,13 +93,13 @@ struct BlockIluHostRow {
         finite = finite && isFinite(l_ik);
         if (!eliminates || l_ik == Scalar(0))
           continue;
-        const Offset begin = u_graph.row_map(k), end = u_graph.row_map(k + 1);
+        const Offset begin = u_read.graph.row_map(k), end = u_read.graph.row_map(k + 1);
         if (isMuchLonger(end - begin, l_length - t - 1 + u_length))
           searchColumns(begin, end, {l_columns + t + 1, l_columns + l_length},
                         {u_columns, u_columns + u_length},
-                        [&](Ordinal j, Offset kj) { w[j] -= l_ik * u_read(kj); });
+                        [&](Ordinal j, Offset kj) { w[j] -= l_ik * u_read.values(kj); });
         else
-          subtractRow(w, l_ik, u_read.data() + begin, u_graph.entries.data() + begin,
+          subtractRow(w, l_ik, u_read.values.data() + begin, u_read.graph.entries.data() + begin,
                       static_cast<Ordinal>(end - begin));
       }
       pivot_inverter.template invert<1>(i, 1, w + i, sizes, d_inverse, nullptr, nullptr);
@@ -131,15 +131,15 @@ struct BlockIluHostRow {
         const auto subtract = [&](Ordinal j, Offset kj) {
           const int at = position[j];
           if (at >= 0)
-            subtractProduct<BS>(w + Offset(at) * bs2, l_ik, u_read.data() + kj * bs2, bs);
+            subtractProduct<BS>(w + Offset(at) * bs2, l_ik, u_read.values.data() + kj * bs2, bs);
         };
-        const Offset begin = u_graph.row_map(k), end = u_graph.row_map(k + 1);
+        const Offset begin = u_read.graph.row_map(k), end = u_read.graph.row_map(k + 1);
         if (isMuchLonger(end - begin, l_length - t - 1 + u_length))
           searchColumns(begin, end, {l_columns + t + 1, l_columns + l_length},
                         {u_columns, u_columns + u_length}, subtract);
         else
           for (Offset kj = begin; kj < end; ++kj)
-            subtract(u_graph.entries(kj), kj);
+            subtract(u_read.graph.entries(kj), kj);
       }
       for (int t = 0; t < l_length; ++t)
         position[l_columns[t]] = -1;
@@ -178,7 +178,7 @@ private:
   void searchColumns(Offset begin, Offset end, Columns below, Columns above, const Use& use) const {
     for (const Columns& columns : {below, above})
       for (const Ordinal* j = columns.first; j < columns.last; ++j) {
-        const Offset e = findEntry(u_graph.entries, begin, end, *j);
+        const Offset e = findEntry(u_read.graph.entries, begin, end, *j);
         if (e >= 0)
           use(*j, e);
       }

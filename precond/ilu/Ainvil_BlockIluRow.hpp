@@ -17,13 +17,14 @@ namespace detail {
 /// The k of row i run in ascending order, the lanes share the block products L_ik U_kj of each
 /// entry by entry. What rows wait for is kept short: the products of as many k as there is room for
 /// are listed before the first of these is waited for, and w lies in scratch memory where the row
-/// fits. The U_kj are taken from `u_read`, which is `u_values` where rows wait for each other.
+/// fits. The U_kj are taken from `u_read`, which is the U that is written where rows wait for each
+/// other.
 template <int BS, class Scalar, class Device>
 struct BlockIluRow {
   KernelGraph a_graph, l_graph, u_graph;
   KernelArray<const Scalar> a_values;
   KernelArray<Scalar> l_values, u_values, inverse;
-  KernelArray<const Scalar> u_read; ///< null: all zero
+  KernelMatrix<const Scalar> u_read; ///< without values: all zero
   PivotInversion<Scalar> pivot_inverter;
   int block_size;
   int capacity; ///< blocks of w in scratch memory; longer rows are worked on in place
@@ -96,11 +97,13 @@ struct BlockIluRow {
       int num_steps = 0, listed = 0;
       while (l + 1 < w.l_length && num_steps < max_steps && listed < most) {
         const Ordinal k = l_graph.entries(l_begin + l);
-        const Offset first = u_graph.row_map(k) + done_in_row, k_end = u_graph.row_map(k + 1);
+        const Offset first = u_read.graph.row_map(k) + done_in_row;
+        const Offset k_end = u_read.graph.row_map(k + 1);
         const int room = most - listed;
         const int count = static_cast<int>(k_end - first < room ? k_end - first : room);
-        forLanes(member, count,
-                 [&](const int t) { targets[listed + t] = locate(i, u_graph.entries(first + t)); });
+        forLanes(member, count, [&](const int t) {
+          targets[listed + t] = locate(i, u_read.graph.entries(first + t));
+        });
         Kokkos::single(Kokkos::PerThread(member), [&]() {
           steps[num_steps] = {first - listed, k, l, listed, listed + count};
         });
@@ -120,7 +123,7 @@ struct BlockIluRow {
             return;
           const int e = item - t * bs2;
           const int r = e / bs, c = e - r * bs;
-          const Scalar* u_kj = u_read.data() + (step.u_shift + t) * bs2;
+          const Scalar* u_kj = u_read.values.data() + (step.u_shift + t) * bs2;
           Scalar sum = 0;
           for (int m = 0; m < bs; ++m)
             sum += l_ik[r * bs + m] * u_kj[m * bs + c];
@@ -165,7 +168,7 @@ struct BlockIluRow {
       for (int e = 0; e < bs2; ++e)
         to[e] = a_values((a_begin + t) * bs2 + e);
     });
-    if (u_read.data() != nullptr)
+    if (u_read.values.data() != nullptr)
       eliminate(member, i, w, steps, targets, gate);
 
     // Large blocks are inverted in memory.

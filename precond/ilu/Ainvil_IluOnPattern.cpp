@@ -127,7 +127,7 @@ void IluOnPattern<Scalar, Device>::findOrder(const execution_space& exec, const 
           OrderedRows<Device>(exec, lower_.matrix.graph, Uplo::Lower, 12 + 2.0 * bs * bs * bs, 4);
     });
   if constexpr (on_host)
-    addWorkRows(exec, a);
+    addWorkRows(a, options_.sweeps == 0 ? order_.workers(exec) : exec.concurrency());
 }
 
 template <class Scalar, class Device>
@@ -139,7 +139,7 @@ void IluOnPattern<Scalar, Device>::compute(const execution_space& exec, const Ma
     if (options_.sweeps > 0)
       sweep(exec, a);
     else
-      factorRows(exec, a, upper_.matrix.values, upper_.matrix.values);
+      factorRows(exec, a, true, upper_.matrix.values, upper_.matrix);
     const auto all = [&](const auto& holds) {
       return std::all_of(work_rows_.begin(), work_rows_.end(), holds);
     };
@@ -155,13 +155,12 @@ void IluOnPattern<Scalar, Device>::compute(const execution_space& exec, const Ma
 
 template <class Scalar, class Device>
 void IluOnPattern<Scalar, Device>::factorRows(const execution_space& exec, const Matrix& a,
-                                              const Kokkos::View<Scalar*, Device>& u,
-                                              const Kokkos::View<const Scalar*, Device>& u_read) {
-  const bool ordered = options_.sweeps == 0;
+                                              bool ordered, const Kokkos::View<Scalar*, Device>& u,
+                                              const KernelMatrix<const Scalar>& u_read) {
   const char* const label = ordered ? "Ainvil::BlockIlu[numeric]" : "Ainvil::BlockIlu[sweep]";
   pivot_inverter_.forget(exec);
   if constexpr (on_host)
-    addWorkRows(exec, a);
+    addWorkRows(a, ordered ? order_.workers(exec) : exec.concurrency());
   dispatchBlockSize(a.block_size, [&](auto bs) {
     if constexpr (on_host) {
       const BlockIluHostRow<decltype(bs)::value, Scalar> row{a.graph,
@@ -205,8 +204,7 @@ void IluOnPattern<Scalar, Device>::factorRows(const execution_space& exec, const
 }
 
 template <class Scalar, class Device>
-void IluOnPattern<Scalar, Device>::addWorkRows(const execution_space& exec, const Matrix& a) {
-  const int workers = options_.sweeps > 0 ? exec.concurrency() : order_.workers(exec);
+void IluOnPattern<Scalar, Device>::addWorkRows(const Matrix& a, int workers) {
   for (auto& work : work_rows_)
     work.read_finite = work.finite = true;
   while (static_cast<int>(work_rows_.size()) < workers)
@@ -217,12 +215,20 @@ void IluOnPattern<Scalar, Device>::addWorkRows(const execution_space& exec, cons
 /// Only the pivots of the last sweep count.
 template <class Scalar, class Device>
 void IluOnPattern<Scalar, Device>::sweep(const execution_space& exec, const Matrix& a) {
-  Kokkos::View<const Scalar*, Device> read;
+  Matrix read;
   for (int s = 0; s <= options_.sweeps; ++s) {
     const auto write = (options_.sweeps - s) % 2 == 0 ? upper_.matrix.values : other_upper_;
-    factorRows(exec, a, write, read);
-    read = write;
+    factorRows(exec, a, false, write, read);
+    read = Matrix(upper_.matrix.graph, write, a.block_size);
   }
+}
+
+template <class Scalar, class Device>
+void IluOnPattern<Scalar, Device>::sweepOnce(const execution_space& exec, const Matrix& a,
+                                             const Matrix& u) {
+  if constexpr (!on_host)
+    pivot_inverter_.start(exec, a);
+  factorRows(exec, a, false, upper_.matrix.values, u);
 }
 
 template <class Scalar, class Device>

@@ -56,6 +56,11 @@ public:
   /// the factors overflow.
   void compute(const execution_space& exec, const Matrix& a, Report& report);
 
+  /// All rows once from those of `u` in place of U, which may have another pattern than U; all zero
+  /// without values. Needs no findOrder(), and judges no pivot: those that cannot be inverted are
+  /// replaced as the policy says, or where it is `fail`. Asynchronous on GPUs.
+  void sweepOnce(const execution_space& exec, const Matrix& a, const Matrix& u);
+
   /// As Factorization has it.
   static constexpr bool refusesNonFinite() { return on_host; }
 
@@ -71,12 +76,12 @@ public:
 private:
   static constexpr bool on_host = !compat::IsGpu<execution_space>::value;
 
-  /// All rows of L and u from those of `u_read`, which is u where rows wait for each other.
-  void factorRows(const execution_space& exec, const Matrix& a,
-                  const Kokkos::View<Scalar*, Device>& u,
-                  const Kokkos::View<const Scalar*, Device>& u_read);
-  /// On a host: makes sure that every thread has one, for values to come.
-  void addWorkRows(const execution_space& exec, const Matrix& a);
+  /// All rows of L and u from those of `u_read`, which is u where rows wait for each other:
+  /// `ordered`.
+  void factorRows(const execution_space& exec, const Matrix& a, bool ordered,
+                  const Kokkos::View<Scalar*, Device>& u, const KernelMatrix<const Scalar>& u_read);
+  /// On a host: makes sure that every worker has one, for values to come.
+  void addWorkRows(const Matrix& a, int workers);
   void sweep(const execution_space& exec, const Matrix& a);
 
   IluOnPatternOptions options_;

@@ -3,6 +3,7 @@
 
 #include "dense/Ainvil_BlockArrays.hpp"
 #include "ilu/Ainvil_IluOnPatternParameters.hpp"
+#include "ilu/Ainvil_IlutSteps.hpp"
 
 #include <limits>
 
@@ -29,8 +30,19 @@ const ParameterTable<IlutParameters>& IlutParameters::table() {
                  "find a new pattern each n computes")
         .details("0: keep that of the first `compute` of a graph; later ones are then numeric "
                  "factorisations alone.");
+    table
+        .choice("search", "fact: ilut search", &P::search,
+                {{"auto", IlutSearch::Auto},
+                 {"sequential", IlutSearch::Sequential},
+                 {"parallel", IlutSearch::Parallel}},
+                "how a pattern is found")
+        .details("Row after row on one thread of the host, or all rows at a time on the device in "
+                 "`steps` that add candidates and drop again; `auto`: in parallel on GPUs only.")
+        .integer("steps", "fact: ilut steps", &P::steps, 1, "steps of a parallel search")
+        .details("Fill of a step comes from that of the one before.")
+        .onlyIf([](const P& p) { return p.search == IlutSearch::Parallel; }, "search=parallel");
     detail::addSweeps(table);
-    table.describedBy({"drop", "max-fill", "repattern?", "iterative?"});
+    table.describedBy({"drop", "max-fill", "repattern?", "search?", "steps?", "iterative?"});
     detail::addPivots(table, "pivot block", "eps");
     return table;
   };
@@ -72,16 +84,23 @@ bool Ilut<Scalar, Device>::findPattern(const execution_space& exec, const Matrix
 template <class Scalar, class Device>
 FillTriangles<Device> Ilut<Scalar, Device>::foundPattern(const execution_space& exec,
                                                          const Matrix& a) const {
+  constexpr bool on_gpu = compat::IsGpu<execution_space>::value;
+  const detail::IlutRule rule{parameters_.drop, parameters_.max_fill};
+  IluOnPatternOptions options = parameters_;
+  if (options.breakdown == BreakdownPolicy::Fail)
+    options.breakdown = BreakdownPolicy::Replace;
+  if (parameters_.search == IlutSearch::Parallel ||
+      (on_gpu && parameters_.search == IlutSearch::Auto))
+    return detail::ilutPatternBySteps(exec, a, rule, options, parameters_.steps);
+
   compat::fence(exec, "Ainvil::Ilut[pattern]"); // before the host reads
   Ordinal breakdowns[2] = {0, 0};
   detail::PivotInversion<Scalar> pivots;
-  pivots.policy = parameters_.breakdown == BreakdownPolicy::Fail ? BreakdownPolicy::Replace
-                                                                 : parameters_.breakdown;
-  pivots.shift = static_cast<Scalar>(parameters_.shift);
-  pivots.tolerance = static_cast<Scalar>(parameters_.pivot_tolerance *
-                                         std::numeric_limits<Scalar>::epsilon());
+  pivots.policy = options.breakdown;
+  pivots.shift = static_cast<Scalar>(options.shift);
+  pivots.tolerance =
+      static_cast<Scalar>(options.pivot_tolerance * std::numeric_limits<Scalar>::epsilon());
   pivots.breakdowns = Kokkos::View<Ordinal*, HostDevice>(breakdowns, 2);
-  const detail::IlutRule rule{parameters_.drop, parameters_.max_fill};
   const auto pattern = detail::ilutPattern(copyTo<HostDevice>(a), rule, pivots);
   return {copyTo<Device>(pattern.lower), copyTo<Device>(pattern.upper)};
 }

@@ -28,9 +28,10 @@ TEST(Factory, UnderstandsEveryKey) {
   EXPECT_EQ(describe("ilu:factorization=iluk"), describe("ilu"));
   EXPECT_EQ(describe("ilu:factorization=ilut"),
             "ilu: {drop: 0.001, max-fill: 10, solve: exact, storage: double}");
-  EXPECT_EQ(describe("ilu:factorization=ilut,drop=0,max-fill=2.5,repattern=3,iterative=2"),
-            "ilu: {drop: 0, max-fill: 2.5, repattern: 3, iterative: 2, solve: exact, storage: "
-            "double}");
+  EXPECT_EQ(describe("ilu:factorization=ilut,drop=0,max-fill=2.5,repattern=3,iterative=2,"
+                     "search=parallel,steps=3"),
+            "ilu: {drop: 0, max-fill: 2.5, repattern: 3, search: parallel, steps: 3, iterative: 2, "
+            "solve: exact, storage: double}");
   EXPECT_EQ(describe("ilu:level=2,solve=isai,power=3,side=columns,relax=auto,relax-threshold=1e-3,"
                      "relax-limit=5,storage=float,breakdown=shift,shift=0.5,pivot-tol=100"),
             "ilu: {level: 2, solve: isai, power: 3, side: columns, relax: auto, storage: float}");
@@ -83,7 +84,7 @@ TEST(Factory, RefusesWithTheExpectedSentence) {
       {"ilu:level=1,,solve=isai", "'' is not of the form key=value"},
       {"ilu:level=1,level=2", "key 'level' is given twice"},
       {"ilu:colour=red", "unknown key 'colour', known are factorization, level, iterative, drop, "
-                         "max-fill, repattern, solve, "
+                         "max-fill, repattern, search, steps, solve, "
                          "power, side, relax, relax-threshold, relax-limit, sweeps, damping, "
                          "start, order, divergence-limit, storage, match, scale, reorder, "
                          "breakdown, shift, pivot-tol, poly"},
@@ -107,6 +108,12 @@ TEST(Factory, RefusesWithTheExpectedSentence) {
       {"ilu:factorization=ilut,drop=-1", "'drop' must be a number of at least 0, but it is '-1'"},
       {"ilu:factorization=ilut,drop=nan", "'drop' must be a number of at least 0, but it is 'nan'"},
       {"ilu:factorization=ilut,max-fill=0", "'max-fill' must be a positive number, but it is '0'"},
+      {"ilu:factorization=ilut,search=fast",
+       "'search' must be one of auto, sequential, parallel, but it is 'fast'"},
+      {"ilu:factorization=ilut,search=parallel,steps=0",
+       "'steps' must be an integer from 1 to 1000000, but it is '0'"},
+      {"ilu:factorization=ilut,search=sequential,steps=3",
+       "key 'steps' has no effect with the other parameters given"},
       {"ilu:factorization=ilut,repattern=-1",
        "'repattern' must be an integer from 0 to 1000000, but it is '-1'"},
       {"ilu:power=2", "key 'power' has no effect with the other parameters given"},

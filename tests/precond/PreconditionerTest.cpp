@@ -288,9 +288,10 @@ INSTANTIATE_TEST_SUITE_P(
         // So many that the result does not depend on the
         // schedule.
         "ilu:solve=async,sweeps=70", "ilu:factorization=ilut,drop=0,max-fill=100",
-        "ilu:factorization=ilut,drop=0,max-fill=100,solve=isai", "ilu:match=product",
-        "ilu:match=product,reorder=rcm,level=1,solve=isai", "ilu:scale=ruiz,reorder=nd", "ic",
-        "ic:level=1,breakdown=replace", "ic:storage=float,breakdown=fail", "ic:solve=isai,power=2",
+        "ilu:factorization=ilut,drop=0,max-fill=100,search=parallel,solve=isai",
+        "ilu:match=product", "ilu:match=product,reorder=rcm,level=1,solve=isai",
+        "ilu:scale=ruiz,reorder=nd", "ic", "ic:level=1,breakdown=replace",
+        "ic:storage=float,breakdown=fail", "ic:solve=isai,power=2",
         "ic:solve=isai,side=columns,relax=auto", "ic:solve=isai,storage=bfloat16,relax=1",
         "ic:solve=jacobi,sweeps=4,damping=0.8", "ic:solve=jacobi,start=zero,storage=bfloat16",
         "fsai", "fsai:power=3,filter=0", "fsai:storage=float,tau=0",

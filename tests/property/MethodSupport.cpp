@@ -24,7 +24,7 @@ const std::vector<std::string>& generalMethods() {
       "ilu:solve=async,sweeps=2",
       "ilu:solve=async,sweeps=3,order=against,damping=0.9",
       "ilu:factorization=ilut,drop=0,max-fill=1e6", // else new values keep an old pattern
-      "ilu:factorization=ilut,drop=0,max-fill=1e6,solve=isai,power=2",
+      "ilu:factorization=ilut,drop=0,max-fill=1e6,search=parallel,solve=isai,power=2",
       "ilu:match=product",
       "ilu:match=product,reorder=nd,level=1,solve=isai,power=2",
       "ilu:scale=ruiz,reorder=rcm",
@@ -93,7 +93,7 @@ std::vector<std::string> allMethods() {
       "ilu:solve=jacobi,sweeps=3,storage=bfloat16",
       "ilu:match=product,reorder=rcm,storage=float,breakdown=shift",
       "ilu:factorization=ilut",
-      "ilu:factorization=ilut,drop=0.05,max-fill=1.5,solve=isai,power=2",
+      "ilu:factorization=ilut,drop=0.05,max-fill=1.5,search=parallel,solve=isai,power=2",
       "ilu:factorization=ilut,max-fill=0.8,iterative=2,breakdown=shift,solve=jacobi",
       "ilu:reorder=nd,solve=jacobi,breakdown=replace",
       "ic:storage=float,breakdown=replace,pivot-tol=0",

@@ -26,7 +26,8 @@ public:
       std::vector<bool> there(n_);
       for (Offset e = a.graph.row_map(i); e < a.graph.row_map(i + 1); ++e)
         there[a.graph.entries(e)] = true;
-      std::vector<double> w(dense_.begin() + i * bs_ * size(), dense_.begin() + (i + 1) * bs_ * size());
+      std::vector<double> w(dense_.begin() + i * bs_ * size(),
+                            dense_.begin() + (i + 1) * bs_ * size());
       const double least = drop * norm(w, 0, size());
       std::vector<std::tuple<double, Ordinal>> kept; // by size, then by column
       for (Ordinal k = 0; k < n_; ++k) {
@@ -105,8 +106,7 @@ TEST(IlutRows, KeepWhatAPlainEliminationKeeps) {
       for (const double drop : {0.0, 0.003, 0.03, 0.3})
         for (const double max_fill : {0.7, 1.3, 2.0, 50.0}) {
           const PlainIlut expected(a, drop, max_fill);
-          const auto m =
-              ilutBy(message(",drop=", drop, ",max-fill=", max_fill, sequential), a);
+          const auto m = ilutBy(message(",drop=", drop, ",max-fill=", max_fill, sequential), a);
           EXPECT_EQ(patternOf(m->factors()), std::make_pair(expected.lower, expected.upper))
               << bs << " " << drop << " " << max_fill;
         }

@@ -15,8 +15,9 @@ namespace ainvil {
 namespace test {
 
 /// The ways to find a pattern, to be appended to a specification.
-constexpr const char* sequential = "";
-constexpr const char* searches[] = {sequential};
+constexpr const char* sequential = ",search=sequential";
+constexpr const char* parallel = ",search=parallel";
+constexpr const char* searches[] = {sequential, parallel};
 
 inline std::vector<double> inverseBy(const std::string& specification, const HostBsr& a,
                                      Trans trans = Trans::No) {
@@ -28,8 +29,7 @@ inline std::vector<double> inverseBy(const std::string& specification, const Hos
 /// `rule` begins with a comma.
 inline std::unique_ptr<Ilu<double, Device>> makeIlut(const std::string& rule) {
   auto made = createPreconditioner<double, Device>("ilu:factorization=ilut" + rule);
-  return std::unique_ptr<Ilu<double, Device>>(
-      &dynamic_cast<Ilu<double, Device>&>(*made.release()));
+  return std::unique_ptr<Ilu<double, Device>>(&dynamic_cast<Ilu<double, Device>&>(*made.release()));
 }
 inline std::unique_ptr<Ilu<double, Device>> ilutBy(const std::string& rule, const HostBsr& a) {
   auto m = makeIlut(rule);
