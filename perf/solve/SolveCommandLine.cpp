@@ -56,22 +56,22 @@ std::vector<std::string> defaultPreconds(const std::string& solver) {
 }
 
 /// For matrices that those leave unsolved: large diagonals by exchanged rows, pivots that are
-/// shifted, and more fill in an order that bounds it. Cheaper ones first.
+/// shifted, and fill by threshold in an order that bounds it. Cheaper ones first.
 std::vector<std::string> otherPreconds(const std::string& solver, bool single_precision) {
   if (solver == "cg")
     return {};
   // The matching of a matrix whose diagonal is zero in places may be worse than its own order: the
   // last one goes without. It takes pivots for singular below 2e-5 of their row.
-  return {"ilu:match=product",
-          "ilu:match=product,solve=isai,power=2,relax=auto",
-          "ilu:match=product,reorder=nd,level=1,breakdown=shift",
-          "ilu:match=product,reorder=nd,level=4,breakdown=shift",
-          "ilu:match=product,reorder=nd,level=4,breakdown=shift,solve=isai,power=2,relax=auto",
-          std::string("ilu:reorder=nd,level=4,breakdown=shift,pivot-tol=") +
+  return {"ilu:match=product", "ilu:match=product,solve=isai,power=2,relax=auto",
+          "ilu:factorization=ilut,drop=1e-4,match=product,reorder=nd,breakdown=shift",
+          "ilu:factorization=ilut,match=product,reorder=nd,breakdown=shift,solve=isai,power=2,"
+          "relax=auto",
+          std::string("ilu:factorization=ilut,drop=1e-4,reorder=nd,breakdown=shift,pivot-tol=") +
               (single_precision ? "200" : "1e11")};
 }
 
-constexpr const char* nearly_complete = "ilu:match=product,reorder=nd,level=10,breakdown=shift";
+constexpr const char* nearly_complete =
+    "ilu:factorization=ilut,drop=1e-5,match=product,reorder=nd,breakdown=shift";
 
 std::vector<std::string> defaultMpiPreconds(const std::string& solver) {
   if (solver == "cg")

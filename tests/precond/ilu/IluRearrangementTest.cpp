@@ -296,6 +296,28 @@ INSTANTIATE_TEST_SUITE_P(
         PublicCase{"bp_1200", "ilu:match=product,reorder=nd,level=4,breakdown=shift", 75},
         PublicCase{"qh882", "ilu:match=product,reorder=nd,level=4,breakdown=shift", 10},
         PublicCase{"rajat19", "ilu:match=product,reorder=nd,level=4,breakdown=shift", 7},
+        PublicCase{"west0479",
+                   "ilu:factorization=ilut,drop=1e-4,match=product,reorder=nd,breakdown=shift", 4},
+        PublicCase{"bp_1200",
+                   "ilu:factorization=ilut,drop=1e-4,match=product,reorder=nd,breakdown=shift,"
+                   "search=parallel",
+                   13},
+        PublicCase{"qh882",
+                   "ilu:factorization=ilut,drop=1e-4,match=product,reorder=nd,breakdown=shift,"
+                   "search=parallel",
+                   4},
+        PublicCase{"rajat19",
+                   "ilu:factorization=ilut,drop=1e-4,match=product,reorder=nd,breakdown=shift", 8},
+        PublicCase{"cavity14",
+                   "ilu:factorization=ilut,drop=1e-4,match=product,reorder=nd,breakdown=shift", 5},
+        PublicCase{"bcsstk17",
+                   "ilu:factorization=ilut,drop=1e-4,match=product,reorder=nd,breakdown=shift", 18},
+        PublicCase{"fidapex6",
+                   "ilu:factorization=ilut,drop=1e-4,reorder=nd,breakdown=shift,pivot-tol=1e11", 6},
+        PublicCase{"fidapex6",
+                   "ilu:factorization=ilut,drop=1e-4,reorder=nd,breakdown=shift,pivot-tol=1e11,"
+                   "search=parallel",
+                   11},
         PublicCase{"fidapex6", "ilu:reorder=nd,level=6,breakdown=shift,pivot-tol=1e11", 12},
         PublicCase{"cavity14", "ilu:reorder=nd,level=4,breakdown=shift,pivot-tol=1e11", 35}),
     [](const ::testing::TestParamInfo<PublicCase>& info) {
