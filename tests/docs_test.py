@@ -22,7 +22,7 @@ import unittest
 SOURCE = ""
 EXECUTABLES = {}  # name: path
 
-FOLDERS = "cmake|core|docs|partition|perf|precond|scripts|solvers|tests"
+FOLDERS = "cmake|core|docs|partition|perf|precond|recommend|scripts|solvers|tests"
 # Of other programs, in inline code.
 OTHER_OPTIONS = {"--help", "--tool", "--bind-to"}
 # Pages of measurements have commands with placeholders and of commits long ago.

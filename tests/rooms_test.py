@@ -4,8 +4,8 @@
 
 usage: rooms_test.py SOURCE_FOLDER [unittest options]
 
-A room is a folder below core, partition, precond or solvers; what a user includes lies above the
-rooms, at the top of these four. A file may reach through its includes: its own room, the rooms below
+A room is a folder below core, partition, precond, solvers or recommend; what a user includes lies
+above the rooms, at the top of these five. A file may reach through its includes: its own room, the rooms below
 it in ROOMS, and headers at the top, which themselves reach no room that it may not reach.
 """
 
@@ -16,7 +16,7 @@ import sys
 import unittest
 
 SOURCE = ""
-ROOTS = ["core", "core/tpetra", "partition", "precond/tpetra", "precond",
+ROOTS = ["core", "core/tpetra", "partition", "precond/tpetra", "precond", "recommend",
          "solvers/tpetra", "solvers"]
 
 # Each room with those it may include; every room may include itself.
@@ -45,7 +45,7 @@ BELOW.update({
     "solvers": CORE + ["solvers/krylov"],
     "solvers/tpetra": CORE + ["core/tpetra", "solvers", "solvers/krylov"],
 })
-TOP = {"core", "partition", "precond", "solvers"}
+TOP = {"core", "partition", "precond", "solvers", "recommend"}
 
 
 def files():
@@ -66,6 +66,9 @@ def add_methods():
         if os.path.isdir(os.path.join(SOURCE, room)):
             BELOW.setdefault(room, METHOD)
     BELOW["precond"] = PARTITION + [room for room in BELOW if room.startswith("precond/")]
+    # The race stands on all methods and all solvers, none of which knows it.
+    BELOW["recommend/race"] = BELOW["precond"] + ["precond", "solvers", "solvers/krylov", "recommend"]
+    BELOW["recommend"] = BELOW["recommend/race"] + ["recommend/race"]
     # Adapters stand on all methods.
     for adapter, below in (("tpetra", ["core/tpetra"]), ("petsc", []), ("kokkoskernels", [])):
         BELOW["precond/" + adapter] = BELOW["precond"] + ["precond"] + below
@@ -126,19 +129,22 @@ class Rooms(unittest.TestCase):
             folder = name.split("/")[0]
             allowed = {"core": {"core"}, "partition": {"core", "partition"},
                        "precond": {"core", "partition", "precond"},
-                       "solvers": {"core", "solvers"}}[folder]
+                       "solvers": {"core", "solvers"},
+                       "recommend": TOP}[folder]
             for reached in self.reached(name, set()):
                 with self.subTest(file=name, reaches=reached):
                     self.assertIn(reached.split("/")[0], allowed)
 
     def test_public_headers_are_few(self):
-        """One for each method, whose room has its name, and twenty for all else."""
+        """One for each method, whose room has its name, one for the race, and twenty for all else."""
         public = [name for name in self.files
-                  if os.path.dirname(name) in TOP and name.endswith(".hpp")]
+                  if os.path.dirname(name) in TOP - {"recommend"} and name.endswith(".hpp")]
         methods = [name for name in public if os.path.dirname(name) == "precond" and
                    room_of(name) in BELOW]
         self.assertGreater(len(methods), 4)
         self.assertLessEqual(len(public) - len(methods), 20, public)
+        self.assertEqual([name for name in self.files if name.endswith(".hpp") and
+                          os.path.dirname(name) == "recommend"], ["recommend/Ainvil_Recommend.hpp"])
 
     def test_public_headers_pull_in_no_kernel(self):
         launches = re.compile(r"parallel_(for|reduce|scan)|Team\w*Range|ThreadVectorRange|"

@@ -18,7 +18,8 @@ namespace {
 
 constexpr const char* description =
     "Solves A x = b with one or more preconditioners and compares them.\n"
-    "Without --precond it compares a sensible set and says which was the fastest.";
+    "Without --precond it compares a sensible set and says which was the fastest; with\n"
+    "--recommend it finds the fastest solver and preconditioner of many itself.";
 constexpr const char* mpi_description =
     "Solves A x = b on the ranks of an MPI job (mpirun -np 4 ainvil-solve-mpi ...) with the\n"
     "preconditioners of Ainvil on Tpetra's matrices and those of Ifpack2, and compares them.";
@@ -185,9 +186,9 @@ std::string footer(Program program) {
   if (mpi)
     text += "Times and memory are those of the slowest and largest rank.\n";
   text += "\nOptions --kokkos-... are passed on to Kokkos, --kokkos-help lists them.\n"
-          "Exit codes: 0 all runs converged, 3 some did not, 2 bad input or an output that could "
-          "not be\n"
-          "written, 128 + n ended by signal n, 1 anything else.\n";
+          "Exit codes: 0 all runs converged (of a race: one), 3 some did not, 2 bad input or an "
+          "output that\n"
+          "could not be written, 128 + n ended by signal n, 1 anything else.\n";
   return text;
 }
 
@@ -229,6 +230,22 @@ void check(const CommandLine& command, bool block_size_given) {
     throw InvalidArgument("--overlap needs --format points: Ifpack2 shares no rows of blocks");
   requireAtLeast("--newton-steps", command.newton_steps, 1);
   requireTolerance("--newton-tol", command.newton_tolerance);
+}
+
+/// What the race chooses itself cannot be given. \throws InvalidArgument
+void checkRace(const CommandLine& command, const CLI::App& app) {
+  for (const char* option : {"--precond", "--solver", "--restart", "--repeat", "--allow-varying",
+                             "--basis", "--history"})
+    if (app.get_option(option)->count() > 0)
+      throw InvalidArgument(message("--recommend chooses solver and preconditioner itself and "
+                                    "measures once: leave out ",
+                                    option));
+  if (!(command.budget >= 0) || !std::isfinite(command.budget))
+    throw InvalidArgument(
+        message("--budget must be a finite number of seconds >= 0, but it is ", command.budget));
+  if (!(command.tolerance > 0 && command.tolerance < 1))
+    throw InvalidArgument(
+        message("--recommend needs a --tol > 0 and < 1, but it is ", command.tolerance));
 }
 
 } // namespace
@@ -301,6 +318,16 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program 
   addNumber(app, "--max-iters", command.max_iterations, "N", "most iterations of a solve");
   addRepeatable(app, "--precond", command.preconds, "SPEC",
                 "preconditioner, see below; repeatable");
+  CLI::Option* budget = nullptr;
+  if (program == Program::Solve) {
+    app.add_flag("--recommend", command.recommend,
+                 "a race of solvers, restarts, preconditioners, orderings and block\n"
+                 "sizes: which is the fastest on this system, and how to have it");
+    budget = app.add_option("--budget", command.budget,
+                            message("with --recommend: end after so many seconds; default ",
+                                    command.budget))
+                 ->type_name("SECONDS");
+  }
   addNumber(app, "--repeat", command.repeat, "R",
             "do all R times and report the fastest setup, apply30 and solve;\n"
             "the JSON also has the first setup and, if R > 1, the fastest\n"
@@ -329,6 +356,10 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program 
               "single rank, for machines that others use too; default wall",
               {"wall", "cpu"});
   } else {
+    addChoice(app, "--clock", clock,
+              "of all times: wall, or cpu, processor time of all threads together,\n"
+              "for one thread on a machine that others use too; default wall",
+              {"wall", "cpu"});
     addChoice(app, "--exec", exec, "Kokkos' default execution space or its host space",
               {"default", "host"});
     addChoice(app, "--precision", precision,
@@ -365,6 +396,7 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program 
     command.help = parameterPage();
   if (!command.help.empty())
     return command;
+  command.rhs_text = rhs;
   if (!rhs.empty())
     readRhs(rhs, command);
   command.on_host = exec == "host";
@@ -384,9 +416,13 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program 
     throw InvalidArgument("--belos names a solver of Belos: leave out --krylov ainvil");
   command.by_belos = krylov == "belos" || !command.belos.empty();
   check(command, block_size->count() > 0);
+  if (budget != nullptr && budget->count() > 0 && !command.recommend)
+    throw InvalidArgument("--budget is the time of a race: add --recommend, or leave it out");
+  if (command.recommend)
+    checkRace(command, app);
   if (!mpi)
     checkFiles(command);
-  if (command.preconds.empty()) {
+  if (command.preconds.empty() && !command.recommend) {
     command.preconds = defaultsOf(program, command.solver);
     if (program == Program::Solve)
       command.other_preconds = otherPreconds(command.solver, command.single_precision);

@@ -24,6 +24,7 @@ struct CommandLine {
   std::string matrix;  ///< file; empty: `problem`
   std::string problem; ///< gallery specification; empty: `matrix`
   RhsKind rhs = RhsKind::Default;
+  std::string rhs_text;       ///< as given
   std::string rhs_file;       ///< for RhsKind::File
   std::uint64_t rhs_seed = 1; ///< for RhsKind::Random
   int block_size = 0;         ///< 0: that of the problem
@@ -38,7 +39,7 @@ struct CommandLine {
   bool float_basis = false; ///< of gmres and fgmres
   double tolerance = 1e-8;
   int max_iterations = 5000;
-  std::vector<std::string> preconds; ///< never empty
+  std::vector<std::string> preconds; ///< never empty, but of a race
   /// Where these are the set that the program chose: what it takes in their place where the
   /// diagonal has zeros, or after them if none converges. May be empty.
   std::vector<std::string> other_preconds;
@@ -46,6 +47,8 @@ struct CommandLine {
   /// complete.
   std::string small_precond;
   static constexpr int small_rows = 50000;
+  bool recommend = false; ///< a race chooses solver and preconditioner
+  double budget = 60;     ///< of the race, seconds
   int repeat = 1;
   bool on_host = false;
   bool single_precision = false;
@@ -63,7 +66,7 @@ struct CommandLine {
   bool json_history = false;           ///< the residuals of all iterations, too
   bool quiet = false;
 
-  bool cpu_clock = false; ///< ainvil-peers: processor time, not wall clock
+  bool cpu_clock = false; ///< processor time, not wall clock; not of ainvil-solve-mpi
 
   /// The solver sees another system than the one given, not just in another order.
   bool isScaled() const { return scale != "none" || match != "none"; }

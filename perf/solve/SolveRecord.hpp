@@ -30,6 +30,7 @@ constexpr double not_measured = std::numeric_limits<double>::quiet_NaN();
 struct RunRecord {
   std::string precond;
   std::string library = "Ainvil";              ///< with its version where it is another one
+  int block_size = 0;                          ///< 0: that of the system
   std::vector<PhaseTimes::Phase> setup_phases; ///< of the fastest setup
   double setup_seconds = not_measured;         ///< initialize and compute
   double first_setup_seconds = not_measured;   ///< of the first repetition
@@ -53,6 +54,8 @@ struct RunRecord {
   double scaled_rel_residual = not_measured; ///< of S A S, if the system is scaled
   std::vector<double> history;         ///< relative residual after each iteration, from the 0th
   Vector<double, HostDevice> solution; ///< of the system as the solver sees it
+  /// Seconds of a race at which the run began and ended, if it was one of a race.
+  double race_began = not_measured, race_ended = not_measured;
 
   /// The residual that --residual lets decide.
   double decisiveResidual(const CommandLine& command) const {

@@ -51,7 +51,7 @@ struct Column {
 
 /// The order in the table.
 /// `of_scaled` is the title of the residual of the scaled system, empty: there is none.
-std::vector<Column> allColumns(const char* of_scaled) {
+std::vector<Column> allColumns(const char* of_scaled, bool of_race) {
   std::vector<Column> columns = {
       {"setup s", 7, 3, [](const RunRecord& r) { return seconds(r.setup_seconds); }},
       {"apply30 s", 9, 1, [](const RunRecord& r) { return seconds(r.apply30_seconds); }},
@@ -64,10 +64,15 @@ std::vector<Column> allColumns(const char* of_scaled) {
       {"solve s", 7, 4, [](const RunRecord& r) { return seconds(r.solve_seconds); }},
       {"total s", 7, 5, [](const RunRecord& r) { return seconds(r.totalSeconds()); }},
       {"MiB", 7, 0, [](const RunRecord& r) { return mebibytes(r.peak_bytes); }}};
+  if (of_race) {
+    columns.erase(columns.begin() + 1); // no applications are timed, and runs take turns
+    columns.back() = {"factors MiB", 11, 0,
+                      [](const RunRecord& r) { return mebibytes(r.factor_bytes); }};
+  }
   if (*of_scaled != '\0')
-    columns.insert(columns.begin() + 5, {of_scaled, 8, 2, [](const RunRecord& r) {
-                                           return residual(r.scaled_rel_residual);
-                                         }});
+    columns.insert(columns.begin() + (of_race ? 4 : 5), {of_scaled, 8, 2, [](const RunRecord& r) {
+                                                           return residual(r.scaled_rel_residual);
+                                                         }});
   return columns;
 }
 
@@ -127,7 +132,8 @@ struct Table::Layout {
   Layout(const CommandLine& command, size_t width)
       : columns(allColumns(!command.isScaled()                                  ? ""
                            : command.match != "none" || command.scale == "ruiz" ? "of R A C"
-                                                                                : "of S A S")) {
+                                                                                : "of S A S",
+                           command.recommend)) {
     for (const std::string& precond : command.preconds)
       precond_width = std::max(precond_width, precond.size());
     // Longer names get a line of their own before columns are left out.
@@ -184,7 +190,10 @@ void Table::printHeader(const LinearSystem& system, const Environment& environme
     out_ << "\ndiagonal  zero to rounding in " << system.num_weak_diagonals << " rows";
   if (command_.reorder != "none")
     out_ << "\nreorder   " << command_.reorder << ", " << seconds(system.reorder_seconds) << " s";
-  out_ << "\nmachine   " << machineText(environment) << "\nsolver    " << solverText(command_)
+  out_ << "\nmachine   " << machineText(environment) << "\nsolver    "
+       << (command_.recommend
+               ? message("a race, at most ", command_.budget, " s, tolerance ", command_.tolerance)
+               : solverText(command_))
        << ", at most " << command_.max_iterations << " iterations, "
        << (command_.single_precision ? "float" : "double");
   if (command_.repeat > 1)
@@ -192,13 +201,16 @@ void Table::printHeader(const LinearSystem& system, const Environment& environme
   if (command_.cpu_clock)
     out_ << ", times of the processor";
   out_ << "\n\n";
-  printTitles();
+  if (!command_.recommend) // the rows come when the race is over, in their order
+    printTitles();
 }
 
 void Table::printTitles() {
   if (command_.quiet)
     return;
-  out_ << layout_->line("precond", [](const Column& column) { return column.title; }) << std::flush;
+  out_ << layout_->line(command_.recommend ? "configuration" : "precond", [](const Column& column) {
+    return column.title;
+  }) << std::flush;
 }
 
 void Table::printRow(const RunRecord& record) {
@@ -242,7 +254,7 @@ std::string toJson(const RunRecord& record, const CommandLine& command, const Li
   run["problem"] = command.problemName();
   run["rows"] = system.matrix.numPointRows();
   run["nnz"] = system.matrix.numScalars();
-  run["block_size"] = system.matrix.block_size;
+  run["block_size"] = record.block_size > 0 ? record.block_size : system.matrix.block_size;
   run["scale"] = command.scale;
   run["match"] = command.match;
   run["reorder"] = command.reorder;
@@ -274,6 +286,10 @@ std::string toJson(const RunRecord& record, const CommandLine& command, const Li
   run["solve_seconds"] = record.solve_seconds;
   run["apply30_seconds"] = record.apply30_seconds;
   run["total_seconds"] = record.totalSeconds();
+  if (command.recommend) {
+    run["race_began_seconds"] = record.race_began;
+    run["race_ended_seconds"] = record.race_ended;
+  }
   addSetting(run, command, environment);
   // A path need not be UTF-8.
   return run.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";

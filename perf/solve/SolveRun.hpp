@@ -54,6 +54,18 @@ public:
     return record;
   }
 
+  /// The matrix on the device, in the precision of the runs. \throws InvalidArgument like the
+  /// constructor
+  static BsrMatrix<Scalar, Device> toDevice(const BsrMatrix<double, HostDevice>& a) {
+    return copyTo<Device>(
+        BsrMatrix<Scalar, HostDevice>(a.graph, rounded(a.values, "matrix"), a.block_size));
+  }
+
+  /// The same for a vector.
+  static Vector<Scalar, Device> toDevice(const Vector<double, HostDevice>& b) {
+    return copyArray<Device>(rounded(b, "right-hand side"), "Ainvil::b");
+  }
+
 private:
   using Exec = typename Device::execution_space;
 
@@ -206,15 +218,6 @@ private:
       }
       return result;
     }
-  }
-
-  static BsrMatrix<Scalar, Device> toDevice(const BsrMatrix<double, HostDevice>& a) {
-    return copyTo<Device>(
-        BsrMatrix<Scalar, HostDevice>(a.graph, rounded(a.values, "matrix"), a.block_size));
-  }
-
-  static Vector<Scalar, Device> toDevice(const Vector<double, HostDevice>& b) {
-    return copyArray<Device>(rounded(b, "right-hand side"), "Ainvil::b");
   }
 
   static Vector<double, HostDevice> toHost(const Vector<Scalar, Device>& x) {

@@ -5,9 +5,7 @@
 #include "peers/PeerPreconditioners.hpp"
 #include "program/Interruption.hpp"
 #include "program/KokkosProgram.hpp"
-#include "solve/SolveOutputs.hpp"
-#include "solve/SolveReport.hpp"
-#include "solve/SolveRun.hpp"
+#include "solve/RaceRun.hpp"
 
 #include "io/Ainvil_Files.hpp"
 
@@ -75,6 +73,18 @@ ExitCode solveAll(CommandLine command) {
 
   std::ostream& out = command.json == "-" ? std::cerr : std::cout;
   Table table(out, command);
+  const auto tellOfSolution = [&](const SolveOutputs& outputs) {
+    if (!command.solution.empty() && bestRun(outputs.records()) == outputs.records().size())
+      std::cerr << "ainvil-solve: no solution is written because no run has a finite residual\n";
+  };
+  if (command.recommend) {
+    progress.clear();
+    table.printHeader(system, describe(typename Device::execution_space()));
+    SolveOutputs outputs(command, system);
+    const ExitCode code = runRace<Scalar, Device>(command, system, progress, out, outputs);
+    tellOfSolution(outputs);
+    return code;
+  }
   MemoryMeter memory(Device::memory_space::name());
   Runner<Scalar, Device> runner(command, system, progress, memory);
   progress.clear();
@@ -91,8 +101,7 @@ ExitCode solveAll(CommandLine command) {
     Comparison<Scalar, Device>(others).run(runner, progress, second, system, outputs);
   }
   table.printFooter(outputs.records());
-  if (!command.solution.empty() && bestRun(outputs.records()) == outputs.records().size())
-    std::cerr << "ainvil-solve: no solution is written because no run has a finite residual\n";
+  tellOfSolution(outputs);
   return outputs.failed() ? bad_input : outputs.allConverged() ? success : not_converged;
 }
 

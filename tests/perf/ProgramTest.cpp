@@ -169,14 +169,23 @@ TEST(CommandLine, BoundsBelongToTheRange) {
 TEST(CommandLine, OptionsOfAnotherProgramAreRefused) {
   const Program solve = Program::Solve, mpi = Program::SolveMpi, peers = Program::Peers;
   const std::vector<std::pair<Words, std::vector<Program>>> takers = {
-      {{"--allow-varying"}, {solve}},      {{"--exec", "host"}, {solve}},
-      {{"--precision", "float"}, {solve}}, {{"--history", "h"}, {solve}},
-      {{"--json-history"}, {solve}},       {{"--basis", "float"}, {solve, peers}},
-      {{"--solution", "s"}, {solve, mpi}}, {{"--partition", "rows"}, {mpi}},
-      {{"--overlap", "1"}, {mpi}},         {{"--format", "points"}, {mpi}},
-      {{"--krylov", "belos"}, {mpi}},      {{"--belos", "x"}, {mpi}},
-      {{"--newton-tol", "1"}, {mpi}},      {{"--newton-steps", "1"}, {mpi}},
-      {{"--clock", "cpu"}, {peers}},       {{"--solver", "bicgstab"}, {solve, mpi}}};
+      {{"--allow-varying"}, {solve}},
+      {{"--exec", "host"}, {solve}},
+      {{"--precision", "float"}, {solve}},
+      {{"--history", "h"}, {solve}},
+      {{"--json-history"}, {solve}},
+      {{"--basis", "float"}, {solve, peers}},
+      {{"--solution", "s"}, {solve, mpi}},
+      {{"--partition", "rows"}, {mpi}},
+      {{"--overlap", "1"}, {mpi}},
+      {{"--format", "points"}, {mpi}},
+      {{"--krylov", "belos"}, {mpi}},
+      {{"--belos", "x"}, {mpi}},
+      {{"--newton-tol", "1"}, {mpi}},
+      {{"--newton-steps", "1"}, {mpi}},
+      {{"--clock", "cpu"}, {solve, peers}},
+      {{"--solver", "bicgstab"}, {solve, mpi}},
+      {{"--recommend"}, {solve}}};
   for (const auto& [options, programs] : takers)
     for (const Program program : {solve, mpi, peers}) {
       const bool takes = std::find(programs.begin(), programs.end(), program) != programs.end();

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// Which solver and which preconditioner for this matrix: a race that answers it.
+
+#include "Ainvil_BsrMatrix.hpp"
+#include "Ainvil_Solver.hpp"
+#include "backend/Ainvil_Profiling.hpp"
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ainvil {
+
+/// A solver with a preconditioner.
+struct Configuration {
+  std::string solver;  ///< for createSolver()
+  int restart = 30;    ///< of gmres and fgmres
+  std::string precond; ///< for createPreconditioner()
+  int block_size = 1;  ///< A is regrouped in blocks of this size where it is not that of A
+
+  /// "gmres(30) ilu:level=1", and " in blocks of 3" where `own_block_size` is another.
+  std::string text(int own_block_size) const;
+};
+
+/// How a configuration fared.
+struct RaceEntry : Configuration {
+  /// That of the solver (toString(SolveStatus)); "breakdown", "out_of_memory", "refused" or
+  /// "failed" where an exception has ended it; "dropped" where the race has, or "interrupted".
+  std::string status;
+  std::string reason;                                      ///< one sentence; empty if converged
+  bool converged() const { return status == "converged"; } ///< by the true residual
+
+  double initialize_seconds = 0; ///< what the pattern costs, once
+  double compute_seconds = 0;    ///< what new values cost
+  /// From the initial guess to the last iterate. Of several solves the fastest.
+  double solve_seconds = 0;
+  double setupSeconds() const { return initialize_seconds + compute_seconds; } ///< of both phases
+  double totalSeconds() const { return setupSeconds() + solve_seconds; } ///< time to the solution
+  double began = 0, ended = 0;                                           ///< seconds of the race
+  int iterations = 0;                                                    ///< of that solve
+  double rel_residual = 1;   ///< ||b - A x|| / ||b||, recomputed where the solver has ended
+  Offset factor_entries = 0; ///< as in Report
+  Offset factor_bytes = 0;   ///< as in Report
+  Offset breakdowns = 0;     ///< as in Report
+  std::string notes;         ///< as in Report
+  PhaseTimes phases;         ///< of the set-up
+  /// Seconds since the start of its set-up, and the relative residual by recurrence, at every look
+  /// of the host: of all solves, so that seconds of some may come twice.
+  std::vector<std::pair<double, double>> course;
+};
+
+/// What a race is told while it runs.
+struct RaceState {
+  double seconds;           ///< since its beginning
+  const RaceEntry* leader;  ///< converged, or with the best prospects; null if none has run yet
+  double leader_seconds;    ///< to its solution, measured or as predicted; infinite if unknown
+  const RaceEntry* running; ///< null between two
+};
+
+/// Options of recommend().
+struct RecommendOptions {
+  double tolerance = 1e-8;   ///< of ||b - A x|| / ||b||; > 0
+  int max_iterations = 5000; ///< of a solve; >= 0
+  /// Seconds after which the race ends, whatever it has found; >= 0. A set-up that has begun is
+  /// waited for.
+  double budget = 60;
+  /// Called at every look of the host at a residual, and around set-ups: false ends the race, which
+  /// then returns what it has. What it throws comes out of recommend().
+  std::function<bool(const RaceState&)> progress;
+  /// Called when a configuration is through, with its last iterate.
+  std::function<void(const RaceEntry&, const std::vector<double>& x)> ended;
+  /// The relative residual that decides where it is not that of A, say because A is a scaled
+  /// matrix: of the iterate of a solver that is content. Above the tolerance it goes on with a
+  /// smaller one.
+  std::function<double(const std::vector<double>& x)> residual;
+  /// Seconds from any beginning; empty: those of the machine.
+  std::function<double()> clock;
+};
+
+/// What recommend() found. Positions in `race` are -1 where no entry converged.
+struct Recommendation {
+  std::vector<RaceEntry> race; ///< in the order in which they ended
+  int best = -1;               ///< smallest totalSeconds()
+  int smallest = -1;           ///< fewest bytes of factors and basis: where memory is short
+  int for_many_rhs = -1;       ///< smallest solve_seconds: where many right-hand sides follow
+  int for_many_values = -1;    ///< smallest compute_seconds + solve_seconds: where values change
+  bool converged() const { return best >= 0; }
+
+  /// Of the best, or of the entry that came closest; empty if nothing has run.
+  std::string specification;
+  std::string solver;    ///< likewise
+  SolverOptions options; ///< for createSolver()
+  int block_size = 1;    ///< for toBlocks(), where it is not that of A
+  std::vector<double> x; ///< the solution, or the iterate of the smallest residual
+
+  std::vector<std::string> traits;    ///< what the race saw of the matrix, a line each
+  std::vector<std::string> not_tried; ///< configurations, with the reason
+  /// Where nothing converged: what was seen and what is left to try, a line each.
+  std::vector<std::string> explanation;
+  double seconds = 0; ///< of the whole race
+};
+
+/// Races configurations of solver, restart, preconditioner, ordering, matching, storage and block
+/// size on A x = b, b in the memory of the device, from x = 0, and tells which one is the fastest.
+///
+/// It looks at the matrix first, then gives each of a list of configurations, the promising ones
+/// first, a slice of time that is enough to see how fast the residual falls. The leader runs on;
+/// the others are dropped when their predicted time to the solution, by the digits that they gained
+/// lately, is beyond its own; neighbours of the leader follow, with more fill, longer restarts, or
+/// factors in float. It ends when nothing is left that could be faster within a few times the time
+/// of the best: about three times that and a second in all, or after the budget.
+///
+/// Entries are `converged` by the recomputed residual only. Cost: the races'; memory for several
+/// preconditioners at a time. With the clock of the machine the answer may vary where
+/// configurations are about as fast. \throws InvalidArgument if A is not square, b has another
+/// length, or an option is out of range; OutOfMemory if there is none for the vectors.
+template <class Scalar, class Device>
+Recommendation recommend(const typename Device::execution_space& exec,
+                         const BsrMatrix<Scalar, Device>& a, detail::RhsArg<Scalar, Device> b,
+                         RecommendOptions options = {});
+
+/// The same on the default instance, for a b on the host.
+template <class Scalar, class Device>
+Recommendation recommend(const BsrMatrix<Scalar, Device>& a, const std::vector<Scalar>& b,
+                         RecommendOptions options = {});
+
+} // namespace ainvil

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "race/Ainvil_Candidates.hpp"
+
+#include "Ainvil_Error.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace ainvil {
+namespace detail {
+namespace {
+
+using Solvers = std::vector<std::pair<std::string, int>>;
+
+constexpr int usual_restart = 30;
+const std::pair<std::string, int> gmres{"gmres", usual_restart}, gmres100{"gmres", 100},
+    bicgstab{"bicgstab", usual_restart}, cg{"cg", usual_restart};
+
+/// Nearly complete factors are for matrices of so many rows at most.
+constexpr Offset small_rows = 50000;
+/// ILU(1) in the order of the matrix is for matrices of so few products of fill an entry: where
+/// some rows and columns are long it fills the matrix up.
+constexpr double few_products = 12;
+
+/// Whose factors may be of level 1 without another order.
+bool fillsLittle(const MatrixTraits& traits) {
+  return traits.fill_products <= few_products;
+}
+
+/// For matrices that nothing usual solves: rows exchanged for large diagonals, pivots shifted, and
+/// more fill in an order that bounds it. Cheaper ones first.
+std::vector<Candidate> lastResorts(const MatrixTraits& traits, bool gpu, bool single_precision) {
+  const int bs = traits.block_size;
+  const Solvers both{gmres, bicgstab}, all{gmres, bicgstab, gmres100};
+  const std::string tolerant = std::string("breakdown=shift,pivot-tol=") +
+                               (single_precision ? "200" : "1e11"); // pivots below 2e-5 of a row
+  std::vector<Candidate> list{
+      {"ilu:match=product", bs, both},
+      {"ilu:match=product,reorder=rcm,level=1,breakdown=shift", bs, all, "ilu:match=product", 1},
+      {"ilu:match=product,reorder=nd,level=1,breakdown=shift", bs, both,
+       "ilu:match=product,reorder=rcm,level=1,breakdown=shift", 1.5},
+      {"ilu:reorder=nd,level=4," + tolerant, bs, all,
+       "ilu:match=product,reorder=nd,level=1,breakdown=shift", 2},
+      {"ilu:match=product,reorder=nd,level=4,breakdown=shift", bs, all,
+       "ilu:match=product,reorder=nd,level=1,breakdown=shift", 2}};
+  if (gpu)
+    list.insert(list.begin() + 1, {"ilu:match=product,solve=isai,power=2,relax=auto", bs, both});
+  if (traits.rows <= small_rows)
+    list.push_back({"ilu:match=product,reorder=nd,level=10,breakdown=shift", bs, both,
+                    "ilu:match=product,reorder=nd,level=4,breakdown=shift", 1.5});
+  list.push_back({"ilu:reorder=rcm,level=1," + tolerant, bs, both, "ilu", 2});
+  if (traits.maybeSpd())
+    for (Candidate& candidate : list)
+      candidate.solvers.insert(candidate.solvers.begin(), cg);
+  return list;
+}
+
+std::vector<Candidate> ofHosts(const MatrixTraits& traits) {
+  const int bs = traits.block_size, natural = traits.natural_block_size;
+  const Solvers both{gmres, bicgstab}, all{gmres, bicgstab, gmres100};
+  std::vector<Candidate> list;
+  if (traits.maybeSpd()) {
+    list = {{"ic", bs, {cg}}, {"jacobi", bs, {cg}}, {"fsai:power=1", bs, {cg}, "ic", 1}};
+    if (natural != bs)
+      list.insert(list.begin() + 1, {"ic", natural, {cg}});
+    if (fillsLittle(traits))
+      list.push_back({"ic:level=1", bs, {cg}, "ic", 2});
+    list.push_back({"ilu:reorder=rcm,level=1,breakdown=shift", bs, {cg}, "ic", 1});
+    list.push_back({"ilu", bs, both, "ic", 1});
+    list.push_back({"ilu:reorder=nd,level=4,breakdown=shift",
+                    bs,
+                    {cg},
+                    "ilu:reorder=rcm,level=1,breakdown=shift",
+                    6});
+    list.push_back({"ainv", bs, {cg}, "ic", 10});
+  } else {
+    list = {{"ilu", bs, both}, {"jacobi", bs, {bicgstab, gmres}}};
+    if (natural != bs)
+      list.insert(list.begin() + 1, {"ilu", natural, both});
+    if (fillsLittle(traits))
+      list.push_back({"ilu:level=1", bs, all, "ilu", 2});
+    list.push_back({"ilu:reorder=rcm", bs, both, "ilu", 1});
+    list.push_back({"ilu:reorder=rcm,level=1,breakdown=shift", bs, all, "ilu:reorder=rcm", 1.5});
+    list.push_back({"ilu:reorder=nd,level=4,breakdown=shift", bs, both,
+                    "ilu:reorder=rcm,level=1,breakdown=shift", 6});
+  }
+  return list;
+}
+
+std::vector<Candidate> ofGpus(const MatrixTraits& traits) {
+  const int bs = traits.block_size, natural = traits.natural_block_size;
+  const Solvers both{gmres, bicgstab};
+  std::vector<Candidate> list;
+  if (traits.maybeSpd()) {
+    list = {{"fsai:power=1", bs, {cg}},
+            {"jacobi", bs, {cg}},
+            {"ic:solve=isai", bs, {cg}},
+            {"fsai", bs, {cg}, "fsai:power=1", 1},
+            {"ic:solve=isai,power=2", bs, {cg}, "ic:solve=isai", 1},
+            {"ic:solve=jacobi,sweeps=3", bs, {cg}},
+            {"ilu:solve=isai", bs, both},
+            {"ic", bs, {cg}}};
+    if (natural != bs)
+      list.insert(list.begin() + 2, {"fsai:power=1", natural, {cg}});
+  } else {
+    list = {{"ilu:solve=isai", bs, both},
+            {"ilu:solve=isai,power=2", bs, both, "ilu:solve=isai", 1},
+            {"jacobi", bs, {bicgstab, gmres}},
+            {"ilu:solve=jacobi,sweeps=3", bs, both},
+            {"ilu:solve=isai,relax=1", bs, both},
+            {"ilu:solve=isai,relax=auto", bs, {gmres}},
+            {"ilu", bs, both}};
+    if (natural != bs)
+      list.insert(list.begin() + 1, {"ilu:solve=isai", natural, both});
+  }
+  return list;
+}
+
+} // namespace
+
+EditedSpecification::EditedSpecification(const std::string& text)
+    : method_(text.substr(0, text.find(':'))) {
+  if (method_.size() == text.size())
+    return;
+  const std::string rest = text.substr(method_.size() + 1);
+  for (size_t begin = 0; begin <= rest.size();) {
+    const size_t end = std::min(rest.find(',', begin), rest.size());
+    const std::string pair = rest.substr(begin, end - begin);
+    const size_t equals = std::min(pair.find('='), pair.size() - 1);
+    pairs_.emplace_back(pair.substr(0, equals), pair.substr(equals + 1));
+    begin = end + 1;
+  }
+}
+
+std::string EditedSpecification::value(const std::string& key) const {
+  for (const auto& pair : pairs_)
+    if (pair.first == key)
+      return pair.second;
+  return {};
+}
+
+int EditedSpecification::number(const std::string& key, int otherwise) const {
+  const std::string text = value(key);
+  return text.empty() ? otherwise : std::atoi(text.c_str());
+}
+
+EditedSpecification EditedSpecification::with(const std::string& key,
+                                              const std::string& value) const {
+  EditedSpecification result = *this;
+  for (auto& pair : result.pairs_)
+    if (pair.first == key) {
+      pair.second = value;
+      return result;
+    }
+  result.pairs_.emplace_back(key, value);
+  return result;
+}
+
+std::string EditedSpecification::text() const {
+  std::string result = method_;
+  const auto add = [&](const std::string& key, const std::string& value) {
+    if (key != "level" || value != "0")
+      result += (result.size() == method_.size() ? ":" : ",") + key + "=" + value;
+  };
+  const std::vector<std::string> first = {"match", "reorder", "level"};
+  for (const std::string& key : first)
+    if (!value(key).empty())
+      add(key, value(key));
+  for (const auto& pair : pairs_)
+    if (std::find(first.begin(), first.end(), pair.first) == first.end())
+      add(pair.first, pair.second);
+  return result;
+}
+
+std::vector<Candidate> firstCandidates(const MatrixTraits& traits, bool gpu,
+                                       bool single_precision) {
+  auto list = gpu ? ofGpus(traits) : ofHosts(traits);
+  const auto last = lastResorts(traits, gpu, single_precision);
+  // Zeros on the diagonal: what is made for them has the best prospects.
+  list.insert(traits.weak_diagonals > 0 ? list.begin() : list.end(), last.begin(), last.end());
+  list.push_back({"none", traits.block_size, {gmres}});
+  return list;
+}
+
+std::vector<Candidate> neighbours(const RaceEntry& entry, const MatrixTraits& traits, bool gpu) {
+  std::vector<Candidate> list;
+  const EditedSpecification spec(entry.precond);
+  const std::string& method = spec.method();
+  const Solvers same{{entry.solver, entry.restart}};
+  const auto add = [&](const EditedSpecification& other, double growth) {
+    list.push_back({other.text(), entry.block_size, same, entry.precond, growth});
+  };
+  const auto addSolver = [&](const std::string& solver, int restart) {
+    list.push_back({entry.precond, entry.block_size, {{solver, restart}}});
+  };
+  const bool restarts = entry.solver == "gmres" && entry.iterations > entry.restart;
+  if (restarts && entry.restart < 200)
+    addSolver("gmres", entry.restart < 100 ? 100 : 200);
+  if (traits.maybeSpd() && entry.solver != "cg")
+    addSolver("cg", usual_restart);
+  else if (entry.solver == "gmres" && entry.iterations > 3)
+    addSolver("bicgstab", usual_restart);
+  else if (entry.solver == "bicgstab")
+    addSolver("gmres", entry.iterations > 15 ? 100 : usual_restart);
+
+  const bool few = entry.iterations <= 3; // there is no more to be gained by better factors
+  const bool factors = method == "ilu" || method == "ic";
+  if (factors) {
+    const int level = spec.number("level", 0);
+    const bool ordered = !spec.value("reorder").empty();
+    if (!few && (ordered || fillsLittle(traits))) {
+      add(spec.with("level", std::to_string(level + 1)), level == 0 ? 2 : 1.2);
+      if (level > 0)
+        add(spec.with("level", std::to_string(level + 2)), 1.5);
+    }
+    if (level > 0 && ordered)
+      add(spec.with("level", std::to_string(level - 1)), 0);
+    if (method == "ilu" && spec.value("reorder") == "nd")
+      add(spec.with("reorder", "rcm"), 0.5);
+    if (method == "ilu" && spec.value("reorder") == "rcm" && level > 0)
+      add(spec.with("reorder", "nd"), 0.7);
+    if (method == "ilu" && spec.value("match").empty() && spec.value("scale").empty() && ordered)
+      add(spec.with("match", "product"), 1);
+  }
+  if (spec.value("solve") == "isai") {
+    add(spec.with("power", std::to_string(spec.number("power", 1) + 1)), 1.2);
+    if (spec.value("relax").empty())
+      add(spec.with("relax", "1"), 1);
+  }
+  if (method == "fsai") {
+    const int power = spec.number("power", 2);
+    add(spec.with("power", std::to_string(power + 1)), 1.5);
+  }
+  if (method != "none" && method != "jacobi" && method != "chebyshev" && !few) {
+    if (spec.value("storage").empty())
+      add(spec.with("storage", "float"), 1);
+    if (gpu && spec.value("storage") == "float")
+      add(spec.with("storage", "bfloat16"), 1);
+  }
+  if (entry.iterations > 60 && entry.solver != "cg" && spec.value("poly").empty())
+    list.push_back(
+        {spec.with("poly", gpu ? "20" : "10").text(), entry.block_size, {gmres}, entry.precond, 1});
+  if (method == "jacobi" && traits.maybeSpd() && spec.value("poly").empty())
+    list.push_back({"chebyshev", entry.block_size, same});
+  if (entry.block_size == 1 && traits.natural_block_size > 1 && spec.value("match").empty())
+    list.push_back({entry.precond, traits.natural_block_size, same});
+  return list;
+}
+
+} // namespace detail
+} // namespace ainvil

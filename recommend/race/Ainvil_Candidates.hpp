@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// Which configurations a race tries, in which order, and what comes after the best of them.
+
+#include "Ainvil_Recommend.hpp"
+#include "race/Ainvil_MatrixTraits.hpp"
+
+namespace ainvil {
+namespace detail {
+
+/// A preconditioner with the solvers that it is tried with.
+struct Candidate {
+  std::string precond;
+  int block_size;
+  std::vector<std::pair<std::string, int>> solvers; ///< names and restart lengths
+  /// The set-up takes at least about `growth` times that of `parent`, if that has been seen.
+  std::string parent = {};
+  double growth = 1;
+};
+
+/// Key=value pairs of a specification, in their order.
+class EditedSpecification {
+public:
+  explicit EditedSpecification(const std::string& text);
+
+  const std::string& method() const { return method_; }
+  std::string value(const std::string& key) const; ///< empty if there is none
+  int number(const std::string& key, int otherwise) const;
+  /// With the value in place of the one there is, or behind all others.
+  EditedSpecification with(const std::string& key, const std::string& value) const;
+  /// The same text for the same pairs of match, reorder and level, whatever their order.
+  std::string text() const;
+
+private:
+  std::string method_;
+  std::vector<std::pair<std::string, std::string>> pairs_;
+};
+
+/// What to begin with, the most promising first, and behind them what solves the matrices that
+/// these leave unsolved.
+std::vector<Candidate> firstCandidates(const MatrixTraits& traits, bool gpu, bool single_precision);
+
+/// What differs in one thing from an entry that converged, or is ahead. May name what has run.
+std::vector<Candidate> neighbours(const RaceEntry& entry, const MatrixTraits& traits, bool gpu);
+
+} // namespace detail
+} // namespace ainvil

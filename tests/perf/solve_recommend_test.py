@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""ainvil-solve --recommend: table, records, solution, interruption, exit codes. Nothing depends on which configuration
+wins, nor on how long anything takes.
+
+usage: solve_recommend_test.py PATH/TO/ainvil-solve [unittest options]
+"""
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import time
+
+import solve_cli
+from solve_cli import GENERAL, JSON_KEYS, tridiagonal
+
+RACE = JSON_KEYS | {"race_began_seconds", "race_ended_seconds"}
+
+
+class RecommendTest(solve_cli.SolveTest):
+
+    def runs(self, name="r.jsonl"):
+        return [json.loads(line) for line in self.read(name).splitlines()]
+
+    def test_finds_a_configuration_that_can_be_had_again(self):
+        matrix = self.write("a b.mtx", tridiagonal(200, 2.5))
+        for system in (["--problem", "cavity:10"], ["--problem", "poisson5:15", "--rhs", "ones"],
+                       ["--matrix", matrix, "--scale", "diagonal"]):
+            with self.subTest(system=system):
+                text = self.succeed(*system, "--recommend", "--tol", "1e-9")
+                self.assertIn("Fastest in total: ", text)
+                line = next(line for line in text.splitlines() if line.startswith("  ainvil-solve "))
+                again = self.succeed(*shlex.split(line)[1:])
+                row = next(line for line in again.splitlines() if " converged " in line)
+                self.assertIn(shlex.split(line)[-1], row)
+                for words in ("C++       ", "createPreconditioner", "Trilinos  ", "PETSc     -dll_prepend", "If memory is short: ",
+                              "If many right-hand sides follow: ", "If many matrices of this pattern follow: ",
+                              "Seen of the matrix:"):
+                    self.assertIn(words, text)
+
+    def test_the_table_has_the_fastest_first_and_all_of_the_records(self):
+        lines = self.succeed("--problem", "cavity:10", "--recommend", "--json", "r.jsonl").splitlines()
+        begin = next(k for k, line in enumerate(lines) if line.startswith("configuration "))
+        table = lines[begin + 1:lines.index("", begin)]
+        runs = self.runs()
+        self.assertEqual(len(table), len(runs))
+        self.assertGreater(len(runs), 3)
+        done = [line for line in table if " converged " in line]
+        self.assertEqual(table[:len(done)], done)
+        self.assertEqual(len(done), sum(run["status"] == "converged" for run in runs))
+        totals = [float(line.split()[-2]) for line in done]
+        self.assertEqual(totals, sorted(totals))
+
+    def test_records_are_those_of_the_schema(self):
+        self.succeed("--problem", "cavity:8", "--recommend", "--json", "r.jsonl", "--json-history", "--quiet")
+        runs = self.runs()
+        for run in runs:
+            self.assertLessEqual(RACE, run.keys())
+            self.assertLessEqual(run["race_began_seconds"], run["race_ended_seconds"])
+            self.assertEqual(run["status"] == "converged", run["message"] == "", run)
+            if run["status"] == "converged":
+                self.assertLessEqual(run["rel_residual"], 1.0000001e-8)
+                self.assertAlmostEqual(run["total_seconds"], run["setup_total_seconds"] + run["solve_seconds"])
+            if run["solve_seconds"] is not None:
+                self.assertGreater(len(run["history"]), 0)
+        ends = [run["race_ended_seconds"] for run in runs]
+        self.assertEqual(ends, sorted(ends))
+        self.assertEqual(len({(run["solver"], run["restart"], run["precond"], run["block_size"]) for run in runs}),
+                         len(runs))
+
+    def test_the_solution_is_that_of_a_run_that_converged(self):
+        n = 100
+        self.write("a.mtx", tridiagonal(n))
+        self.succeed("--matrix", "a.mtx", "--recommend", "--solution", "x.mtx", "--quiet", "--json", "-")
+        lines = self.read("x.mtx").splitlines()
+        self.assertIn("converged", "".join(line for line in lines if line.startswith("%")))
+        values = [float(line) for line in [line for line in lines if not line.startswith("%")][1:]]
+        self.assertEqual(len(values), n)
+        for value in values:  # b is A times ones
+            self.assertAlmostEqual(value, 1, places=6)
+
+    def test_json_on_stdout_is_pure(self):
+        result = self.run_solve("--problem", "poisson5:9", "--recommend", "--json", "-")
+        self.assertEqual(result.returncode, 0, result)
+        self.assertGreater(len([json.loads(line) for line in result.stdout.splitlines()]), 2)
+        self.assertIn("Fastest in total", result.stderr)
+
+    def test_a_block_size_is_part_of_the_answer(self):
+        text = self.succeed("--problem", "cavity:10", "--block-size", "1", "--recommend", "--json", "r.jsonl")
+        self.assertIn("entries fill blocks of size 3", text)
+        self.assertEqual({run["block_size"] for run in self.runs()}, {1, 3})
+
+    def test_zeros_on_the_diagonal(self):
+        n = 50
+        entries = [f"{i} {i % n + 1} 3" for i in range(1, n + 1)] + [f"{i} {(i + 6) % n + 1} -1" for i in range(1, n + 1)]
+        self.write("z.mtx", GENERAL + f"{n} {n} {len(entries)}\n" + "\n".join(entries) + "\n")
+        text = self.succeed("--matrix", "z.mtx", "--recommend")
+        self.assertIn(f"the diagonal is zero to rounding in {n} rows", text)
+
+    def test_what_has_no_solution_is_explained(self):
+        # A ring of differences is singular, and ones are not in its range.
+        n = 40
+        entries = []
+        for i in range(n):
+            entries += [f"{i + 1} {i + 1} 2", f"{i + 1} {(i + 1) % n + 1} -1", f"{i + 1} {(i - 1) % n + 1} -1"]
+        self.write("s.mtx", GENERAL + f"{n} {n} {len(entries)}\n" + "\n".join(entries) + "\n")
+        text = self.succeed("--matrix", "s.mtx", "--rhs", "ones", "--recommend", "--max-iters", "200", "--json", "r.jsonl",
+                            code=3)
+        self.assertIn("No run converged.", text)
+        self.assertIn("none of ", text)
+        self.assertIn("left to try: ", text)
+        self.assertNotIn("converged", {run["status"] for run in self.runs()})
+        self.assertNotIn("To have it again", text)
+
+    def test_no_budget(self):
+        text = self.succeed("--problem", "poisson5:9", "--recommend", "--budget", "0", "--solution", "x.mtx", code=3,
+                            stderr="ainvil-solve: no solution is written because no run has a finite residual\n")
+        self.assertIn("nothing has been tried", text)
+        self.assertIn("Not tried:", text)
+        self.assertFalse(os.path.exists(self.path("x.mtx")))
+
+    def test_quiet_prints_nothing(self):
+        self.assertEqual(self.succeed("--problem", "poisson5:9", "--recommend", "--quiet"), "")
+
+    def test_refuses_what_the_race_chooses(self):
+        system = ["--problem", "poisson5:9", "--recommend"]
+        for option, value in (("--precond", "ilu"), ("--solver", "cg"), ("--restart", "20"), ("--repeat", "2"),
+                              ("--basis", "float"), ("--history", "h.csv")):
+            self.refuse(["--recommend", option], *system, option, value)
+        self.refuse(["--allow-varying"], *system, "--allow-varying")
+        self.refuse(["--budget"], *system, "--budget", "-1")
+        self.refuse(["--budget"], *system, "--budget", "nan")
+        self.refuse(["--tol"], *system, "--tol", "0")
+        self.refuse(["--max-iters"], *system, "--max-iters", "-1")
+        self.refuse(["--budget", "--recommend"], "--problem", "poisson5:9", "--budget", "3")
+
+    def test_signals_leave_table_and_files_whole(self):
+        """A tolerance that nothing reaches keeps the race running until the signal comes."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(signal=number):
+                arguments = ["--problem", "cavity:100", "--rhs", "random", "--recommend", "--tol", "1e-300", "--max-iters", "1000000",
+                             "--json", "i.jsonl", "--solution", "i.mtx", "--budget", "200"]
+                with subprocess.Popen([solve_cli.EXECUTABLE, *arguments], cwd=self.folder, stdout=subprocess.PIPE,
+                                      stderr=subprocess.PIPE, text=True) as process:
+                    deadline = time.monotonic() + 200
+                    while not (os.path.exists(self.path("i.jsonl")) and self.read("i.jsonl")):
+                        self.assertLess(time.monotonic(), deadline)
+                        time.sleep(0.01)
+                    process.send_signal(number)
+                    out, err = process.communicate(timeout=200)
+                self.assertEqual(process.returncode, 128 + number, err)
+                self.assertIn("interrupted", err)
+                self.assertIn("configuration ", out)
+                self.assertIn("No run converged.", out)
+                runs = self.runs("i.jsonl")
+                self.assertGreaterEqual(len(runs), 1)
+                self.assertTrue(self.read("i.mtx").startswith("%%MatrixMarket"))
+                os.remove(self.path("i.jsonl"))
+                os.remove(self.path("i.mtx"))
+
+    def test_the_progress_line_says_who_leads(self):
+        code, shown = self.run_on_terminal("--problem", "cavity:30", "--recommend")
+        self.assertEqual(code, 0)
+        self.assertIn(b"race ", shown)
+
+
+if __name__ == "__main__":
+    solve_cli.main(__doc__)

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "race/Ainvil_Candidates.hpp"
+
+#include "Ainvil_Convert.hpp"
+#include "Ainvil_Csr.hpp"
+#include "Ainvil_Factory.hpp"
+#include "Ainvil_Gmres.hpp"
+#include "TestSupport.hpp"
+#include "gallery/Ainvil_Gallery.hpp"
+
+#include <algorithm>
+
+namespace {
+
+using namespace ainvil;
+using namespace ainvil::detail;
+
+MatrixTraits traitsOfProblem(const std::string& name) {
+  const auto a = copyTo<DefaultDevice>(makeProblem(name).matrix);
+  return traitsOf<double, DefaultDevice>({}, a);
+}
+
+MatrixTraits inPoints(const std::string& name) {
+  const DefaultDevice::execution_space exec;
+  const auto a =
+      toPoints<double, DefaultDevice>(exec, copyTo<DefaultDevice>(makeProblem(name).matrix));
+  return traitsOf<double, DefaultDevice>(exec, a);
+}
+
+TEST(EditedSpecification, ReadsAndWrites) {
+  const EditedSpecification spec("ilu:level=2,solve=isai,power=3");
+  EXPECT_EQ(spec.method(), "ilu");
+  EXPECT_EQ(spec.number("power", 1), 3);
+  EXPECT_EQ(spec.number("relax", 7), 7);
+  EXPECT_EQ(spec.value("reorder"), "");
+  EXPECT_EQ(spec.text(), "ilu:level=2,solve=isai,power=3");
+  EXPECT_EQ(spec.with("level", "3").text(), "ilu:level=3,solve=isai,power=3");
+  EXPECT_EQ(EditedSpecification("jacobi").text(), "jacobi");
+  EXPECT_EQ(EditedSpecification("jacobi").with("poly", "5").text(), "jacobi:poly=5");
+}
+
+TEST(EditedSpecification, TheSameHasTheSameText) {
+  const EditedSpecification plain("ilu");
+  EXPECT_EQ(plain.with("level", "0").text(), "ilu");
+  EXPECT_EQ(plain.with("level", "1").with("match", "product").text(),
+            plain.with("match", "product").with("level", "1").text());
+}
+
+TEST(MatrixTraits, SeesSymmetryBlocksAndDiagonals) {
+  const MatrixTraits laplace = traitsOfProblem("poisson5:12");
+  EXPECT_EQ(laplace.rows, 144);
+  EXPECT_EQ(laplace.longest_row, 5);
+  EXPECT_TRUE(laplace.maybeSpd());
+  EXPECT_EQ(laplace.dominant_rows, 144);
+  EXPECT_EQ(laplace.weak_diagonals, 0);
+  EXPECT_EQ(laplace.natural_block_size, 1);
+
+  const MatrixTraits cavity = traitsOfProblem("cavity:8");
+  EXPECT_FALSE(cavity.symmetric);
+  EXPECT_EQ(cavity.natural_block_size, 3);
+  EXPECT_EQ(inPoints("cavity:8").natural_block_size, 3);
+}
+
+TEST(MatrixTraits, CountsZerosOnTheDiagonalAndProductsOfFill) {
+  // An arrow whose long row and column come first: ILU(1) fills it up. One diagonal entry is zero.
+  std::vector<int> row_map = {0}, columns;
+  std::vector<double> values;
+  constexpr int n = 40;
+  for (int i = 0; i < n; ++i) {
+    for (int j = 0; j < n; ++j)
+      if (i == 0 || j == 0 || i == j) {
+        columns.push_back(j);
+        values.push_back(i == 7 && j == 7 ? 0 : 1 + i + j);
+      }
+    row_map.push_back(static_cast<int>(columns.size()));
+  }
+  const auto a = csr(n, row_map, columns, values);
+  const auto traits = traitsOf<double, DefaultDevice>({}, a);
+  EXPECT_EQ(traits.weak_diagonals, 1);
+  EXPECT_EQ(traits.longest_row, n);
+  EXPECT_TRUE(traits.symmetric);
+  EXPECT_FALSE(traits.positive_diagonal);
+  EXPECT_NEAR(traits.fill_products, double((n - 1) * (n - 1)) / double(columns.size()), 1e-9);
+}
+
+/// Whatever the race may try exists: no key without effect, no misspelt method.
+TEST(Candidates, AllAndTheirNeighboursAreUnderstood) {
+  for (const char* name : {"poisson5:6", "cavity:4"})
+    for (const bool gpu : {false, true})
+      for (const bool zeros : {false, true}) {
+        MatrixTraits traits = inPoints(name);
+        traits.weak_diagonals = zeros ? 3 : 0;
+        std::vector<Candidate> list = firstCandidates(traits, gpu, false);
+        for (size_t i = 0; i < list.size() && i < 400; ++i) {
+          SCOPED_TRACE(list[i].precond);
+          const auto m = createPreconditioner<double, DefaultDevice>(list[i].precond);
+          if (!list[i].parent.empty()) {
+            EXPECT_NO_THROW((createPreconditioner<double, DefaultDevice>(list[i].parent)));
+          }
+          for (const auto& [solver, restart] : list[i].solvers) {
+            SolverOptions options;
+            options.restart = restart;
+            EXPECT_NO_THROW(
+                (createSolver<double, DefaultDevice>(solver, options)->checkPreconditioner(*m)));
+            RaceEntry entry;
+            static_cast<Configuration&>(entry) = {solver, restart, list[i].precond,
+                                                  list[i].block_size};
+            entry.iterations = 100;
+            if (list[i].precond.size() < 90)
+              for (const Candidate& next : neighbours(entry, traits, gpu))
+                list.push_back(next);
+          }
+        }
+      }
+}
+
+TEST(Candidates, ZerosOnTheDiagonalPutMatchingFirst) {
+  MatrixTraits traits = traitsOfProblem("cavity:4");
+  EXPECT_EQ(firstCandidates(traits, false, false).front().precond, "ilu");
+  traits.weak_diagonals = 1;
+  EXPECT_EQ(firstCandidates(traits, false, false).front().precond, "ilu:match=product");
+}
+
+TEST(Candidates, CgIsForWhatMayBeSpd) {
+  const auto usesCg = [](const MatrixTraits& traits) {
+    const auto list = firstCandidates(traits, false, false);
+    return std::any_of(list.begin(), list.end(), [](const Candidate& candidate) {
+      return candidate.solvers.front().first == "cg";
+    });
+  };
+  MatrixTraits traits = traitsOfProblem("poisson5:6");
+  EXPECT_TRUE(usesCg(traits));
+  traits.indefinite = true;
+  EXPECT_FALSE(usesCg(traits));
+  EXPECT_FALSE(usesCg(traitsOfProblem("cavity:4")));
+}
+
+} // namespace

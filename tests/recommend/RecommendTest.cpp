@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Ainvil_Recommend.hpp"
+
+#include "Ainvil_Convert.hpp"
+#include "Ainvil_Factory.hpp"
+#include "Ainvil_Gmres.hpp"
+#include "TestSupport.hpp"
+#include "gallery/Ainvil_Gallery.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <stdexcept>
+
+namespace {
+
+using namespace ainvil;
+
+using Matrix = BsrMatrix<double, DefaultDevice>;
+
+/// A millisecond passes whenever it is read, so that nothing depends on the machine.
+std::function<double()> tickingClock() {
+  const auto reads = std::make_shared<int>(0);
+  return [reads] { return 1e-3 * ++*reads; };
+}
+
+RecommendOptions ticking(double budget = 1000) {
+  RecommendOptions options;
+  options.clock = tickingClock();
+  options.budget = budget;
+  return options;
+}
+
+/// A times ones, and the residual of an x, by dense products.
+struct System {
+  explicit System(const Matrix& matrix) : a(matrix), dense(test::toDense(matrix)) {
+    const size_t n = size_t(a.numPointRows());
+    b.assign(n, 0);
+    for (size_t i = 0; i < n; ++i)
+      for (size_t j = 0; j < n; ++j)
+        b[i] += dense[i * n + j];
+  }
+
+  double residual(const std::vector<double>& x) const {
+    double r_squared = 0, b_squared = 0;
+    for (size_t i = 0; i < b.size(); ++i) {
+      double r = b[i];
+      for (size_t j = 0; j < b.size(); ++j)
+        r -= dense[i * b.size() + j] * x[j];
+      r_squared += r * r;
+      b_squared += b[i] * b[i];
+    }
+    return std::sqrt(r_squared / b_squared);
+  }
+
+  Matrix a;
+  std::vector<double> dense, b;
+};
+
+Matrix problem(const std::string& name) {
+  return copyTo<DefaultDevice>(makeProblem(name).matrix);
+}
+
+/// The entries of each row, from the first to the last or the other way round.
+Matrix fromDense(const std::vector<std::vector<double>>& rows, bool backwards = false) {
+  test::Rows pattern(rows.size());
+  std::vector<double> values;
+  for (size_t i = 0; i < rows.size(); ++i)
+    for (size_t k = 0; k < rows[i].size(); ++k) {
+      const size_t j = backwards ? rows[i].size() - 1 - k : k;
+      if (rows[i][j] == 0)
+        continue;
+      pattern[i].push_back(static_cast<Ordinal>(j));
+      values.push_back(rows[i][j]);
+    }
+  const Kokkos::View<double*, HostDevice> on_host("values", values.size());
+  std::copy(values.begin(), values.end(), on_host.data());
+  return copyTo<DefaultDevice>(BsrMatrix<double, HostDevice>(
+      test::makeGraph(pattern, static_cast<Ordinal>(rows[0].size())), on_host, 1));
+}
+
+/// The answer, run by its options, solves the system.
+void expectReproducible(const System& system, const Recommendation& found) {
+  ASSERT_TRUE(found.converged());
+  EXPECT_LE(system.residual(found.x), 1.001e-8);
+  Matrix a = system.a;
+  if (found.block_size != a.block_size)
+    a = toBlocks<double, DefaultDevice>({}, a, found.block_size);
+  const auto m = createPreconditioner(found.specification, a);
+  std::vector<double> x(system.b.size(), 0.0);
+  const auto result = solve(found.solver, a, m.get(), system.b, x, found.options);
+  EXPECT_EQ(result.status, SolveStatus::Converged);
+  EXPECT_LE(system.residual(x), 1.001e-8);
+}
+
+bool triesCg(const Recommendation& found) {
+  return std::any_of(found.race.begin(), found.race.end(),
+                     [](const RaceEntry& entry) { return entry.solver == "cg"; });
+}
+
+TEST(Recommend, TakesCgForASpdMatrix) {
+  const System system(problem("poisson5:16"));
+  const auto found = recommend(system.a, system.b, ticking());
+  expectReproducible(system, found);
+  EXPECT_TRUE(triesCg(found));
+  EXPECT_TRUE(found.explanation.empty());
+}
+
+TEST(Recommend, SolvesWhatIsNotSymmetricInBlocks) {
+  const System system(problem("cavity:8"));
+  expectReproducible(system, recommend(system.a, system.b, ticking()));
+}
+
+TEST(Recommend, FindsTheBlocksOfAScalarMatrix) {
+  const System system(toPoints<double, DefaultDevice>({}, problem("cavity:8")));
+  const auto found = recommend(system.a, system.b, ticking());
+  expectReproducible(system, found);
+  EXPECT_TRUE(std::any_of(found.race.begin(), found.race.end(),
+                          [](const RaceEntry& entry) { return entry.block_size == 3; }));
+}
+
+TEST(Recommend, SolvesWithZerosOnTheDiagonal) {
+  // A cyclic shift and a little more: no diagonal entry at all.
+  std::vector<std::vector<double>> rows(60, std::vector<double>(60, 0.0));
+  for (int i = 0; i < 60; ++i) {
+    rows[i][(i + 1) % 60] = 2 + 0.01 * i;
+    rows[i][(i + 7) % 60] = -0.7;
+  }
+  const System system(fromDense(rows));
+  const auto found = recommend(system.a, system.b, ticking());
+  expectReproducible(system, found);
+}
+
+TEST(Recommend, UnsortedRowsAreSorted) {
+  const System sorted(problem("poisson5:9"));
+  const size_t n = sorted.b.size();
+  std::vector<std::vector<double>> rows(n);
+  for (size_t i = 0; i < n; ++i)
+    rows[i].assign(sorted.dense.begin() + i * n, sorted.dense.begin() + (i + 1) * n);
+  const auto found = recommend(fromDense(rows, true), sorted.b, ticking());
+  ASSERT_TRUE(found.converged());
+  EXPECT_LE(sorted.residual(found.x), 1.001e-8);
+  EXPECT_TRUE(triesCg(found));
+}
+
+TEST(Recommend, DecidesAlikeWithAnEqualClock) {
+  const System system(problem("cavity:7"));
+  const auto first = recommend(system.a, system.b, ticking());
+  const auto second = recommend(system.a, system.b, ticking());
+  ASSERT_EQ(first.race.size(), second.race.size());
+  EXPECT_EQ(first.specification, second.specification);
+  for (size_t i = 0; i < first.race.size(); ++i) {
+    EXPECT_EQ(first.race[i].text(3), second.race[i].text(3));
+    EXPECT_EQ(first.race[i].status, second.race[i].status);
+    EXPECT_EQ(first.race[i].iterations, second.race[i].iterations);
+  }
+  EXPECT_EQ(first.seconds, second.seconds);
+}
+
+/// The choices are those of the record, and what converged is so by its own residual.
+TEST(Recommend, TheRecordIsConsistent) {
+  const System system(problem("poisson5:12"));
+  std::vector<std::string> ended;
+  RecommendOptions options = ticking();
+  options.ended = [&](const RaceEntry& entry, const std::vector<double>& x) {
+    ended.push_back(entry.text(1));
+    EXPECT_FALSE(entry.status.empty());
+    EXPECT_EQ(entry.converged(), entry.reason.empty()) << entry.text(1);
+    if (!x.empty()) {
+      EXPECT_NEAR(system.residual(x), entry.rel_residual, 1e-3 * entry.rel_residual + 1e-12)
+          << entry.text(1);
+    }
+    if (entry.converged()) {
+      EXPECT_LE(system.residual(x), 1.001e-8);
+    }
+  };
+  const auto found = recommend(system.a, system.b, options);
+  ASSERT_TRUE(found.converged());
+  ASSERT_EQ(ended.size(), found.race.size());
+  const RaceEntry& best = found.race[found.best];
+  for (size_t i = 0; i < ended.size(); ++i) {
+    const RaceEntry& entry = found.race[i];
+    EXPECT_EQ(ended[i], entry.text(1));
+    EXPECT_LE(entry.began, entry.ended);
+    EXPECT_LE(entry.ended, found.seconds);
+    if (entry.converged()) {
+      EXPECT_LE(best.totalSeconds(), entry.totalSeconds());
+      EXPECT_LE(found.race[found.for_many_rhs].solve_seconds, entry.solve_seconds);
+    }
+  }
+  EXPECT_EQ(found.specification, best.precond);
+  EXPECT_EQ(found.solver, best.solver);
+}
+
+TEST(Recommend, WithoutABudgetNothingIsTried) {
+  const System system(problem("poisson5:6"));
+  const auto found = recommend(system.a, system.b, ticking(0));
+  EXPECT_FALSE(found.converged());
+  EXPECT_TRUE(found.race.empty());
+  EXPECT_TRUE(found.x.empty());
+  EXPECT_FALSE(found.not_tried.empty());
+  EXPECT_FALSE(found.explanation.empty());
+  EXPECT_EQ(found.specification, "");
+}
+
+TEST(Recommend, ALittleBudgetGivesWhatThereIs) {
+  const System system(problem("cavity:10"));
+  const auto found = recommend(system.a, system.b, ticking(0.04));
+  EXPECT_FALSE(found.race.empty());
+  for (const RaceEntry& entry : found.race)
+    EXPECT_FALSE(entry.status.empty());
+  EXPECT_FALSE(found.not_tried.empty());
+  EXPECT_LT(found.seconds, 0.5);
+}
+
+TEST(Recommend, ProgressMayEndIt) {
+  const System system(problem("cavity:10"));
+  int calls = 0;
+  RecommendOptions options = ticking();
+  options.progress = [&](const RaceState& state) {
+    EXPECT_GE(state.seconds, 0);
+    return ++calls < 15;
+  };
+  const auto found = recommend(system.a, system.b, options);
+  EXPECT_GE(std::count_if(found.race.begin(), found.race.end(),
+                          [](const RaceEntry& entry) { return entry.status == "interrupted"; }),
+            1);
+  EXPECT_FALSE(found.converged());
+  EXPECT_LT(calls, 20);
+  EXPECT_FALSE(found.not_tried.empty());
+}
+
+TEST(Recommend, WhatProgressThrowsComesOut) {
+  const System system(problem("poisson5:6"));
+  RecommendOptions options = ticking();
+  options.progress = [](const RaceState&) -> bool { throw std::runtime_error("enough"); };
+  EXPECT_THROW(recommend(system.a, system.b, options), std::runtime_error);
+}
+
+/// The residual of another system decides, where the caller has one.
+TEST(Recommend, GoesOnUntilTheCallersResidualIsSmall) {
+  const System system(problem("poisson5:12"));
+  RecommendOptions options = ticking();
+  options.residual = [&](const std::vector<double>& x) { return 100 * system.residual(x); };
+  const auto found = recommend(system.a, system.b, options);
+  ASSERT_TRUE(found.converged());
+  EXPECT_LE(system.residual(found.x), 1.001e-10);
+  options.residual = [](const std::vector<double>&) { return 1.0; };
+  const auto none = recommend(system.a, system.b, options);
+  EXPECT_FALSE(none.converged());
+  EXPECT_TRUE(std::any_of(none.race.begin(), none.race.end(),
+                          [](const RaceEntry& entry) { return entry.status == "stagnated"; }));
+}
+
+TEST(Recommend, ASingularSystemIsExplained) {
+  // Differences along a ring: singular; and b is not in the range.
+  std::vector<std::vector<double>> rows(50, std::vector<double>(50, 0.0));
+  for (int i = 0; i < 50; ++i) {
+    rows[i][i] = 2;
+    rows[i][(i + 1) % 50] = rows[i][(i + 49) % 50] = -1;
+  }
+  const Matrix a = fromDense(rows);
+  const auto found = recommend(a, std::vector<double>(50, 1.0), ticking(60));
+  EXPECT_FALSE(found.converged());
+  EXPECT_FALSE(found.race.empty());
+  for (const RaceEntry& entry : found.race)
+    EXPECT_FALSE(entry.converged());
+  ASSERT_GE(found.explanation.size(), 2u);
+  EXPECT_NE(found.explanation.front().find("none of"), std::string::npos);
+  EXPECT_NE(found.explanation.back().find("left to try"), std::string::npos);
+}
+
+TEST(Recommend, EmptyAndZeroSystems) {
+  const auto empty = recommend(Matrix(), std::vector<double>(), ticking());
+  EXPECT_TRUE(empty.converged());
+  const System system(problem("poisson5:6"));
+  const auto zero = recommend(system.a, std::vector<double>(36, 0.0), ticking());
+  EXPECT_TRUE(zero.converged());
+  EXPECT_EQ(zero.x, std::vector<double>(36, 0.0));
+}
+
+TEST(Recommend, NaNConvergesNowhere) {
+  System system(problem("poisson5:6"));
+  system.b[3] = std::nan("");
+  EXPECT_FALSE(recommend(system.a, system.b, ticking(10)).converged());
+}
+
+TEST(Recommend, FloatTakesItsOwn) {
+  const System system(problem("poisson5:12"));
+  const auto host = test::inPrecision<float>(copyTo<HostDevice>(system.a));
+  RecommendOptions options = ticking();
+  options.tolerance = 1e-4;
+  const auto found = recommend(copyTo<DefaultDevice>(host),
+                               std::vector<float>(system.b.begin(), system.b.end()), options);
+  ASSERT_TRUE(found.converged());
+  EXPECT_LE(system.residual(found.x), 1.1e-4);
+}
+
+TEST(Recommend, RefusesBadInput) {
+  const System system(problem("poisson5:6"));
+  const auto refuse = [&](const std::function<void(RecommendOptions&)>& spoil) {
+    RecommendOptions options = ticking();
+    spoil(options);
+    EXPECT_THROW(recommend(system.a, system.b, options), InvalidArgument);
+  };
+  refuse([](RecommendOptions& o) { o.tolerance = 0; });
+  refuse([](RecommendOptions& o) { o.tolerance = 1; });
+  refuse([](RecommendOptions& o) { o.tolerance = std::nan(""); });
+  refuse([](RecommendOptions& o) { o.budget = -1; });
+  refuse([](RecommendOptions& o) { o.budget = std::nan(""); });
+  refuse([](RecommendOptions& o) { o.max_iterations = -1; });
+  EXPECT_THROW(recommend(system.a, std::vector<double>(35, 1.0), ticking()), InvalidArgument);
+  const Matrix wide = fromDense({{1, 1}});
+  EXPECT_THROW(recommend(wide, std::vector<double>(1, 1.0), ticking()), InvalidArgument);
+}
+
+} // namespace
