@@ -3,6 +3,7 @@
 
 #include "Ainvil_BuildInfo.hpp"
 #include "program/CommandLineOptions.hpp"
+#include "solve/DefaultSets.hpp"
 #include "solve/ParameterPage.hpp"
 
 #include "Ainvil_Factory.hpp"
@@ -39,77 +40,6 @@ std::string helpLine(const std::string& left, const std::string& right, size_t i
   std::string line = std::string(indent, ' ') + left;
   line.resize(std::max(line.size() + 1, help_column), ' ');
   return line + right + "\n";
-}
-
-std::vector<std::string> defaultPreconds(const std::string& solver) {
-  // CG needs a symmetric positive definite M, which ilu is not always; and ic has half to do.
-  if (solver == "cg")
-    return {"jacobi",       "ic:solve=exact", "ic:solve=isai,power=1", "ic:solve=jacobi,sweeps=3",
-            "fsai:power=1", "fsai:power=2",   "fsai:power=3"};
-  return {"jacobi",
-          "ilu:solve=exact",
-          "ilu:solve=isai,power=1",
-          "ilu:solve=isai,power=2",
-          "ilu:solve=isai,power=3",
-          "ilu:solve=isai,power=2,storage=bfloat16",
-          "ilu:solve=isai,power=1,relax=auto",
-          "ilu:solve=jacobi,sweeps=3"};
-}
-
-/// For matrices that those leave unsolved: large diagonals by exchanged rows, pivots that are
-/// shifted, and fill by threshold in an order that bounds it. Cheaper ones first.
-std::vector<std::string> otherPreconds(const std::string& solver, bool single_precision) {
-  if (solver == "cg")
-    return {};
-  // The matching of a matrix whose diagonal is zero in places may be worse than its own order: the
-  // last one goes without. It takes pivots for singular below 2e-5 of their row.
-  return {"ilu:match=product", "ilu:match=product,solve=isai,power=2,relax=auto",
-          "ilu:factorization=ilut,drop=1e-4,match=product,reorder=nd,breakdown=shift",
-          "ilu:factorization=ilut,match=product,reorder=nd,breakdown=shift,solve=isai,power=2,"
-          "relax=auto",
-          std::string("ilu:factorization=ilut,drop=1e-4,reorder=nd,breakdown=shift,pivot-tol=") +
-              (single_precision ? "200" : "1e11")};
-}
-
-constexpr const char* nearly_complete =
-    "ilu:factorization=ilut,drop=1e-5,match=product,reorder=nd,breakdown=shift";
-
-std::vector<std::string> defaultMpiPreconds(const std::string& solver) {
-  if (solver == "cg")
-    return {"jacobi", "ic", "local-fsai", "fsai"};
-  return {"jacobi", "ilu", "ilu:solve=isai,power=1", "ilu:solve=isai,power=2",
-          "ilu:solve=isai,power=3"};
-}
-
-/// Ours that are quickest on hosts, and what a user of each library would take, where it is built.
-std::vector<std::string> defaultPeers(const std::string& solver) {
-  std::vector<std::string> preconds =
-      solver == "cg"
-          ? std::vector<std::string>{"jacobi",       "ilu",
-                                     "ic",           "fsai:power=1",
-                                     "fsai:power=2", "petsc:jacobi",
-                                     "petsc:icc",    "hypre:parasails",
-                                     "hypre:fsai",   "hypre:boomeramg",
-                                     "ifpack2:RILUK"}
-          : std::vector<std::string>{"jacobi",       "ilu",          "ilu:solve=isai,power=1",
-                                     "petsc:jacobi", "petsc:ilu",    "hypre:parasails",
-                                     "hypre:ilu",    "ifpack2:RILUK"};
-  const std::string built = std::string(" ") + build_info::peers + " ";
-  preconds.erase(std::remove_if(preconds.begin(), preconds.end(),
-                                [&](const std::string& precond) {
-                                  const std::string library = precond.substr(0, precond.find(':'));
-                                  return (library == "petsc" || library == "hypre" ||
-                                          library == "ifpack2") &&
-                                         built.find(" " + library + " ") == std::string::npos;
-                                }),
-                 preconds.end());
-  return preconds;
-}
-
-std::vector<std::string> defaultsOf(Program program, const std::string& solver) {
-  return program == Program::Solve      ? defaultPreconds(solver)
-         : program == Program::SolveMpi ? defaultMpiPreconds(solver)
-                                        : defaultPeers(solver);
 }
 
 std::string peersHelp() {
