@@ -176,8 +176,10 @@ std::vector<Candidate> firstCandidates(const MatrixTraits& traits, bool gpu,
                                        bool single_precision) {
   auto list = gpu ? ofGpus(traits) : ofHosts(traits);
   const auto last = lastResorts(traits, gpu, single_precision);
-  // Zeros on the diagonal: what is made for them has the best prospects.
-  list.insert(traits.weak_diagonals > 0 ? list.begin() : list.end(), last.begin(), last.end());
+  // Zeros on the diagonal: what is made for them takes turns with what may do in spite of them.
+  const bool zeros = traits.weak_diagonals > 0;
+  for (size_t i = 0; i < last.size(); ++i)
+    list.insert(zeros ? list.begin() + std::min(2 * i, list.size()) : list.end(), last[i]);
   list.push_back({"none", traits.block_size, {gmres}});
   return list;
 }
