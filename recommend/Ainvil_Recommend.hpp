@@ -111,7 +111,7 @@ struct Recommendation {
 /// the others are dropped when their predicted time to the solution, by the digits that they gained
 /// lately, is beyond its own; neighbours of the leader follow, with more fill, longer restarts, or
 /// factors in float. It ends when nothing is left that could be faster within a few times the time
-/// of the best: about three times that and a second in all, or after the budget.
+/// of the best, three times that and a second being what it aims at, or after the budget.
 ///
 /// Entries are `converged` by the recomputed residual only. Cost: the races'; memory for several
 /// preconditioners at a time. With the clock of the machine the answer may vary where

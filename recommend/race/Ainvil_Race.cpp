@@ -405,60 +405,6 @@ Recommendation Race<Scalar, Device>::run() {
   return result();
 }
 
-/// What is left ends here.
-template <class Scalar, class Device>
-Recommendation Race<Scalar, Device>::result() {
-  const std::string why = interrupted_               ? "the race was interrupted"
-                          : now() >= options_.budget ? "the budget was spent"
-                          : best_ == nullptr         ? "nothing had converged when the race ended"
-                                             : "a few times the time of the best were spent";
-  for (const RunPtr& run : alive()) {
-    if (run->setup == nullptr && run->entry.began == 0)
-      not_tried_.push_back(run->entry.text(traits_.block_size) + ": " + why);
-    else
-      end(*run, interrupted_ ? "interrupted" : "dropped", why);
-  }
-  Recommendation result;
-  const auto smallest = [&](const auto& key) {
-    int found = -1;
-    for (size_t i = 0; i < ended_.size(); ++i)
-      if (ended_[i]->entry.converged() &&
-          (found < 0 || key(ended_[i]->entry) < key(ended_[found]->entry)))
-        found = static_cast<int>(i);
-    return found;
-  };
-  result.best = smallest([](const RaceEntry& e) { return e.totalSeconds(); });
-  result.smallest = smallest([&](const RaceEntry& e) {
-    const int vectors = e.solver == "gmres" ? std::min(e.restart, e.iterations) + 3
-                        : e.solver == "cg"  ? 5
-                                            : 7;
-    return double(e.factor_bytes) + double(vectors) * double(traits_.rows) * sizeof(Scalar);
-  });
-  result.for_many_rhs = smallest([](const RaceEntry& e) { return e.solve_seconds; });
-  result.for_many_values =
-      smallest([](const RaceEntry& e) { return e.compute_seconds + e.solve_seconds; });
-  const RaceEntry* chosen = result.best >= 0   ? &ended_[result.best]->entry
-                            : x_of_ != nullptr ? &x_of_->entry
-                                               : nullptr;
-  result.options.tolerance = options_.tolerance;
-  if (chosen != nullptr) {
-    result.specification = chosen->precond;
-    result.solver = chosen->solver;
-    result.block_size = chosen->block_size;
-    result.options.restart = chosen->restart;
-    result.options.max_iterations = options_.max_iterations;
-  }
-  result.x = x_;
-  result.traits = traits_.text();
-  result.not_tried = not_tried_;
-  result.seconds = now();
-  for (const RunPtr& run : ended_)
-    result.race.push_back(run->entry);
-  if (result.best < 0)
-    result.explanation = explain(result.race, traits_, options_, result.seconds);
-  return result;
-}
-
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \
   template class Race<double, DEVICE>;                                                             \
   template class Race<float, DEVICE>;
