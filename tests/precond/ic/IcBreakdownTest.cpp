@@ -83,6 +83,72 @@ TEST(IcBreakdown, ShiftGrowsUntilTheFactorHolds) {
   }
 }
 
+TEST(IcBreakdown, ShiftIsDoubledFromTheFirstOneOn) {
+  for (const double first : {2e-3, 3e-3, 0.4}) {
+    double expected = first;
+    int attempts = 1;
+    for (; !holds(expected); ++attempts)
+      expected *= 2;
+    IcParameters<Device> parameters = exactIc();
+    parameters.factorization.shift = first;
+    IcMethod ic(parameters);
+    setUp(ic, kershaw());
+    EXPECT_EQ(ic.shift(), expected);
+    const std::string note = message("factorizations=", 1 + attempts);
+    EXPECT_NE(ic.report().notes.find(note), std::string::npos) << ic.report().notes;
+  }
+}
+
+/// The 64th alpha is the last one.
+TEST(IcBreakdown, ShiftEndsAfterManyAttempts) {
+  ASSERT_TRUE(holds(0.25));
+  ASSERT_FALSE(holds(0.125));
+  IcParameters<Device> parameters = exactIc();
+  parameters.factorization.shift = 0x1p-65;
+  IcMethod last(parameters);
+  setUp(last, kershaw());
+  EXPECT_EQ(last.shift(), 0.25);
+  parameters.factorization.shift = 0x1p-66;
+  IcMethod beyond(parameters);
+  const std::string text = refusal([&] { setUp(beyond, kershaw()); });
+  EXPECT_NE(text.find("up to alpha = 0.125"), std::string::npos) << text;
+}
+
+/// Unknowns 1 and 3 alone are coupled, so blocks of two have the factor of the scalars. Unknown 1,
+/// of zero diagonal, is shifted by multiples of what is in its own row.
+TEST(IcBreakdown, ShiftOfAZeroIsRelativeToItsRow) {
+  const double c = 100;
+  const HostBsr blocks = matrixOn(fullPattern(2), 2, 48), scalars = matrixOn(fullPattern(4), 1, 48);
+  const double dense[4][4] = {{1, 0, 0, 0}, {0, 0, 0, c}, {0, 0, 1, 0}, {0, c, 0, 1}};
+  for (int i = 0; i < 4; ++i)
+    for (int j = 0; j < 4; ++j) {
+      blocks.values((i / 2 * 2 + j / 2) * 4 + i % 2 * 2 + j % 2) = dense[i][j];
+      scalars.values(i * 4 + j) = dense[i][j];
+    }
+  IcMethod of_blocks(exactIc()), of_scalars(exactIc());
+  setUp(of_blocks, blocks);
+  setUp(of_scalars, scalars);
+  EXPECT_GT(of_scalars.shift(), 1);
+  EXPECT_EQ(of_blocks.shift(), of_scalars.shift());
+  expectNear(denseInverse(of_blocks), denseInverse(of_scalars), 1e-14);
+}
+
+/// Pivots are replaced, but entries beside them may have overflown.
+TEST(IcBreakdown, FactorThatOverflowsIsRefused) {
+  const double d = 1.7e308, a = 1.2e308;
+  const HostBsr matrix = matrixOn(fullPattern(3), 1, 49);
+  const double values[] = {d, a, a, a, d, -a, a, -a, d};
+  std::copy_n(values, 9, matrix.values.data());
+  IcMethod ic(withPolicy(BreakdownPolicy::Replace));
+  try {
+    setUp(ic, matrix);
+    ADD_FAILURE() << "no exception";
+  } catch (const BreakdownError& error) {
+    const std::string text = error.what();
+    EXPECT_NE(text.find("the factor S"), std::string::npos) << text;
+  }
+}
+
 TEST(IcBreakdown, FailNamesTheFirstRowAndThePolicies) {
   for (const int bs : {1, 3, 11}) {
     IcMethod ic(withPolicy(BreakdownPolicy::Fail));
