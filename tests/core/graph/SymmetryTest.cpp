@@ -36,9 +36,20 @@ protected:
     return {Graph<HostDevice>(n, n, row_map, entries), values, 1};
   }
 
+  /// With room and without, with which few threads walk and search.
   static std::string refusalOf(const BsrMatrix<Scalar, HostDevice>& a) {
+    const Kokkos::View<Offset*, Device> room("Test::room", size_t(a.numRows()));
+    const std::string text = refusalWith(a, room);
+    EXPECT_EQ(refusalWith(a, {}), text);
+    return text;
+  }
+
+private:
+  static std::string refusalWith(const BsrMatrix<Scalar, HostDevice>& a,
+                                 const Kokkos::View<Offset*, Device>& room) {
     try {
-      detail::requireSymmetric(Device::execution_space(), copyTo<Device>(a), "this", "do that");
+      detail::requireSymmetric(Device::execution_space(), copyTo<Device>(a), "this", "do that",
+                               room);
     } catch (const InvalidArgument& error) {
       return error.what();
     }
