@@ -220,6 +220,13 @@ TEST(SortRows, RefusesDuplicates) {
   }
 }
 
+/// What was taken from nowhere stays so.
+TEST(Composed, LeadsToTheFirstSources) {
+  const auto outer = toDevice(std::vector<Offset>{2, 0, -1, 1, 0});
+  const auto inner = toDevice(std::vector<Offset>{7, -1, 0});
+  EXPECT_EQ(toHost(composed<Device>(Exec(), outer, inner)), (std::vector<Offset>{0, 7, -1, -1, 7}));
+}
+
 TEST(IsSorted, MeansStrictlyAscending) {
   EXPECT_TRUE(isSorted(Exec(), deviceGraph(Rows{})));
   EXPECT_TRUE(isSorted(Exec(), deviceGraph({{}, {2}, {0, 1}, {}})));
@@ -307,6 +314,11 @@ TEST(Validate, RefusesColumnsOutside) {
   expectColumns(validated({0, 1, 3}, {0, 1, 2}, 2), 1, 2);
   expectColumns(validated({0, 1, 3}, {-1, 1, 2}, 2), 2, 2);
   expectColumns(validated({0, 1}, {0}, 0), 1, 0);
+  // Of rows that ascend, and of rows that do not.
+  expectColumns(validated({0, 3}, {-1, 0, 1}, 2), 1, 2);
+  expectColumns(validated({0, 3}, {0, 1, 2}, 2), 1, 2);
+  expectColumns(validated({0, 3}, {0, -1, 1}, 2), 1, 2);
+  expectColumns(validated({0, 3}, {0, 2, 1}, 2), 1, 2);
 }
 
 TEST(Graph, RefusesARowMapOfTheWrongLength) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "KokkosObservers.hpp"
 #include "TestSupport.hpp"
+#include "product/Ainvil_IterationSteps.hpp"
 #include "product/Ainvil_SparseOperator.hpp"
 
 #include <thread>
@@ -287,6 +288,28 @@ TEST(SparseOperator, RefusesValuesThatDoNotFit) {
 }
 
 /// Factors whose number of entries changes keep their memory.
+/// A vector of another shape is refused if it is read, and stays unread if its factor is 0.
+TEST(Combine, RefusesOtherShapesOfWhatItReads) {
+  const auto y = poisoned(5, 2), other = poisoned(4, 2), good = poisoned(5, 2);
+  Kokkos::deep_copy(good, 1.0);
+  for (const int bad : {0, 1, 2})
+    for (const int read : {0, 1, 2}) {
+      double factors[] = {0, 0, 0};
+      factors[read] = 3;
+      const auto vector = [&](int which) { return which == bad ? other : good; };
+      const auto combine = [&] {
+        detail::combine<double, Device>(Exec(), factors[0], vector(0), factors[1], vector(1),
+                                        factors[2], vector(2), y);
+      };
+      if (read == bad) {
+        EXPECT_THROW(combine(), InvalidArgument) << bad;
+      } else {
+        ASSERT_NO_THROW(combine()) << bad << " " << read;
+        EXPECT_EQ(toHost(y), std::vector<double>(10, 3.0));
+      }
+    }
+}
+
 TEST(SparseOperator, KeepsTheArrayOfRoundedValues) {
   const auto a = copyTo<Device>(matrix(1, true)), fewer = copyTo<Device>(matrix(1, false));
   Operator<double> op(Storage::Float);
