@@ -5,6 +5,7 @@
 #include "gallery/Ainvil_Gallery.hpp"
 #include "io/Ainvil_MatrixMarket.hpp"
 
+#include <map>
 #include <set>
 
 namespace {
@@ -237,6 +238,14 @@ TEST(Matching, OfAStructurallySingularMatrixIsAsLargeAsItCanBe) {
   }
 }
 
+/// Rows 1 and 2 find no column. Column 2 is left, so row 2 stays there.
+TEST(Matching, RowsWithoutAPairStayWhereTheyCan) {
+  const Matrix a(makeGraph({{0}, {0}, {}, {1}}, 4), viewOf<double>({3, 2, 1}), 1);
+  const Matching matching = maximumProductMatching(a);
+  EXPECT_EQ(matching.num_matched, 2);
+  EXPECT_EQ(rowsOfColumns(matching), (std::vector<Ordinal>{0, 3, 2, 1}));
+}
+
 TEST(Matching, OfThinAndThickRowsEndsSoon) {
   // Row 0 and column 0 are full, and no diagonal entry is there: each search crosses the long row.
   const Ordinal n = 20000;
@@ -299,6 +308,37 @@ TEST(Matching, OfRandomPatternsIsComplete) {
     if (regular)
       expectScaled(a, matching);
   }
+}
+
+/// Rows 0 .. m - 1 are all paired and could each take another column at no cost, which every search
+/// for a column of one of the others walks through before it takes an exit to one that is free,
+/// each dearer than the one before. After some of them trees are grown together, and many reach
+/// several exits.
+TEST(Matching, OfTreesThatReachSeveralColumns) {
+  const Ordinal m = 1000, others = 100, n = m + others;
+  Random random(33);
+  std::vector<std::map<Ordinal, double>> entries(n);
+  for (Ordinal i = 0; i < m; ++i)
+    for (const Ordinal j : {i, random.below(m), random.below(m)})
+      entries[i][j] = 1;
+  for (Ordinal j = m; j < n; ++j) {
+    entries[random.below(m)][j] = 1.0 / (j - m + 2);
+    entries[j][random.below(m)] = 1;
+  }
+  Rows rows(n);
+  std::vector<double> values;
+  for (Ordinal i = 0; i < n; ++i)
+    for (const auto& [column, value] : entries[i]) {
+      rows[i].push_back(column);
+      values.push_back(value);
+    }
+  const Matrix a(makeGraph(rows, n), viewOf<double>(values), 1);
+  const Matching matching = maximumProductMatching(a);
+  expectPermutation(matching);
+  EXPECT_EQ(matching.num_matched, LargestMatching(rows).size);
+  EXPECT_GT(matching.num_matched, m + others / 2);
+  if (matching.num_matched == n)
+    expectScaled(a, matching);
 }
 
 TEST(Matching, OfPublicMatricesWithZeroDiagonals) {
