@@ -351,6 +351,42 @@ TYPED_TEST(AnySolver, TellsProgress) {
   EXPECT_EQ(iterations.back(), s.result.iterations);
 }
 
+/// The host looks after so many iterations, of which the last may not be known yet.
+TYPED_TEST(AnySolver, TellsProgressWhereTheHostLooks) {
+  for (const int interval : {1, 4, 7}) {
+    std::vector<int> iterations;
+    SolverOptions o = options(1e-14, 28, 30, interval);
+    o.progress = [&](int iteration, double) { iterations.push_back(iteration); };
+    const Solved s = this->solve(o, this->matrix(20, 20), randomVector(400, 3));
+    ASSERT_EQ(s.result.iterations, 28);
+    ASSERT_EQ(iterations.size(), size_t(28 / interval)) << "interval " << interval;
+    for (size_t look = 0; look < iterations.size(); ++look) {
+      const int done = static_cast<int>(look + 1) * interval;
+      EXPECT_LE(iterations[look], done);
+      EXPECT_GE(iterations[look], done - 1);
+    }
+  }
+}
+
+/// Of an exact guess nothing is left that residuals could be relative to; what is left of a nearly
+/// exact one may be too small for squares.
+TYPED_TEST(AnySolver, InitialResidualsThatAreZeroOrUnderflow) {
+  SolverOptions o = options(1e-8, 10);
+  o.relative_to = ResidualScale::InitialResidual;
+  const HostCsr a = diagonalOf({1, 1});
+  const Solved exact = this->solve(o, a, {1, 2}, nullptr, {1, 2});
+  EXPECT_EQ(exact.result.status, SolveStatus::Converged) << exact.result.message;
+  EXPECT_EQ(exact.result.iterations, 0);
+  EXPECT_EQ(exact.result.true_rel_residual, 0);
+  const Solved tiny = this->solve(o, a, {1, 1e-150}, nullptr, {1, 0});
+  EXPECT_EQ(tiny.result.status, SolveStatus::Breakdown);
+  EXPECT_NE(tiny.result.message.find("b - A x underflows"), std::string::npos)
+      << tiny.result.message;
+  const Solved small = this->solve(o, a, {1, 1e-140}, nullptr, {1, 0});
+  EXPECT_EQ(small.result.status, SolveStatus::Converged) << small.result.message;
+  EXPECT_NEAR(small.x[1], 1e-140, 1e-147);
+}
+
 TYPED_TEST(AnySolver, RefusesBadInput) {
   using Solver = typename TypeParam::Solver;
   EXPECT_THROW(Solver(options(-1, 10)), InvalidArgument);
