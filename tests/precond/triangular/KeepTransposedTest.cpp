@@ -128,6 +128,19 @@ TEST(KeepTransposed, SymmetricApplicationIsThatOfItsParts) {
     }
 }
 
+/// Rows of which several threads take a level at a time.
+TEST(KeepTransposed, OfRowsInLevels) {
+  const HostBsr a = twoLevels(60000, 4, 1);
+  const Factors factors(a);
+  const size_t n = a.numPointRows();
+  const auto x = Random(60).vector(n);
+  for (const Factor& factor : {factors.ilu.lower(), factors.ilu.upper()}) {
+    const Solver plain = made(ExactParameters(), Storage::Native, factor, false);
+    const Solver kept = made(ExactParameters(), Storage::Native, factor, true);
+    expectNear(applied(*kept, Trans::Yes, x, 1), applied(*plain, Trans::Yes, x, 1), 1e-12);
+  }
+}
+
 TEST(KeepTransposed, NewValuesAllocateNothing) {
   const Pattern pattern = randomPattern(64, 5, 56);
   const auto x = Random(58).vector(192);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "precond/PrecondSupport.hpp"
 
+#include "Ainvil_GraphAlgebra.hpp"
 #include "gallery/Ainvil_Gallery.hpp"
 
 #include <gtest/gtest.h>
@@ -180,6 +181,22 @@ TEST(Sweeps, CountTheBytesOfTheirProducts) {
   EXPECT_EQ(bytes(4, SweepStart::Zero), three);
   EXPECT_GT(three, none);
   EXPECT_EQ(bytes(1, SweepStart::Diagonal) - none, (three - none) / 3);
+}
+
+/// They read the factor once each, with its diagonal blocks, as exact solves do.
+TEST(Sweeps, CountTheEntriesOfTheFactors) {
+  for (const int bs : {1, 3}) {
+    const HostBsr a = matrixOn(randomPattern(40, 5, 75), bs, 75);
+    for (const IluParameters<Device>& parameters : {sweepIlu(sweeps(3)), IluParameters<Device>()}) {
+      Ilu<double, Device> ilu(parameters);
+      setUp(ilu, a);
+      for (const auto* solver : {&ilu.lowerSolver(), &ilu.upperSolver()}) {
+        const Uplo uplo = solver == &ilu.lowerSolver() ? Uplo::Lower : Uplo::Upper;
+        const auto of_a = triangle(HostDevice::execution_space(), a.graph, uplo, Diagonal::Keep);
+        EXPECT_EQ(solver->entries(), of_a.numEntries() * bs * bs) << solver->description();
+      }
+    }
+  }
 }
 
 TEST(Sweeps, ReportTheirResidualAndObjectToDivergence) {
