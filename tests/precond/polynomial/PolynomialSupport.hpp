@@ -83,11 +83,12 @@ inline Dense reference(const HostBsr& a, const std::string& inner, const Poly& m
   return multiply(inverse(dense, n), combined(1, identity(n), -1, left), n);
 }
 
-/// The vector that the Arnoldi process starts from.
-inline Dense startVector(size_t n) {
+/// The vector that the Arnoldi process starts from, or with seed 2 the one beside it that tests for
+/// symmetry.
+inline Dense startVector(size_t n, std::uint64_t seed = 1) {
   Dense v(n);
   for (size_t i = 0; i < n; ++i)
-    v[i] = double(detail::hash((std::uint64_t(1) << 40) + i) >> 11) * 0x1p-52 - 1;
+    v[i] = double(detail::hash((seed << 40) + i) >> 11) * 0x1p-52 - 1;
   return v;
 }
 

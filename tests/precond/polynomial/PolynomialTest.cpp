@@ -263,6 +263,34 @@ TEST(Polynomial, OfASymmetricIndefiniteMatrix) {
   EXPECT_LT(remainder(*m, a, 3), 0.01);
 }
 
+/// Of two random vectors the first may have x^T M^-1 x > 0 although M is indefinite. The other one
+/// tells then: no inner product of M^-1 is taken, in which the Krylov space would seem to end.
+TEST(Polynomial, OfASymmetricIndefinitePreconditioner) {
+  int told_by_the_other = 0;
+  for (Ordinal n = 30; n < 60; ++n) {
+    const HostBsr a = spdMatrixOn(symmetricPattern(n, 3, 88), 1, 88);
+    Dense sign(n);
+    for (Ordinal i = 0; i < n; ++i)
+      sign[i] = i % 2 == 0 ? 1 : -1;
+    double of_start = 0, of_other = 0;
+    const Dense x = startVector(n, 1), y = startVector(n, 2);
+    for (Ordinal i = 0; i < n; ++i)
+      for (Offset e = a.graph.row_map(i); e < a.graph.row_map(i + 1); ++e)
+        if (a.graph.entries(e) == i) {
+          a.values(e) *= sign[i];
+          of_start += x[i] * x[i] / a.values(e);
+          of_other += y[i] * y[i] / a.values(e);
+        }
+    if (!(of_start > 0 && of_other < 0))
+      continue;
+    ++told_by_the_other;
+    const auto m = around("jacobi", 6, a);
+    EXPECT_EQ(m->degree(), 6) << n << " rows";
+    EXPECT_LT(remainder(*m, a, 3), 0.05) << n << " rows";
+  }
+  EXPECT_GT(told_by_the_other, 2);
+}
+
 /// Products with A M^-1, iterations times degree, against those of GMRES with another
 /// implementation of the method.
 TEST(Polynomial, ProductsOfAnotherImplementation) {
