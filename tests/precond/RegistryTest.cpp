@@ -181,6 +181,30 @@ TEST(Registry, RefusesAKeyWithAnotherMeaning) {
     }
 }
 
+/// Nor can it have another default or be of another type: isai's power is an integer, 1 by default.
+TEST(Registry, RefusesAKeyWithAnotherDefaultOrType) {
+  ASSERT_NE(own::NeumannParameters().terms, 1);
+  ParameterTable<own::NeumannParameters> other_default;
+  other_default.integer("power", "isai: pattern power", &own::NeumannParameters::terms, 1, "terms");
+  expectRefused(
+      [&] { registerTriangularSolver<own::Neumann>("neumann", "", other_default); },
+      "'neumann' has the parameter 'power', \"isai: pattern power\", default 3, but 'isai' has "
+      "'power', \"isai: pattern power\", default 1: a key means the same in both, or give it "
+      "another name");
+  ParameterTable<own::GaussSeidelParameters> other_type;
+  other_type.number("level", "fact: iluk level-of-fill", &own::GaussSeidelParameters::omega,
+                    NumberRange::Positive, "omega");
+  EXPECT_THROW(registerFactorization<own::GaussSeidel>("gauss-seidel", "", other_type),
+               InvalidArgument);
+}
+
+TEST(Registry, TakesNamesOfLettersDigitsAndHyphens) {
+  for (const std::string name : {"own", "own-1", "007", "x0y9", "az-"}) {
+    EXPECT_NO_THROW(registerMethod<own::Scaling>(name, "", own::scalingTable())) << name;
+    EXPECT_NO_THROW(unregisterMethod(name)) << name;
+  }
+}
+
 /// What one of a factorisation and a strategy takes, the other would not see.
 TEST(Registry, RefusesAKeyThatIsInUseBesideIt) {
   const auto refusalOfKey = [](const std::string& key, const std::string& name) {

@@ -177,5 +177,27 @@ TEST(ParameterTable, TellsAllOfAParameter) {
   EXPECT_EQ(help[6].range, ">= 0; 2 at least with `dry=no`");
 }
 
+/// What all components have stands there once without a word on them; what some have names these,
+/// unless its condition says more.
+TEST(ParameterHelp, OfComponentsIsMerged) {
+  const auto parameter = [](const std::string& key, const std::string& condition = "") {
+    ParameterHelp help;
+    help.key = key;
+    help.condition = condition;
+    return help;
+  };
+  const std::vector<ParameterHelp> merged = detail::mergedHelp(
+      {{"brush", "", {parameter("paint"), parameter("width"), parameter("hairs", "with paint")}},
+       {"roller", "", {parameter("width"), parameter("paint")}},
+       {"can", "", {parameter("paint"), parameter("nozzle")}}});
+  std::vector<std::pair<std::string, std::string>> found;
+  for (const ParameterHelp& help : merged)
+    found.emplace_back(help.key, help.condition);
+  EXPECT_EQ(
+      found,
+      (std::vector<std::pair<std::string, std::string>>{
+          {"paint", ""}, {"width", "brush, roller"}, {"hairs", "with paint"}, {"nozzle", "can"}}));
+}
+
 } // namespace
 } // namespace ainvil
