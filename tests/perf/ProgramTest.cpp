@@ -324,6 +324,8 @@ TEST(Threads, AreRefusedWhereKokkosHasNoRoom) {
   const Variable threads("OMP_NUM_THREADS", "513");
   EXPECT_EQ(refused({}).find("OpenMP would start 513 threads"), 0u);
   EXPECT_EQ(refused({"--kokkos-threads=2"}), ""); // told otherwise
+  const Variable told("KOKKOS_NUM_THREADS", "2");
+  EXPECT_EQ(refused({}), "");
 }
 
 } // namespace

@@ -100,6 +100,16 @@ class TruthTest(solve_cli.SolveTest):
                 self.judged(entries, [size, 0.0, -2 * size, size], "--scale", "diagonal",
                             "--reorder", "rcm", code=0)
 
+    def test_ends_where_a_scaled_system_has_no_residual_left(self):
+        # Of a diagonal matrix; rounding keeps that of the system as given above the tolerance.
+        entries = {(i, i): 4.0 ** (i % 3) * (1.0 + i / 7.0) for i in range(20)}
+        b = [1.0 / (3.0 + k) for k in range(20)]
+        for solver in ("gmres", "cg", "bicgstab"):
+            for run in self.judged(entries, b, "--scale", "diagonal", "--solver", solver, "--tol",
+                                   "1e-18", code=3):
+                self.assertEqual(run["status"], "stagnated", run)
+                self.assertLess(run["iterations"], 50, run)
+
     def test_singular_matrices_do_not_converge(self):
         entries = {(i, j): 4.0 if i == j else -1.0
                    for i in range(8) for j in (i - 1, i, i + 1) if 0 <= j < 8 and j != 5}
