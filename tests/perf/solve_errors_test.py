@@ -5,6 +5,7 @@
 usage: solve_errors_test.py PATH/TO/ainvil-solve [unittest options]
 """
 
+import contextlib
 import gzip
 import json
 import os
@@ -21,9 +22,22 @@ from solve_cli import ARRAY, GENERAL, tridiagonal
 
 class ErrorsTest(solve_cli.SolveTest):
 
+    @contextlib.contextmanager
     def start(self, *arguments, **options):
-        return subprocess.Popen([solve_cli.EXECUTABLE, *arguments], cwd=self.folder, text=True,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+        """The running program, waited for at the end, or killed if the test fails. Signals do what they do by
+        default, whatever the tests inherit, as from nohup."""
+        def default_signals():
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                signal.signal(number, signal.SIG_DFL)
+
+        with subprocess.Popen([solve_cli.EXECUTABLE, *arguments], cwd=self.folder, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              preexec_fn=default_signals, **options) as process:
+            try:
+                yield process
+            except BaseException:
+                process.kill()
+                raise
 
     def wait_for_lines(self, process, name, count):
         """Until the file has so many lines, or the process has ended."""
