@@ -105,6 +105,7 @@ std::vector<Candidate> ofGpus(const MatrixTraits& traits) {
   } else {
     list = {{"ilu:solve=isai", bs, both},
             {"ilu:solve=isai,power=2", bs, both, "ilu:solve=isai", 1},
+            {"ilu:solve=isai,poly=20", bs, {gmres}, "ilu:solve=isai", 2},
             {"jacobi", bs, {bicgstab, gmres}},
             {"ilu:solve=jacobi,sweeps=3", bs, both},
             {"ilu:solve=isai,relax=1", bs, both},
