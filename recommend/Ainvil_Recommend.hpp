@@ -39,7 +39,8 @@ struct RaceEntry : Configuration {
   double solve_seconds = 0;
   double setupSeconds() const { return initialize_seconds + compute_seconds; } ///< of both phases
   double totalSeconds() const { return setupSeconds() + solve_seconds; } ///< time to the solution
-  double began = 0, ended = 0;                                           ///< seconds of the race
+  double began = 0;                                                      ///< seconds of the race
+  double ended = 0;                                                      ///< likewise
   int iterations = 0;                                                    ///< of that solve
   double rel_residual = 1;   ///< ||b - A x|| / ||b||, recomputed where the solver has ended
   Offset factor_entries = 0; ///< as in Report
@@ -87,7 +88,7 @@ struct Recommendation {
   int smallest = -1;           ///< fewest bytes of factors and basis: where memory is short
   int for_many_rhs = -1;       ///< smallest solve_seconds: where many right-hand sides follow
   int for_many_values = -1;    ///< smallest compute_seconds + solve_seconds: where values change
-  bool converged() const { return best >= 0; }
+  bool converged() const { return best >= 0; } ///< whether any entry has
 
   /// Of the best, or of the entry that came closest; empty if nothing has run.
   std::string specification;
