@@ -97,7 +97,7 @@ TEST(CommandLine, EveryOptionArrives) {
   EXPECT_TRUE(command.other_preconds.empty()); // of a choice of the user's own
   EXPECT_EQ(parsed({"--match", "product"}).match, "product");
   EXPECT_TRUE(parsed({"--match", "product"}).isScaled());
-  EXPECT_EQ(parsed({}).other_preconds.size(), 6u);
+  EXPECT_EQ(parsed({}).other_preconds.size(), 5u);
   EXPECT_NE(parsed({}).small_precond, "");
   EXPECT_TRUE(parsed({"--solver", "cg"}).other_preconds.empty());
   EXPECT_EQ(parsed({"--solver", "cg"}).small_precond, "");

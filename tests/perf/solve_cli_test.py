@@ -199,7 +199,8 @@ class CommandLineTest(solve_cli.SolveTest):
                     run, solution = solve(*arguments, "--reorder", order)
                     self.assertEqual(run["reorder"], order)
                     self.assertGreater(run["reorder_seconds"], 0)
-                    self.assertNotEqual(run["rel_residual"], natural["rel_residual"])
+                    if "--block-size" not in arguments:  # few blocks may have the same order in colours
+                        self.assertNotEqual(run["rel_residual"], natural["rel_residual"])
                     for found, wanted in zip(solution, expected):
                         self.assertAlmostEqual(found, wanted, places=9)
 

@@ -23,16 +23,17 @@ from solve_cli import ARRAY, GENERAL, tridiagonal
 class ErrorsTest(solve_cli.SolveTest):
 
     @contextlib.contextmanager
-    def start(self, *arguments, **options):
-        """The running program, waited for at the end, or killed if the test fails. Signals do what they do by
-        default, whatever the tests inherit, as from nohup."""
-        def default_signals():
+    def start(self, *arguments, prepare=lambda: None):
+        """The running program, waited for at the end, or killed if the test fails; it calls `prepare` first. Signals
+        do what they do by default, whatever the tests inherit, as from nohup."""
+        def begin():
             for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
                 signal.signal(number, signal.SIG_DFL)
+            prepare()
 
         with subprocess.Popen([solve_cli.EXECUTABLE, *arguments], cwd=self.folder, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              preexec_fn=default_signals, **options) as process:
+                              preexec_fn=begin) as process:
             try:
                 yield process
             except BaseException:
@@ -94,7 +95,7 @@ class ErrorsTest(solve_cli.SolveTest):
 
         with self.start("--problem", "poisson5:2", *["--precond", "ilu"] * 20, "--precond", "jacobi",
                         "--json", "a.json", "--history", "h.csv", "--solution", "x.mtx",
-                        preexec_fn=limit_files) as process:
+                        prepare=limit_files) as process:
             _, err = process.communicate(timeout=280)
         self.assertEqual(process.returncode, 2, err)
         self.assertIn("cannot write 'a.json': File too large", err)
