@@ -4,6 +4,7 @@
 #include "petsc/Ainvil_PetscErrors.hpp"
 
 #include "Ainvil_Factory.hpp"
+#include "parameters/Ainvil_SpecificationText.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -77,26 +78,12 @@ std::string chosenMethod(const std::string& now, const GivenOptions& given) {
 
 std::string chosenSpecification(const std::string& now, const GivenOptions& given) {
   const std::string method = chosenMethod(now, given);
-  const std::string base = !given.spec.empty()       ? given.spec
-                           : methodOf(now) == method ? now
-                                                     : method;
-  std::string pairs;
-  // What follows the colon goes on, but for keys that are given, and as it is where it is
-  // malformed: createPreconditioner() tells what is wrong.
-  size_t begin = base.find(':');
-  while (begin < base.size()) {
-    const size_t end = std::min(base.find(',', ++begin), base.size());
-    const std::string pair = base.substr(begin, end - begin);
-    const bool replaced =
-        std::any_of(given.parameters.begin(), given.parameters.end(),
-                    [&](const auto& parameter) { return beginsWith(pair, parameter.first + "="); });
-    if (!replaced)
-      pairs += (pairs.empty() ? ":" : ",") + pair;
-    begin = end;
-  }
+  ainvil::detail::SpecificationText result(!given.spec.empty()       ? given.spec
+                                           : methodOf(now) == method ? now
+                                                                     : method);
   for (const auto& [key, value] : given.parameters)
-    pairs += (pairs.empty() ? ":" : ",") + key + "=" + value;
-  return method + pairs;
+    result.set(key, value);
+  return result.text();
 }
 
 void refuseUnknown(PC pc, const std::string& method) {

@@ -2,6 +2,7 @@
 #include "Ainvil_TpetraParameters.hpp"
 
 #include "Ainvil_Factory.hpp"
+#include "parameters/Ainvil_SpecificationText.hpp"
 
 #include <Teuchos_ParameterListExceptions.hpp>
 
@@ -68,33 +69,6 @@ bool sameValue(const std::string& a, const std::string& b) {
          std::fabs(x - y) <= 1e-7 * std::fabs(x); // a float is as good
 }
 
-/// What follows the colon of a specification, split at the commas.
-std::vector<std::string> pairsOf(const std::string& specification) {
-  std::vector<std::string> pairs;
-  size_t begin = specification.find(':');
-  while (begin < specification.size()) {
-    const size_t end = std::min(specification.find(',', ++begin), specification.size());
-    pairs.push_back(specification.substr(begin, end - begin));
-    begin = end;
-  }
-  return pairs;
-}
-
-bool isOf(const std::string& key, const std::string& pair) {
-  return pair.compare(0, key.size() + 1, key + "=") == 0;
-}
-
-bool hasKey(const std::string& key, const std::vector<std::string>& pairs) {
-  return std::any_of(pairs.begin(), pairs.end(),
-                     [&](const std::string& pair) { return isOf(key, pair); });
-}
-
-void removeKey(const std::string& key, std::vector<std::string>& pairs) {
-  pairs.erase(std::remove_if(pairs.begin(), pairs.end(),
-                             [&](const std::string& pair) { return isOf(key, pair); }),
-              pairs.end());
-}
-
 std::string knownNames(const MethodHelp& method) {
   std::string known;
   for (const ParameterHelp& parameter : method.parameters)
@@ -137,7 +111,7 @@ ParameterChoice chooseParameters(const std::string& base, const Teuchos::Paramet
   const std::string method = methodOf(base);
   const MethodHelp help = methodHelp(method);
   ParameterChoice choice;
-  std::vector<std::string> pairs = pairsOf(base);
+  ainvil::detail::SpecificationText chosen(method + base.substr(method.size()));
   std::vector<const ParameterHelp*> defaults; // given in the list with their default value
   for (auto at = list.begin(); at != list.end(); ++at) {
     const std::string& name = list.name(at);
@@ -165,19 +139,17 @@ ParameterChoice chooseParameters(const std::string& base, const Teuchos::Paramet
     const bool is_default = sameValue(text, known->default_value);
     if (is_default && entry.isDefault())
       continue;
-    removeKey(known->key, pairs);
-    pairs.push_back(known->key + "=" + text);
+    chosen.remove(known->key); // in the order of the list
+    chosen.set(known->key, text);
     if (is_default)
       defaults.push_back(&*known);
   }
   // Where another parameter changes the default, as that of the power of FSAI, what equals the
   // usual one is not left out.
   for (const ParameterHelp* parameter : defaults)
-    if (parameter->without.empty() || !hasKey(parameter->without, pairs))
-      removeKey(parameter->key, pairs);
-  choice.specification = method;
-  for (size_t i = 0; i < pairs.size(); ++i)
-    choice.specification += (i == 0 ? ":" : ",") + pairs[i];
+    if (parameter->without.empty() || !chosen.has(parameter->without))
+      chosen.remove(parameter->key);
+  choice.specification = chosen.text();
   try {
     choice.fixed = ainvil::detail::makePreconditioner<double, HostDevice>(
                        choice.specification, ainvil::detail::ParameterNames::Trilinos)

@@ -2,6 +2,7 @@
 #include "race/Ainvil_Candidates.hpp"
 
 #include "Ainvil_Error.hpp"
+#include "parameters/Ainvil_SpecificationText.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -119,58 +120,22 @@ std::vector<Candidate> ofGpus(const MatrixTraits& traits) {
 
 } // namespace
 
-EditedSpecification::EditedSpecification(const std::string& text)
-    : method_(text.substr(0, text.find(':'))) {
-  if (method_.size() == text.size())
-    return;
-  const std::string rest = text.substr(method_.size() + 1);
-  for (size_t begin = 0; begin <= rest.size();) {
-    const size_t end = std::min(rest.find(',', begin), rest.size());
-    const std::string pair = rest.substr(begin, end - begin);
-    const size_t equals = std::min(pair.find('='), pair.size() - 1);
-    pairs_.emplace_back(pair.substr(0, equals), pair.substr(equals + 1));
-    begin = end + 1;
-  }
-}
-
-std::string EditedSpecification::value(const std::string& key) const {
-  for (const auto& pair : pairs_)
-    if (pair.first == key)
-      return pair.second;
-  return {};
-}
-
-int EditedSpecification::number(const std::string& key, int otherwise) const {
-  const std::string text = value(key);
-  return text.empty() ? otherwise : std::atoi(text.c_str());
-}
-
-EditedSpecification EditedSpecification::with(const std::string& key,
-                                              const std::string& value) const {
-  EditedSpecification result = *this;
-  for (auto& pair : result.pairs_)
-    if (pair.first == key) {
-      pair.second = value;
-      return result;
+std::string changed(const std::string& specification, const std::string& key,
+                    const std::string& value) {
+  SpecificationText from(specification), result(from.method());
+  from.set(key, value);
+  if (from.value("level") == "0")
+    from.remove("level");
+  for (const char* first : {"match", "reorder", "level"})
+    if (from.has(first)) {
+      result.set(first, from.value(first));
+      from.remove(first);
     }
-  result.pairs_.emplace_back(key, value);
-  return result;
-}
-
-std::string EditedSpecification::text() const {
-  std::string result = method_;
-  const auto add = [&](const std::string& key, const std::string& value) {
-    if (key != "level" || value != "0")
-      result += (result.size() == method_.size() ? ":" : ",") + key + "=" + value;
-  };
-  const std::vector<std::string> first = {"match", "reorder", "level"};
-  for (const std::string& key : first)
-    if (!value(key).empty())
-      add(key, value(key));
-  for (const auto& pair : pairs_)
-    if (std::find(first.begin(), first.end(), pair.first) == first.end())
-      add(pair.first, pair.second);
-  return result;
+  const std::string others = from.text().substr(from.method().size());
+  const std::string text = result.text();
+  if (others.empty() || text == result.method())
+    return text + others;
+  return text + "," + others.substr(1);
 }
 
 std::vector<Candidate> firstCandidates(const MatrixTraits& traits, bool gpu,
@@ -187,11 +152,18 @@ std::vector<Candidate> firstCandidates(const MatrixTraits& traits, bool gpu,
 
 std::vector<Candidate> neighbours(const RaceEntry& entry, const MatrixTraits& traits, bool gpu) {
   std::vector<Candidate> list;
-  const EditedSpecification spec(entry.precond);
+  const SpecificationText spec(entry.precond);
+  const auto number = [&](const char* key, int otherwise) {
+    const std::string text = spec.value(key);
+    return text.empty() ? otherwise : std::atoi(text.c_str());
+  };
+  const auto with = [&](const char* key, const std::string& value) {
+    return changed(entry.precond, key, value);
+  };
   const std::string& method = spec.method();
   const Solvers same{{entry.solver, entry.restart}};
-  const auto add = [&](const EditedSpecification& other, double growth) {
-    list.push_back({other.text(), entry.block_size, same, entry.precond, growth});
+  const auto add = [&](const std::string& other, double growth) {
+    list.push_back({other, entry.block_size, same, entry.precond, growth});
   };
   const auto addSolver = [&](const std::string& solver, int restart) {
     list.push_back({entry.precond, entry.block_size, {{solver, restart}}});
@@ -209,40 +181,39 @@ std::vector<Candidate> neighbours(const RaceEntry& entry, const MatrixTraits& tr
   const bool few = entry.iterations <= 3; // there is no more to be gained by better factors
   const bool factors = method == "ilu" || method == "ic";
   if (factors) {
-    const int level = spec.number("level", 0);
+    const int level = number("level", 0);
     const bool ordered = !spec.value("reorder").empty();
     if (!few && (ordered || fillsLittle(traits))) {
-      add(spec.with("level", std::to_string(level + 1)), level == 0 ? 2 : 1.2);
+      add(with("level", std::to_string(level + 1)), level == 0 ? 2 : 1.2);
       if (level > 0)
-        add(spec.with("level", std::to_string(level + 2)), 1.5);
+        add(with("level", std::to_string(level + 2)), 1.5);
     }
     if (level > 0 && ordered)
-      add(spec.with("level", std::to_string(level - 1)), 0);
+      add(with("level", std::to_string(level - 1)), 0);
     if (method == "ilu" && spec.value("reorder") == "nd")
-      add(spec.with("reorder", "rcm"), 0.5);
+      add(with("reorder", "rcm"), 0.5);
     if (method == "ilu" && spec.value("reorder") == "rcm" && level > 0)
-      add(spec.with("reorder", "nd"), 0.7);
+      add(with("reorder", "nd"), 0.7);
     if (method == "ilu" && spec.value("match").empty() && spec.value("scale").empty() && ordered)
-      add(spec.with("match", "product"), 1);
+      add(with("match", "product"), 1);
   }
   if (spec.value("solve") == "isai") {
-    add(spec.with("power", std::to_string(spec.number("power", 1) + 1)), 1.2);
+    add(with("power", std::to_string(number("power", 1) + 1)), 1.2);
     if (spec.value("relax").empty())
-      add(spec.with("relax", "1"), 1);
+      add(with("relax", "1"), 1);
   }
   if (method == "fsai") {
-    const int power = spec.number("power", 2);
-    add(spec.with("power", std::to_string(power + 1)), 1.5);
+    const int power = number("power", 2);
+    add(with("power", std::to_string(power + 1)), 1.5);
   }
   if (method != "none" && method != "jacobi" && method != "chebyshev" && !few) {
     if (spec.value("storage").empty())
-      add(spec.with("storage", "float"), 1);
+      add(with("storage", "float"), 1);
     if (gpu && spec.value("storage") == "float")
-      add(spec.with("storage", "bfloat16"), 1);
+      add(with("storage", "bfloat16"), 1);
   }
   if (entry.iterations > 60 && entry.solver != "cg" && spec.value("poly").empty())
-    list.push_back(
-        {spec.with("poly", gpu ? "20" : "10").text(), entry.block_size, {gmres}, entry.precond, 1});
+    list.push_back({with("poly", gpu ? "20" : "10"), entry.block_size, {gmres}, entry.precond, 1});
   if (method == "jacobi" && traits.maybeSpd() && spec.value("poly").empty())
     list.push_back({"chebyshev", entry.block_size, same});
   if (entry.block_size == 1 && traits.natural_block_size > 1 && spec.value("match").empty())

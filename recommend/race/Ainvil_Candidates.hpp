@@ -19,23 +19,10 @@ struct Candidate {
   double growth = 1;
 };
 
-/// Key=value pairs of a specification, in their order.
-class EditedSpecification {
-public:
-  explicit EditedSpecification(const std::string& text);
-
-  const std::string& method() const { return method_; }
-  std::string value(const std::string& key) const; ///< empty if there is none
-  int number(const std::string& key, int otherwise) const;
-  /// With the value in place of the one there is, or behind all others.
-  EditedSpecification with(const std::string& key, const std::string& value) const;
-  /// The same text for the same pairs of match, reorder and level, whatever their order.
-  std::string text() const;
-
-private:
-  std::string method_;
-  std::vector<std::pair<std::string, std::string>> pairs_;
-};
+/// A specification with a value in place of the one it has, or behind all others. Match, reorder
+/// and level come first, and level=0 is left out: the same configuration has the same text.
+std::string changed(const std::string& specification, const std::string& key,
+                    const std::string& value);
 
 /// What to begin with, the most promising first, and behind them what solves the matrices that
 /// these leave unsolved.
