@@ -7,7 +7,7 @@
 #include "backend/Ainvil_KernelArrays.hpp"
 #include "backend/Ainvil_Lanes.hpp"
 #include "dense/Ainvil_SmallBlock.hpp"
-#include "triangular/Ainvil_TriangularFactor.hpp"
+#include "triangular/Ainvil_SolveInTurn.hpp"
 
 namespace ainvil {
 namespace detail {
@@ -30,7 +30,11 @@ struct SolveSymmetric {
     Scalar* const t_j = &t(0, j);
     Scalar* const y_j = &y(0, j);
     if constexpr (BS == 1) {
-      scalarsDown(x_j, t_j, y_j);
+      const Scalar* const inverses = d_inverse.data();
+      solveScalarsInTurn<1, true>(factor, x_j, t_j, [=](Ordinal i, Scalar sum) {
+        y_j[i] = inverses[i] * sum;
+        return sum;
+      });
       scalarsUp(y_j);
     } else {
       for (Ordinal i = 0; i < num_rows; ++i)
@@ -41,24 +45,6 @@ struct SolveSymmetric {
   }
 
 private:
-  KOKKOS_INLINE_FUNCTION void scalarsDown(const Scalar* x_j, Scalar* t_j, Scalar* y_j) const {
-    const Offset* const row_map = factor.matrix.graph.row_map.data();
-    const Ordinal* const columns = factor.matrix.graph.entries.data();
-    const Storage* const values = factor.matrix.values.data();
-    Scalar before = 0; // t_{i-1}
-    for (Ordinal i = 0; i < num_rows; ++i) {
-      const Offset begin = row_map[i], end = row_map[i + 1];
-      const bool adjacent = begin < end && columns[end - 1] == i - 1;
-      Scalar sum = x_j[i];
-      for (Offset e = begin; e < end - (adjacent ? 1 : 0); ++e)
-        sum -= Scalar(values[e]) * t_j[columns[e]];
-      if (adjacent)
-        sum -= Scalar(values[end - 1]) * before;
-      t_j[i] = before = sum;
-      y_j[i] = d_inverse(i) * sum;
-    }
-  }
-
   KOKKOS_INLINE_FUNCTION void scalarsUp(Scalar* y_j) const {
     const Offset* const row_map = factor.matrix.graph.row_map.data();
     const Ordinal* const columns = factor.matrix.graph.entries.data();
