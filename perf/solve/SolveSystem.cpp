@@ -7,13 +7,13 @@
 #include "backend/Ainvil_Counted.hpp"
 #include "dense/Ainvil_BlockArrays.hpp"
 #include "gallery/Ainvil_Gallery.hpp"
+#include "graph/Ainvil_WeakDiagonals.hpp"
 #include "io/Ainvil_MatrixMarket.hpp"
 #include "io/Ainvil_VectorFiles.hpp"
 #include "product/Ainvil_Spmv.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <random>
 
 namespace ainvil {
@@ -57,30 +57,6 @@ void checkRows(const CommandLine& command, const Matrix& a) {
   });
   if (empty < a.numPointRows())
     refuse("is singular: ", counted("row", empty), " has no nonzero entry");
-}
-
-/// Rows that have nothing in their diagonal block, the diagonal entry where blocks are of size 1,
-/// that is not rounding beside their largest entry.
-Offset countWeakDiagonals(const Matrix& a) {
-  constexpr double rounding = 10 * std::numeric_limits<double>::epsilon(); // as for pivots
-  const int bs = a.block_size;
-  Offset count = 0;
-  Kokkos::parallel_reduce(
-      "Ainvil::solve[diagonal]", Range(0, a.numPointRows()),
-      [&](const Offset point_row, Offset& sum) {
-        const Offset row = point_row / bs, r = point_row % bs;
-        double largest = 0, within = 0;
-        for (Offset e = a.graph.row_map(row); e < a.graph.row_map(row + 1); ++e)
-          for (int c = 0; c < bs; ++c) {
-            const double size = std::fabs(a.values((e * bs + r) * bs + c));
-            largest = std::max(largest, size);
-            if (a.graph.entries(e) == row)
-              within = std::max(within, size);
-          }
-        sum += within <= rounding * largest ? 1 : 0;
-      },
-      count);
-  return count;
 }
 
 /// ||v|| = largest * root, without squares that over- or underflow.
@@ -278,7 +254,7 @@ LinearSystem makeSystem(const CommandLine& command) {
   system.rhs = makeRhs(command, system.matrix, own_rhs);
   system.original_matrix = system.matrix;
   system.original_rhs = system.rhs;
-  system.num_weak_diagonals = countWeakDiagonals(system.matrix);
+  system.num_weak_diagonals = detail::countWeakDiagonals(system.matrix);
   if (command.match != "none")
     matchRows(command, system);
   else if (command.scale != "none")

@@ -2,10 +2,10 @@
 #include "race/Ainvil_MatrixTraits.hpp"
 
 #include "graph/Ainvil_Symmetry.hpp"
+#include "graph/Ainvil_WeakDiagonals.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace ainvil {
 namespace detail {
@@ -24,27 +24,22 @@ bool isSymmetric(const typename Device::execution_space& exec, const BsrMatrix<S
 /// Diagonals, block by block row.
 template <class Scalar>
 void lookAtRows(const BsrMatrix<Scalar, HostDevice>& a, MatrixTraits& traits) {
-  constexpr double rounding = 10 * std::numeric_limits<Scalar>::epsilon(); // as for pivots
   const int bs = a.block_size;
   traits.positive_diagonal = true;
   for (Ordinal row = 0; row < a.numRows(); ++row) {
     const Offset begin = a.graph.row_map(row), end = a.graph.row_map(row + 1);
     traits.longest_row = std::max(traits.longest_row, (end - begin) * bs);
     for (int r = 0; r < bs; ++r) {
-      double diagonal = 0, others = 0, largest = 0, within = 0;
+      double diagonal = 0, others = 0;
       for (Offset e = begin; e < end; ++e)
         for (int c = 0; c < bs; ++c) {
-          const double value = a.values((e * bs + r) * bs + c), size = std::fabs(value);
-          largest = std::max(largest, size);
-          if (a.graph.entries(e) == row)
-            within = std::max(within, size);
+          const double value = a.values((e * bs + r) * bs + c);
           if (a.graph.entries(e) == row && r == c)
             diagonal = value;
           else
-            others += size;
+            others += std::fabs(value);
         }
       traits.positive_diagonal = traits.positive_diagonal && diagonal > 0;
-      traits.weak_diagonals += within <= rounding * largest ? 1 : 0;
       traits.dominant_rows += std::fabs(diagonal) >= others * (1 - 1e-12) ? 1 : 0;
     }
   }
@@ -121,6 +116,7 @@ MatrixTraits traitsOf(const typename Device::execution_space& exec,
   traits.block_size = traits.natural_block_size = a.block_size;
   const auto on_host = copyTo<HostDevice>(a);
   lookAtRows(on_host, traits);
+  traits.weak_diagonals = countWeakDiagonals(on_host);
   traits.symmetric = isSymmetric<Scalar, Device>(exec, a);
   if (a.block_size == 1)
     traits.natural_block_size = naturalBlockSize(on_host.graph);
