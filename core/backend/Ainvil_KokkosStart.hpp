@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// \file
-/// Kokkos for programs of others, which may not know of it.
+/// The start of Kokkos, for programs.
 
 #include "backend/Ainvil_KokkosCompat.hpp"
+
+#include <cstdint>
+#include <limits>
 
 namespace ainvil {
 namespace compat {
@@ -18,6 +21,17 @@ inline void initializeQuietly() {
   settings.set_disable_warnings(true);
 #endif
   Kokkos::initialize(settings);
+}
+
+/// Where Kokkos allocates from CUDA's pool, memory that is freed stays there for the next set-up;
+/// by default CUDA gives it back whenever the host waits.
+inline void keepFreedMemory() {
+#if defined(KOKKOS_ENABLE_CUDA) && defined(KOKKOS_ENABLE_IMPL_CUDA_MALLOC_ASYNC)
+  cudaMemPool_t pool;
+  std::uint64_t all = std::numeric_limits<std::uint64_t>::max();
+  if (cudaDeviceGetDefaultMemPool(&pool, Kokkos::Cuda().cuda_device()) == cudaSuccess)
+    cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all);
+#endif
 }
 
 } // namespace compat

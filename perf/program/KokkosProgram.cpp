@@ -4,14 +4,13 @@
 #include "program/Interruption.hpp"
 
 #include "Ainvil_Error.hpp"
+#include "backend/Ainvil_KokkosStart.hpp"
 
 #include <algorithm>
 #include <charconv>
-#include <cstdint>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
-#include <limits>
 #include <new>
 #include <thread>
 
@@ -40,17 +39,6 @@ long long defaultThreads() {
   const char* const variable = std::getenv("OMP_NUM_THREADS");
   const long long wanted = variable != nullptr ? std::strtoll(variable, nullptr, 10) : 0;
   return wanted > 0 ? wanted : std::thread::hardware_concurrency();
-}
-
-/// Where Kokkos allocates from CUDA's pool, memory that is freed stays there for the next set-up;
-/// by default CUDA gives it back whenever the host waits.
-void keepFreedMemory() {
-#if defined(KOKKOS_ENABLE_CUDA) && defined(KOKKOS_ENABLE_IMPL_CUDA_MALLOC_ASYNC)
-  cudaMemPool_t pool;
-  std::uint64_t all = std::numeric_limits<std::uint64_t>::max();
-  if (cudaDeviceGetDefaultMemPool(&pool, Kokkos::Cuda().cuda_device()) == cudaSuccess)
-    cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all);
-#endif
 }
 
 } // namespace
@@ -142,7 +130,7 @@ KokkosScope::KokkosScope(const Arguments& arguments) {
     throw InvalidArgument(message("Kokkos ", compat::kokkosVersion(), " has no option ", unknown,
                                   " (--kokkos-help lists all)"));
   }
-  keepFreedMemory();
+  compat::keepFreedMemory();
 }
 
 std::string cpuName() {
