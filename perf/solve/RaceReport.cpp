@@ -105,15 +105,10 @@ std::string petscText(const CommandLine& command, const Configuration& entry) {
 }
 
 std::string cppText(const CommandLine& command, const Configuration& entry) {
-  std::string text;
-  const char* matrix = "a";
-  if (entry.block_size > 1) {
-    text =
-        message("a_", entry.block_size, " = ainvil::toBlocks(exec, a, ", entry.block_size, "); ");
-    matrix = nullptr;
-  }
-  const std::string name = matrix != nullptr ? matrix : message("a_", entry.block_size);
-  return text +
+  const bool in_blocks = entry.block_size > 1;
+  const std::string name = in_blocks ? message("a_", entry.block_size) : "a";
+  return (in_blocks ? message(name, " = ainvil::toBlocks(exec, a, ", entry.block_size, "); ")
+                    : std::string()) +
          message("m = ainvil::createPreconditioner(\"", entry.precond, "\", ", name,
                  "); options.tolerance = ", command.tolerance,
                  "; options.max_iterations = ", command.max_iterations, "; ") +

@@ -220,9 +220,13 @@ void Race<Scalar, Device>::confirm(Run& run, SolveResult result) {
       result.status == SolveStatus::Converged ? std::string() : result.message);
 }
 
+#define AINVIL_INSTANTIATE_SCALAR(SCALAR, DEVICE)                                                  \
+  template void Race<SCALAR, DEVICE>::setUp(Run&);                                                 \
+  template void Race<SCALAR, DEVICE>::watch(int, double);                                          \
+  template void Race<SCALAR, DEVICE>::advance(const RunPtr&, double);
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  template class Race<double, DEVICE>;                                                             \
-  template class Race<float, DEVICE>;
+  AINVIL_INSTANTIATE_SCALAR(double, DEVICE)                                                        \
+  AINVIL_INSTANTIATE_SCALAR(float, DEVICE)
 AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
 
 } // namespace detail
