@@ -2,6 +2,7 @@
 #include "product/Ainvil_SparseOperator.hpp"
 
 #include "Ainvil_GraphAlgebra.hpp"
+#include "product/Ainvil_Combine.hpp"
 
 namespace ainvil {
 
@@ -107,8 +108,8 @@ void SparseOperator<Scalar, Device>::checkRange(const execution_space& exec, boo
 template <class Scalar, class Device>
 void SparseOperator<Scalar, Device>::multiply(const execution_space& exec, Trans trans,
                                               Scalar alpha, In x, Scalar beta, Out y) const {
-  if (const SparseOperator* by_rows = trans == Trans::Yes ? rowsOf(trans) : nullptr) {
-    by_rows->multiply(exec, Trans::No, alpha, x, beta, y);
+  if (trans == Trans::Yes && transposed_) {
+    transposed_->multiply(exec, Trans::No, alpha, x, beta, y);
     return;
   }
   visit([&](const auto& a) {
@@ -118,9 +119,18 @@ void SparseOperator<Scalar, Device>::multiply(const execution_space& exec, Trans
 }
 
 template <class Scalar, class Device>
-void SparseOperator<Scalar, Device>::multiplyAdd(const execution_space& exec, Scalar alpha, In x,
-                                                 Scalar beta, In u, Scalar gamma, In v,
-                                                 Out y) const {
+void SparseOperator<Scalar, Device>::multiplyAdd(const execution_space& exec, Trans trans,
+                                                 Scalar alpha, In x, Scalar beta, In u,
+                                                 Scalar gamma, In v, Out y) const {
+  if (trans == Trans::Yes) {
+    if (transposed_) {
+      transposed_->multiplyAdd(exec, Trans::No, alpha, x, beta, u, gamma, v, y);
+    } else {
+      detail::combine<Scalar, Device>(exec, Scalar(0), y, beta, u, gamma, v, y);
+      multiply(exec, trans, alpha, x, Scalar(1), y);
+    }
+    return;
+  }
   visit([&](const auto& a) {
     detail::multiplyAdd<typename std::decay_t<decltype(a)>::value_type, Scalar, Device>(
         exec, plan_, alpha, a, x, beta, u, gamma, v, y);

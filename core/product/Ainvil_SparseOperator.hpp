@@ -76,23 +76,20 @@ public:
   void keepTransposed(const execution_space& exec);
   /// The copy of A^T follows the values of A. Asynchronous; nothing where no copy is kept.
   void updateTransposed(const execution_space& exec) const;
-  /// op(A) stored by rows: this, the copy of A^T, or null where none is kept.
-  const SparseOperator* rowsOf(Trans trans) const {
-    return trans == Trans::No ? this : transposed_.get();
-  }
 
   /// y = alpha op(A) x + beta y; beta = 0 overwrites y, NaN included; x and y must not overlap. The
   /// transposed product adds by atomics, so that its rounding depends on the schedule, unless
   /// keepTransposed() was called. \throws InvalidArgument if the shapes do not match.
   void multiply(const execution_space& exec, Trans trans, Scalar alpha, In x, Scalar beta,
                 Out y) const;
-  /// y = alpha A x + beta u + gamma v in one pass over the matrix. u and v may be y itself or
-  /// uninitialised where their factor is 0; x must not overlap y. \throws InvalidArgument if the
-  /// shapes do not match.
-  void multiplyAdd(const execution_space& exec, Scalar alpha, In x, Scalar beta, In u, Scalar gamma,
-                   In v, Out y) const;
-  /// The same for the long rows only; the other rows of y stay as they are. y may be x, u and v: a
-  /// product then reads some rows of y before and others after they are written.
+  /// y = alpha op(A) x + beta u + gamma v in one pass over op(A) where its rows are stored, which
+  /// is so for A and after keepTransposed(); else in one over u and v and the product. u and v may
+  /// be y itself or uninitialised where their factor is 0; x must not overlap y. \throws
+  /// InvalidArgument if the shapes do not match.
+  void multiplyAdd(const execution_space& exec, Trans trans, Scalar alpha, In x, Scalar beta, In u,
+                   Scalar gamma, In v, Out y) const;
+  /// The same with A for its long rows only; the other rows of y stay as they are. y may be x, u
+  /// and v: a product then reads some rows of y before and others after they are written.
   void multiplyAddLongRows(const execution_space& exec, Scalar alpha, In x, Scalar beta, In u,
                            Scalar gamma, In v, Out y) const;
 

@@ -82,8 +82,8 @@ public:
 
   /// ||b - T x|| / ||b||
   double residual(const Vector<double, Device>& x) const {
-    matrix_.multiplyAdd(exec_, -1.0, asColumn(x), 1.0, asColumn(b_), factor_.unit ? -1.0 : 0.0,
-                        asColumn(x), asColumn(r_));
+    matrix_.multiplyAdd(exec_, Trans::No, -1.0, asColumn(x), 1.0, asColumn(b_),
+                        factor_.unit ? -1.0 : 0.0, asColumn(x), asColumn(r_));
     return norm(r_) / norm(b_);
   }
 

@@ -2,7 +2,6 @@
 #include "Ainvil_Chebyshev.hpp"
 
 #include "parameters/Ainvil_CommonParameters.hpp"
-#include "product/Ainvil_IterationSteps.hpp"
 #include "product/Ainvil_Probes.hpp"
 
 #include <cmath>
@@ -132,8 +131,7 @@ void Chebyshev<Scalar, Device>::doApply(const execution_space& exec,
     axpby<Scalar, Device>(exec, Scalar(1), y, Scalar(0), d);
   for (int k = 2; k <= parameters_.degree; ++k) {
     // r = x - op(A) y
-    detail::multiplyAdd<Scalar, Device>(exec, a_, trans, Scalar(-1), y, Scalar(1), x, Scalar(0), x,
-                                        r);
+    a_.multiplyAdd(exec, trans, Scalar(-1), y, Scalar(1), x, Scalar(0), x, r);
     const double next = 1 / (2 * theta / delta - rho);
     diagonal_inverse_.apply(exec, trans, Scalar(2 * next / delta), r, Scalar(next * rho), d);
     axpby<Scalar, Device>(exec, Scalar(1), d, Scalar(1), y);

@@ -2,7 +2,7 @@
 #include "Ainvil_Polynomial.hpp"
 
 #include "parameters/Ainvil_ParameterTable.hpp"
-#include "product/Ainvil_IterationSteps.hpp"
+#include "product/Ainvil_Combine.hpp"
 #include "product/Ainvil_Probes.hpp"
 
 #include <algorithm>
@@ -226,7 +226,7 @@ double Polynomial<Scalar, Device>::remainder(const execution_space& exec, bool s
   basis_.fillRandom(exec, g, test_seed);
   const double before = square(exec, symmetric, g);
   doApply(exec, g, result, Trans::No);
-  a_.multiplyAdd(exec, Scalar(-1), result, Scalar(1), g, Scalar(0), g, g);
+  a_.multiplyAdd(exec, Trans::No, Scalar(-1), result, Scalar(1), g, Scalar(0), g, g);
   const double after = square(exec, symmetric, g);
   return std::sqrt((after < 0 ? 0 : after) / before); // NaN stays NaN
 }
@@ -324,7 +324,7 @@ void Polynomial<Scalar, Device>::doApply(const execution_space& exec, In x, Out 
       const auto step = static_cast<Scalar>(1 / roots_[k].real());
       detail::combine<Scalar, Device>(exec, step, z, before, y, zero, y, y);
       if (!is_last)
-        detail::multiplyAdd<Scalar, Device>(exec, a_, trans, -step, z, one, rest, zero, rest, r);
+        a_.multiplyAdd(exec, trans, -step, z, one, rest, zero, rest, r);
     } else {
       // With c = Re theta / |theta|, so that no square overflows, s and q are divided by |theta|.
       const double size = std::abs(roots_[k]);
@@ -334,7 +334,7 @@ void Polynomial<Scalar, Device>::doApply(const execution_space& exec, In x, Out 
       inner_->apply(exec, s, q, trans);
       detail::combine<Scalar, Device>(exec, two_c * step, z, -step, q, before, y, y);
       if (!is_last)
-        detail::multiplyAdd<Scalar, Device>(exec, a_, trans, step, q, one, rest, -two_c, s, r);
+        a_.multiplyAdd(exec, trans, step, q, one, rest, -two_c, s, r);
     }
     rest = r;
   }

@@ -315,20 +315,8 @@ void IsaiTriangularSolver<Storage, Scalar, Device>::step(const execution_space& 
                                                          MultiVectorArg<Scalar, Device> t,
                                                          Trans trans) const {
   const Scalar one(1), keep(unit_ ? 1 : 0);
-  const auto* const factor = factor_.rowsOf(trans);
-  const auto* const inverse = inverse_.rowsOf(trans);
-  if (factor != nullptr && inverse != nullptr) {
-    factor->multiplyAdd(exec, -one, z, one, r, -keep, z, t);
-    inverse->multiplyAdd(exec, one, t, one, z, keep, t, z);
-    return;
-  }
-  axpby<Scalar, Device>(exec, one, r, Scalar(0), t);
-  factor_.multiply(exec, trans, -one, z, one, t);
-  if (unit_)
-    axpby<Scalar, Device>(exec, -one, z, one, t);
-  inverse_.multiply(exec, trans, one, t, one, z);
-  if (unit_)
-    axpby<Scalar, Device>(exec, one, t, one, z);
+  factor_.multiplyAdd(exec, trans, -one, z, one, r, -keep, z, t);
+  inverse_.multiplyAdd(exec, trans, one, t, one, z, keep, t, z);
 }
 
 template <class Storage, class Scalar, class Device>
@@ -338,13 +326,7 @@ void IsaiTriangularSolver<Storage, Scalar, Device>::apply(const execution_space&
                                                           Trans trans) const {
   ScopedRegion region("Ainvil::Isai::apply");
   const Scalar one(1), keep(unit_ ? 1 : 0);
-  if (const auto* const inverse = inverse_.rowsOf(trans)) {
-    inverse->multiplyAdd(exec, one, x, keep, x, Scalar(0), x, y);
-  } else {
-    if (unit_)
-      axpby<Scalar, Device>(exec, one, x, Scalar(0), y);
-    inverse_.multiply(exec, trans, one, x, keep, y);
-  }
+  inverse_.multiplyAdd(exec, trans, one, x, keep, x, Scalar(0), x, y);
   if (steps_ == 0)
     return;
   const auto t = detail::workspaceOf(exec, workspace_, x.extent(0), x.extent(1));

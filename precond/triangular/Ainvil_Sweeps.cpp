@@ -164,7 +164,7 @@ double SweepTriangularSolver<Storage, Scalar, Device>::probeResidual(const execu
     blockDiagonalProduct<Storage, Scalar, Device>(exec, Trans::No, Scalar(1), diagonal_inverse_,
                                                   m_.blockSize(), r, Scalar(0), c);
   const double c_norm = detail::norm<Scalar, Device>(exec, c);
-  m_.multiplyAdd(exec, Scalar(-1), x, Scalar(1), c, Scalar(-1), x, r);
+  m_.multiplyAdd(exec, Trans::No, Scalar(-1), x, Scalar(1), c, Scalar(-1), x, r);
   return c_norm > 0 ? detail::norm<Scalar, Device>(exec, r) / c_norm : 0.0;
 }
 
@@ -177,19 +177,11 @@ void SweepTriangularSolver<Storage, Scalar, Device>::apply(const execution_space
   const Offset n = x.extent(0), columns = x.extent(1);
   const auto work = detail::workspaceOf(exec, workspace_, n, 2 * columns);
   const Out first(work.data(), n, columns), second(work.data() + n * columns, n, columns);
-  if (trans == Trans::Yes) {
-    const auto* const m = m_.rowsOf(trans);
-    if (unit_ && m != nullptr) {
-      jacobi(exec, *m, x, y, second);
-      return;
-    }
-    // T^-T = D^-T (I + M^T)^-1
-    const In w = unit_ ? transposed(exec, x, y, first) : transposed(exec, x, first, second);
+  if (trans == Trans::Yes) { // T^-T = D^-T (I + M^T)^-1
+    jacobi(exec, trans, x, unit_ ? y : first, second);
     if (!unit_)
       blockDiagonalProduct<Storage, Scalar, Device>(exec, trans, Scalar(1), diagonal_inverse_,
-                                                    m_.blockSize(), w, Scalar(0), y);
-    else if (w.data() != y.data())
-      axpby<Scalar, Device>(exec, Scalar(1), w, Scalar(0), y);
+                                                    m_.blockSize(), first, Scalar(0), y);
     return;
   }
   if (!unit_)
@@ -199,15 +191,14 @@ void SweepTriangularSolver<Storage, Scalar, Device>::apply(const execution_space
   if (parameters_.mode == SweepMode::Async)
     async(exec, c, y);
   else
-    jacobi(exec, m_, c, y, second);
+    jacobi(exec, trans, c, y, second);
 }
 
 /// The sweeps alternate between y and t so that the last one ends in y; the first one reads c where
-/// that is the start. `m` has the rows of M or M^T.
+/// that is the start.
 template <class Storage, class Scalar, class Device>
 void SweepTriangularSolver<Storage, Scalar, Device>::jacobi(const execution_space& exec,
-                                                            const SparseOperator<Scalar, Device>& m,
-                                                            In c, Out y, Out t) const {
+                                                            Trans trans, In c, Out y, Out t) const {
   const Scalar omega(parameters_.damping), keep = Scalar(1) - omega;
   const Out even = steps() % 2 == 0 ? y : t, odd = steps() % 2 == 0 ? t : y;
   In x = c;
@@ -217,7 +208,7 @@ void SweepTriangularSolver<Storage, Scalar, Device>::jacobi(const execution_spac
   }
   for (int k = 1; k <= steps(); ++k) {
     const Out next = k % 2 == 0 ? even : odd;
-    m.multiplyAdd(exec, -omega, x, omega, c, keep, x, next);
+    m_.multiplyAdd(exec, trans, -omega, x, omega, c, keep, x, next);
     x = next;
   }
 }
@@ -235,29 +226,6 @@ void SweepTriangularSolver<Storage, Scalar, Device>::async(const execution_space
             m_.template matrixIn<Storage>(), c, y, omega, ascending, m_.longRows().limit()}));
     m_.multiplyAddLongRows(exec, -omega, y, omega, c, Scalar(1) - omega, y, y);
   }
-}
-
-/// Sweeps w <- (1 - omega) w + omega (b - M^T w). Returns where the result is: in `last`, or b.
-template <class Storage, class Scalar, class Device>
-typename SweepTriangularSolver<Storage, Scalar, Device>::In
-SweepTriangularSolver<Storage, Scalar, Device>::transposed(const execution_space& exec, In b,
-                                                           Out last, Out other) const {
-  const Scalar omega(parameters_.damping);
-  const Out even = steps() % 2 == 0 ? last : other, odd = steps() % 2 == 0 ? other : last;
-  In w = b;
-  if (startFactor() != Scalar(1)) {
-    axpby<Scalar, Device>(exec, startFactor(), b, Scalar(0), even);
-    w = even;
-  }
-  for (int k = 1; k <= steps(); ++k) {
-    const Out next = k % 2 == 0 ? even : odd;
-    axpby<Scalar, Device>(exec, omega, b, Scalar(0), next);
-    if (omega != Scalar(1))
-      axpby<Scalar, Device>(exec, Scalar(1) - omega, w, Scalar(1), next);
-    m_.multiply(exec, Trans::Yes, -omega, w, Scalar(1), next);
-    w = next;
-  }
-  return w;
 }
 
 template <class Storage, class Scalar, class Device>

@@ -83,10 +83,8 @@ private:
   using In = MultiVectorArg<const Scalar, Device>;
   using Out = MultiVectorArg<Scalar, Device>;
 
-  void jacobi(const execution_space& exec, const SparseOperator<Scalar, Device>& m, In c, Out y,
-              Out t) const;
+  void jacobi(const execution_space& exec, Trans trans, In c, Out y, Out t) const;
   void async(const execution_space& exec, In c, Out y) const;
-  In transposed(const execution_space& exec, In b, Out last, Out other) const;
   double probeResidual(const execution_space& exec);
   /// The start from zero is that from omega D^-1 b after one sweep.
   int steps() const { return parameters_.sweeps - (parameters_.start == SweepStart::Zero ? 1 : 0); }

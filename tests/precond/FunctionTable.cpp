@@ -103,7 +103,7 @@ std::vector<Function> functionTable() {
     });
   }
   add("spmvAdd", End::Asynchronous, [&t](const Exec& exec) {
-    t.skewed_operator.multiplyAdd(exec, 1.0, t.u, 0.5, t.v, 0.0, t.v, t.v);
+    t.skewed_operator.multiplyAdd(exec, Trans::No, 1.0, t.u, 0.5, t.v, 0.0, t.v, t.v);
   });
   add("axpby", End::Asynchronous,
       [&t](const Exec& exec) { axpby<double, Device>(exec, 1.0, t.x, 0.5, t.y); });

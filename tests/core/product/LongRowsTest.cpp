@@ -92,7 +92,7 @@ TEST(LongRows, ServeSpmvAddWithAnyAlias) {
   const auto u = toDevice(random.vector(n * 5), n, 5);
   const Doubles y0 = random.vector(n * 5);
   const auto balanced = toDevice(y0, n, 5), plain = toDevice(y0, n, 5);
-  op.multiplyAdd(Exec(), -1.0, x, 0.5, u, 2.0, balanced, balanced);
+  op.multiplyAdd(Exec(), Trans::No, -1.0, x, 0.5, u, 2.0, balanced, balanced);
   spmvAdd<double, double, Device>(Exec(), -1.0, a_device, x, 0.5, u, 2.0, plain, plain);
   expectNear(toHost(balanced), toHost(plain), 1e-12);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "KokkosObservers.hpp"
 #include "TestSupport.hpp"
-#include "product/Ainvil_IterationSteps.hpp"
+#include "product/Ainvil_Combine.hpp"
 #include "product/Ainvil_SparseOperator.hpp"
 
 #include <thread>
@@ -108,13 +108,13 @@ void checkProducts(int block_size, bool long_rows) {
       const auto z = toDevice(y0, outer, columns);
       op.multiply(Exec(), trans, Scalar(1), x_device, Scalar(0.5), z);
       expectNear(toHost(z), combined(1, product, 0.5, inDouble(y0)), tolerance<Scalar>);
-      if (trans == Trans::Yes)
-        continue;
       const auto w = toDevice(y0, outer, columns);
-      op.multiplyAdd(Exec(), Scalar(-1), x_device, Scalar(0.5), toDevice(u, outer, columns),
+      op.multiplyAdd(Exec(), trans, Scalar(-1), x_device, Scalar(0.5), toDevice(u, outer, columns),
                      Scalar(2), w, w);
       expectNear(toHost(w), combined(-1, product, 0.5, inDouble(u), 2, inDouble(y0)),
                  tolerance<Scalar>);
+      if (trans == Trans::Yes)
+        continue;
       const auto one_by_one = poisoned<Scalar>(outer, columns);
       for (size_t j = 0; j < columns; ++j)
         op.multiply(Exec(), trans, Scalar(-2), column(x_device, j), Scalar(0),
@@ -236,7 +236,7 @@ TEST(SparseOperator, AllocatesNothingAndWaitsNowhereOnceAnInstanceIsKnown) {
     const auto x = poisoned(a.numPointCols(), 9), y = poisoned(a.numPointRows(), 9);
     const auto products = [&] {
       op.multiply(exec, Trans::No, 1.0, x, 0.0, y);
-      op.multiplyAdd(exec, 1.0, x, 0.5, y, 0.5, y, y);
+      op.multiplyAdd(exec, Trans::No, 1.0, x, 0.5, y, 0.5, y, y);
       op.multiply(exec, Trans::Yes, 1.0, y, 0.0, x);
     };
     products();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "product/Ainvil_IterationSteps.hpp"
+#include "product/Ainvil_Combine.hpp"
 
 #include "backend/Ainvil_RowTeams.hpp"
 
@@ -47,29 +47,11 @@ void detail::combine(const typename Device::execution_space& exec, Scalar alpha,
                        CombineKernel<Scalar, Device>{alpha, beta, gamma, x, u, v, y});
 }
 
-template <class Scalar, class Device>
-void detail::multiplyAdd(const typename Device::execution_space& exec,
-                         const SparseOperator<Scalar, Device>& a, Trans trans, Scalar alpha,
-                         MultiVectorArg<const Scalar, Device> x, Scalar beta,
-                         MultiVectorArg<const Scalar, Device> u, Scalar gamma,
-                         MultiVectorArg<const Scalar, Device> v, MultiVectorArg<Scalar, Device> y) {
-  if (trans == Trans::No) {
-    a.multiplyAdd(exec, alpha, x, beta, u, gamma, v, y);
-    return;
-  }
-  combine<Scalar, Device>(exec, Scalar(0), y, beta, u, gamma, v, y);
-  a.multiply(exec, trans, alpha, x, Scalar(1), y);
-}
-
 #define AINVIL_INSTANTIATE_SCALAR(SCALAR, DEVICE)                                                  \
   template void detail::combine<SCALAR, DEVICE>(                                                   \
       const typename DEVICE::execution_space&, SCALAR, MultiVectorArg<const SCALAR, DEVICE>,       \
       SCALAR, MultiVectorArg<const SCALAR, DEVICE>, SCALAR, MultiVectorArg<const SCALAR, DEVICE>,  \
-      MultiVectorArg<SCALAR, DEVICE>);                                                             \
-  template void detail::multiplyAdd<SCALAR, DEVICE>(                                               \
-      const typename DEVICE::execution_space&, const SparseOperator<SCALAR, DEVICE>&, Trans,       \
-      SCALAR, MultiVectorArg<const SCALAR, DEVICE>, SCALAR, MultiVectorArg<const SCALAR, DEVICE>,  \
-      SCALAR, MultiVectorArg<const SCALAR, DEVICE>, MultiVectorArg<SCALAR, DEVICE>);
+      MultiVectorArg<SCALAR, DEVICE>);
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \
   AINVIL_INSTANTIATE_SCALAR(double, DEVICE)                                                        \
   AINVIL_INSTANTIATE_SCALAR(float, DEVICE)
