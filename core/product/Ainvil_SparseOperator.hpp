@@ -76,6 +76,8 @@ public:
   void keepTransposed(const execution_space& exec);
   /// The copy of A^T follows the values of A. Asynchronous; nothing where no copy is kept.
   void updateTransposed(const execution_space& exec) const;
+  /// Whether there is such a copy.
+  bool keepsTransposed() const { return transposed_ != nullptr; }
 
   /// y = alpha op(A) x + beta y; beta = 0 overwrites y, NaN included; x and y must not overlap. The
   /// transposed product adds by atomics, so that its rounding depends on the schedule, unless

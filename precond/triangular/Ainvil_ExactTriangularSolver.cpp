@@ -14,27 +14,27 @@ using detail::SolveRow;
 using detail::SolveRowTransposed;
 using detail::SolveSymmetric;
 
-template <class Storage, class Scalar, class Device>
-void ExactTriangularSolver<Storage, Scalar, Device>::findOrder(const execution_space& exec,
-                                                               Solve& solve) {
+template <class Stored, class Scalar, class Device>
+void ExactTriangularSolver<Stored, Scalar, Device>::findOrder(const execution_space& exec,
+                                                              Solve& solve) {
   const Graph<Device>& graph = solve.factor.matrix.graph;
   const double bs = solve.factor.matrix.block_size;
   solve.order = OrderedRows<Device>(exec, graph, solve.factor.uplo, 0.7 * bs * bs);
   solve.longest_row = detail::longestRow(exec, graph);
 }
 
-template <class Storage, class Scalar, class Device>
-void ExactTriangularSolver<Storage, Scalar, Device>::initialize(const execution_space& exec,
-                                                                const Factor& factor,
-                                                                const std::string& prefix,
-                                                                Report& report) {
+template <class Stored, class Scalar, class Device>
+void ExactTriangularSolver<Stored, Scalar, Device>::initialize(const execution_space& exec,
+                                                               const Factor& factor,
+                                                               const std::string& prefix,
+                                                               Report& report) {
   report.phases.time(exec, "ExactTriangularSolver", prefix + "levels", [&] {
     const auto& matrix = factor.matrix;
-    plain_.factor.matrix = BsrMatrix<Storage, Device>(
-        matrix.graph, detail::arrayFor<Storage>(exec, "Ainvil::factor", matrix.values),
+    plain_.factor.matrix = BsrMatrix<Stored, Device>(
+        matrix.graph, detail::arrayFor<Stored>(exec, "Ainvil::factor", matrix.values),
         matrix.block_size);
     plain_.factor.diagonal_inverse =
-        detail::arrayFor<Storage>(exec, "Ainvil::diagonal_inverse", factor.diagonal_inverse);
+        detail::arrayFor<Stored>(exec, "Ainvil::diagonal_inverse", factor.diagonal_inverse);
     plain_.factor.uplo = factor.uplo;
     plain_.factor.unit = factor.unit;
     findOrder(exec, plain_);
@@ -44,9 +44,8 @@ void ExactTriangularSolver<Storage, Scalar, Device>::initialize(const execution_
       return;
     const PermutedGraph<Device> transposed = transpose(exec, matrix.graph);
     transposed_source_ = transposed.source;
-    transposed_.factor.matrix = BsrMatrix<Storage, Device>(
-        transposed.graph,
-        allocate<Storage, Device>(exec, "Ainvil::transposed", matrix.numScalars()),
+    transposed_.factor.matrix = BsrMatrix<Stored, Device>(
+        transposed.graph, allocate<Stored, Device>(exec, "Ainvil::transposed", matrix.numScalars()),
         matrix.block_size);
     transposed_.factor.uplo = factor.uplo == Uplo::Lower ? Uplo::Upper : Uplo::Lower;
     transposed_.factor.unit = true;
@@ -54,12 +53,12 @@ void ExactTriangularSolver<Storage, Scalar, Device>::initialize(const execution_
   });
 }
 
-template <class Storage, class Scalar, class Device>
-void ExactTriangularSolver<Storage, Scalar, Device>::compute(const execution_space& exec,
-                                                             const Factor& factor,
-                                                             const std::string& prefix,
-                                                             Report& report) {
-  if constexpr (!std::is_same<Storage, Scalar>::value)
+template <class Stored, class Scalar, class Device>
+void ExactTriangularSolver<Stored, Scalar, Device>::compute(const execution_space& exec,
+                                                            const Factor& factor,
+                                                            const std::string& prefix,
+                                                            Report& report) {
+  if constexpr (!std::is_same<Stored, Scalar>::value)
     report.phases.time(exec, "ExactTriangularSolver", prefix + "convert", [&] {
       detail::roundInto(exec, factor.matrix.values, plain_.factor.matrix, !factor.unit);
       detail::roundDiagonalInto(exec, factor.diagonal_inverse, plain_.factor.matrix.block_size,
@@ -67,40 +66,40 @@ void ExactTriangularSolver<Storage, Scalar, Device>::compute(const execution_spa
     });
   if (hasTransposed())
     report.phases.time(exec, "ExactTriangularSolver", prefix + "transpose", [&] {
-      gatherBlocks<Storage, Device>(exec, Trans::Yes, transposed_source_,
-                                    plain_.factor.matrix.block_size, plain_.factor.matrix.values,
-                                    transposed_.factor.matrix.values);
+      gatherBlocks<Stored, Device>(exec, Trans::Yes, transposed_source_,
+                                   plain_.factor.matrix.block_size, plain_.factor.matrix.values,
+                                   transposed_.factor.matrix.values);
     });
 }
 
-template <class Storage, class Scalar, class Device>
-void ExactTriangularSolver<Storage, Scalar, Device>::diagnose(const execution_space& exec,
-                                                              const Factor& factor,
-                                                              const std::string& prefix,
-                                                              Report& report) const {
+template <class Stored, class Scalar, class Device>
+void ExactTriangularSolver<Stored, Scalar, Device>::diagnose(const execution_space& exec,
+                                                             const Factor& factor,
+                                                             const std::string& prefix,
+                                                             Report& report) const {
   const int levels = plain_.order.hasLevels()
                          ? plain_.order.levels().numLevels()
                          : levelSets(exec, factor.matrix.graph, factor.uplo).numLevels();
   report.note(message(prefix, "levels=", levels));
 }
 
-template <class Storage, class Scalar, class Device>
-void ExactTriangularSolver<Storage, Scalar, Device>::solve(const execution_space& exec,
-                                                           const Solve& solve,
-                                                           MultiVectorArg<const Scalar, Device> x,
-                                                           MultiVectorArg<Scalar, Device> y) const {
+template <class Stored, class Scalar, class Device>
+void ExactTriangularSolver<Stored, Scalar, Device>::solve(const execution_space& exec,
+                                                          const Solve& solve,
+                                                          MultiVectorArg<const Scalar, Device> x,
+                                                          MultiVectorArg<Scalar, Device> y) const {
   const int bs = solve.factor.matrix.block_size;
   if constexpr (!compat::IsGpu<execution_space>::value)
     if (bs == 1 && x.extent(1) == 1 && solve.order.inTurn()) {
       Kokkos::parallel_for("Ainvil::ExactTriangularSolver[solve]",
                            detail::Range<execution_space>(exec, 0, 1),
-                           SolveInTurn<Storage, Scalar>{solve.factor, x, y});
+                           SolveInTurn<Stored, Scalar>{solve.factor, x, y});
       return;
     }
   for (Offset j = 0; j < Offset(x.extent(1)); j += detail::column_tile) {
     const int columns = static_cast<int>(std::min<Offset>(detail::column_tile, x.extent(1) - j));
     detail::dispatchBlockSize(bs, [&](auto size) {
-      using Row = SolveRow<decltype(size)::value, Storage, Scalar, Device>;
+      using Row = SolveRow<decltype(size)::value, Stored, Scalar, Device>;
       const int capacity = Row::capacityFor(bs, columns, solve.longest_row);
       solve.order.run(exec, "Ainvil::ExactTriangularSolver[solve]",
                       Row{solve.factor, x, y, j, columns, capacity},
@@ -109,11 +108,11 @@ void ExactTriangularSolver<Storage, Scalar, Device>::solve(const execution_space
   }
 }
 
-template <class Storage, class Scalar, class Device>
-void ExactTriangularSolver<Storage, Scalar, Device>::apply(const execution_space& exec,
-                                                           MultiVectorArg<const Scalar, Device> x,
-                                                           MultiVectorArg<Scalar, Device> y,
-                                                           Trans trans) const {
+template <class Stored, class Scalar, class Device>
+void ExactTriangularSolver<Stored, Scalar, Device>::apply(const execution_space& exec,
+                                                          MultiVectorArg<const Scalar, Device> x,
+                                                          MultiVectorArg<Scalar, Device> y,
+                                                          Trans trans) const {
   ScopedRegion region("Ainvil::ExactTriangularSolver::apply");
   if (trans == Trans::No || hasTransposed()) {
     solve(exec, trans == Trans::No ? plain_ : transposed_, x, y);
@@ -124,14 +123,14 @@ void ExactTriangularSolver<Storage, Scalar, Device>::apply(const execution_space
   for (Offset j = 0; j < Offset(x.extent(1)); j += detail::column_tile) {
     const int columns = static_cast<int>(std::min<Offset>(detail::column_tile, x.extent(1) - j));
     plain_.order.runReversed(exec, "Ainvil::ExactTriangularSolver[transposed]",
-                             SolveRowTransposed<Storage, Scalar, Device>{
+                             SolveRowTransposed<Stored, Scalar, Device>{
                                  plain_.factor, y, j, columns, plain_.order.inTurn()},
                              std::size_t(bs) * columns * sizeof(Scalar));
   }
 }
 
-template <class Storage, class Scalar, class Device>
-void ExactTriangularSolver<Storage, Scalar, Device>::applySymmetric(
+template <class Stored, class Scalar, class Device>
+void ExactTriangularSolver<Stored, Scalar, Device>::applySymmetric(
     const execution_space& exec, const Kokkos::View<Scalar*, Device>& d_inverse, int block_size,
     MultiVectorArg<const Scalar, Device> x, MultiVectorArg<Scalar, Device> work,
     MultiVectorArg<Scalar, Device> y) const {
@@ -142,7 +141,7 @@ void ExactTriangularSolver<Storage, Scalar, Device>::applySymmetric(
       detail::dispatchBlockSize(block_size, [&](auto size) {
         Kokkos::parallel_for("Ainvil::ExactTriangularSolver[symmetric]",
                              detail::Range<execution_space>(exec, 0, x.extent(1)),
-                             SolveSymmetric<decltype(size)::value, Storage, Scalar, Device>{
+                             SolveSymmetric<decltype(size)::value, Stored, Scalar, Device>{
                                  factor, d_inverse, x, work, y, factor.matrix.graph.num_rows});
       });
       return;
@@ -151,14 +150,14 @@ void ExactTriangularSolver<Storage, Scalar, Device>::applySymmetric(
   Base::applySymmetric(exec, d_inverse, block_size, x, work, y);
 }
 
-template <class Storage, class Scalar, class Device>
-Offset ExactTriangularSolver<Storage, Scalar, Device>::entries() const {
+template <class Stored, class Scalar, class Device>
+Offset ExactTriangularSolver<Stored, Scalar, Device>::entries() const {
   const auto& t = plain_.factor.matrix;
   return t.numScalars() + (plain_.factor.unit ? t.numPointRows() * t.block_size : 0);
 }
 
-template <class Storage, class Scalar, class Device>
-Offset ExactTriangularSolver<Storage, Scalar, Device>::bytes() const {
+template <class Stored, class Scalar, class Device>
+Offset ExactTriangularSolver<Stored, Scalar, Device>::bytes() const {
   return plain_.factor.matrix.bytes(); // D^-1 is read instead of D
 }
 

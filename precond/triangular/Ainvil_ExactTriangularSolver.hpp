@@ -15,10 +15,10 @@ struct ExactParameters {};
 /// solve, which adds by atomics, a launch a level set of T. On hosts a launch a level set, or one
 /// thread in the order of memory where the level sets promise no gain, and then without atomics.
 /// With keepTransposed() a unit factor that is not solved by one thread has a transposed copy,
-/// which takes its memory again and is solved as T is. Any number of columns. `Storage` is the
+/// which takes its memory again and is solved as T is. Any number of columns. `Stored` is the
 /// precision of the values, arithmetic is in Scalar. Source: Anderson and Saad (1989); the flags:
 /// Liu, Li, Hogg, Duff, Vinter (2016).
-template <class Storage, class Scalar, class Device>
+template <class Stored, class Scalar, class Device>
 class ExactTriangularSolver final : public TriangularSolver<Scalar, Device> {
 public:
   using Base = TriangularSolver<Scalar, Device>;
@@ -49,7 +49,7 @@ public:
 private:
   /// What is solved with, T or T^T.
   struct Solve {
-    TriangularFactor<Storage, Device> factor;
+    TriangularFactor<Stored, Device> factor;
     OrderedRows<Device> order;
     Ordinal longest_row = 0;
   };

@@ -22,11 +22,11 @@ using detail::num_probes;
 ///   acc_k -= x_l T_lk for every (l, k) stored in T with k < l and k in J.
 /// The accumulators of all of J lie in scratch; the lanes look up the targets of row l of T, then
 /// share the block products entry by entry of the targets.
-template <int BS, class Storage, class Scalar, class Device>
+template <int BS, class Stored, class Scalar, class Device>
 struct IsaiRow {
   detail::KernelTriangle<Scalar> factor;
   detail::KernelGraph pattern;
-  detail::KernelArray<Storage> values;
+  detail::KernelArray<Stored> values;
   detail::KernelArray<const Ordinal> rows; ///< null: all rows
 
   /// Entries of a row of T whose targets are looked up at a time.
@@ -96,7 +96,7 @@ struct IsaiRow {
       const int position = lower ? length - 1 - walked : walked;
       const Ordinal l = pattern.entries(begin + position);
       const Scalar* acc_l = acc + position * bs2;
-      Storage* out = values.data() + (begin + position) * bs2;
+      Stored* out = values.data() + (begin + position) * bs2;
       forLanes(member, bs2, [&](const int e) {
         Scalar sum = 0;
         if (factor.unit) {
@@ -108,7 +108,7 @@ struct IsaiRow {
             sum += acc_l[r * bs + m] * inverse[m * bs + c];
         }
         x[e] = sum;
-        out[e] = static_cast<Storage>(sum);
+        out[e] = static_cast<Stored>(sum);
       });
       eliminate(member, l, x, begin, end, acc, positions);
     }
@@ -122,25 +122,25 @@ constexpr std::size_t class_growth = 4;
 
 } // namespace
 
-template <class Storage, class Scalar, class Device>
-IsaiTriangularSolver<Storage, Scalar, Device>::IsaiTriangularSolver(
+template <class Stored, class Scalar, class Device>
+IsaiTriangularSolver<Stored, Scalar, Device>::IsaiTriangularSolver(
     const IsaiParameters<Device>& parameters)
     : parameters_(parameters) {
   parameterTable().checked(parameters);
 }
 
-template <class Storage, class Scalar, class Device>
-std::string IsaiTriangularSolver<Storage, Scalar, Device>::description() const {
+template <class Stored, class Scalar, class Device>
+std::string IsaiTriangularSolver<Stored, Scalar, Device>::description() const {
   const bool is_given = parameters_.lower_pattern.row_map.extent(0) > 0 ||
                         parameters_.upper_pattern.row_map.extent(0) > 0;
   return is_given ? "isai, pattern: user, " + parameterTable().describe(parameters_, {"power"})
                   : "isai, " + parameterTable().describe(parameters_);
 }
 
-template <class Storage, class Scalar, class Device>
+template <class Stored, class Scalar, class Device>
 Graph<Device>
-IsaiTriangularSolver<Storage, Scalar, Device>::inversePattern(const execution_space& exec,
-                                                              const Factor& factor) const {
+IsaiTriangularSolver<Stored, Scalar, Device>::inversePattern(const execution_space& exec,
+                                                             const Factor& factor) const {
   const Graph<Device>& user =
       factor.uplo == Uplo::Lower ? parameters_.lower_pattern : parameters_.upper_pattern;
   if (user.row_map.extent(0) == 0)
@@ -150,20 +150,19 @@ IsaiTriangularSolver<Storage, Scalar, Device>::inversePattern(const execution_sp
                            factor.unit ? Diagonal::Drop : Diagonal::Keep);
 }
 
-template <class Storage, class Scalar, class Device>
-void IsaiTriangularSolver<Storage, Scalar, Device>::initialize(const execution_space& exec,
-                                                               const Factor& factor,
-                                                               const std::string& prefix,
-                                                               Report& report) {
+template <class Stored, class Scalar, class Device>
+void IsaiTriangularSolver<Stored, Scalar, Device>::initialize(const execution_space& exec,
+                                                              const Factor& factor,
+                                                              const std::string& prefix,
+                                                              Report& report) {
   const int bs = factor.matrix.block_size;
   const Offset bs2 = Offset(bs) * bs;
   unit_ = factor.unit;
   uplo_ = factor.uplo;
   report.phases.time(exec, "Isai", prefix + "isai_pattern", [&] {
     const Graph<Device> pattern = inversePattern(exec, factor);
-    const BsrMatrix<Storage, Device> inverse(
-        pattern, allocate<Storage, Device>(exec, "Ainvil::inverse", pattern.numEntries() * bs2),
-        bs);
+    const BsrMatrix<Stored, Device> inverse(
+        pattern, allocate<Stored, Device>(exec, "Ainvil::inverse", pattern.numEntries() * bs2), bs);
     inverse_ = SparseOperator<Scalar, Device>(exec, inverse);
     if (keep_transposed_)
       inverse_.keepTransposed(exec);
@@ -184,11 +183,11 @@ void IsaiTriangularSolver<Storage, Scalar, Device>::initialize(const execution_s
       rows_factor_.uplo = factor.uplo == Uplo::Lower ? Uplo::Upper : Uplo::Lower;
       rows_pattern_ = m.graph;
       rows_values_ =
-          allocate<Storage, Device>(exec, "Ainvil::transposed_inverse", inverse.numScalars());
+          allocate<Stored, Device>(exec, "Ainvil::transposed_inverse", inverse.numScalars());
     }
     binRows(exec);
     if (parameters_.relax != 0) {
-      factor_ = SparseOperator<Scalar, Device>(storageOf<Storage, Scalar>());
+      factor_ = SparseOperator<Scalar, Device>(storageOf<Stored, Scalar>());
       factor_.setGraph(exec, factor.matrix.graph, bs);
       if (keep_transposed_)
         factor_.keepTransposed(exec);
@@ -197,8 +196,8 @@ void IsaiTriangularSolver<Storage, Scalar, Device>::initialize(const execution_s
   });
 }
 
-template <class Storage, class Scalar, class Device>
-void IsaiTriangularSolver<Storage, Scalar, Device>::binRows(const execution_space& exec) {
+template <class Stored, class Scalar, class Device>
+void IsaiTriangularSolver<Stored, Scalar, Device>::binRows(const execution_space& exec) {
   classes_.clear();
   const Ordinal n = rows_pattern_.num_rows;
   const Ordinal longest = detail::longestRow(exec, rows_pattern_);
@@ -220,26 +219,26 @@ void IsaiTriangularSolver<Storage, Scalar, Device>::binRows(const execution_spac
   classes_.push_back({rows, static_cast<Ordinal>(rows.extent(0)), longest});
 }
 
-template <class Storage, class Scalar, class Device>
-void IsaiTriangularSolver<Storage, Scalar, Device>::solveRows(
+template <class Stored, class Scalar, class Device>
+void IsaiTriangularSolver<Stored, Scalar, Device>::solveRows(
     const execution_space& exec, const Factor& factor,
-    const Kokkos::View<Storage*, Device>& values) const {
+    const Kokkos::View<Stored*, Device>& values) const {
   const int bs = factor.matrix.block_size;
   const auto shape = detail::teamsForRowsOf(factor.matrix.graph, bs * bs);
   for (const SizeClass& size_class : classes_)
     detail::dispatchBlockSize(bs, [&](auto size) {
-      using Row = IsaiRow<decltype(size)::value, Storage, Scalar, Device>;
+      using Row = IsaiRow<decltype(size)::value, Stored, Scalar, Device>;
       detail::forEachRow(exec, "Ainvil::Isai[solve]", size_class.num_rows, shape,
                          Row{factor, rows_pattern_, values, size_class.rows},
                          Row::scratchBytes(bs, size_class.longest));
     });
 }
 
-template <class Storage, class Scalar, class Device>
-void IsaiTriangularSolver<Storage, Scalar, Device>::compute(const execution_space& exec,
-                                                            const Factor& factor,
-                                                            const std::string& prefix,
-                                                            Report& report) {
+template <class Stored, class Scalar, class Device>
+void IsaiTriangularSolver<Stored, Scalar, Device>::compute(const execution_space& exec,
+                                                           const Factor& factor,
+                                                           const std::string& prefix,
+                                                           Report& report) {
   report.phases.time(exec, "Isai", prefix + "isai_solve", [&] {
     const int bs = factor.matrix.block_size;
     if (parameters_.side == IsaiSide::Columns) {
@@ -250,10 +249,10 @@ void IsaiTriangularSolver<Storage, Scalar, Device>::compute(const execution_spac
     }
     solveRows(exec, rows_factor_, rows_values_);
     if (parameters_.side == IsaiSide::Columns)
-      gatherBlocks<Storage, Device>(exec, Trans::Yes, inverse_source_, bs, rows_values_,
-                                    inverse().values);
-    if constexpr (std::is_same<Storage, Scalar>::value)
-      detail::requireFinite<Storage, Device>(exec, inverse().values, "the approximate inverse");
+      gatherBlocks<Stored, Device>(exec, Trans::Yes, inverse_source_, bs, rows_values_,
+                                   inverse().values);
+    if constexpr (std::is_same<Stored, Scalar>::value)
+      detail::requireFinite<Stored, Device>(exec, inverse().values, "the approximate inverse");
     else
       inverse_.checkRange(exec, !unit_);
     inverse_.updateTransposed(exec);
@@ -268,10 +267,10 @@ void IsaiTriangularSolver<Storage, Scalar, Device>::compute(const execution_spac
                        [&] { steps_ = findSteps(exec, report, prefix); });
 }
 
-template <class Storage, class Scalar, class Device>
-int IsaiTriangularSolver<Storage, Scalar, Device>::findSteps(const execution_space& exec,
-                                                             Report& report,
-                                                             const std::string& prefix) {
+template <class Stored, class Scalar, class Device>
+int IsaiTriangularSolver<Stored, Scalar, Device>::findSteps(const execution_space& exec,
+                                                            Report& report,
+                                                            const std::string& prefix) {
   const Offset n = inverse_.numPointRows();
   const auto r = detail::workspaceOf(exec, probes_, n, num_probes);
   const auto work = detail::workspaceOf(exec, probe_work_, n, 2 * num_probes);
@@ -308,22 +307,22 @@ int IsaiTriangularSolver<Storage, Scalar, Device>::findSteps(const execution_spa
 }
 
 /// t = r - op(T) z, z += op(M) t
-template <class Storage, class Scalar, class Device>
-void IsaiTriangularSolver<Storage, Scalar, Device>::step(const execution_space& exec,
-                                                         MultiVectorArg<const Scalar, Device> r,
-                                                         MultiVectorArg<Scalar, Device> z,
-                                                         MultiVectorArg<Scalar, Device> t,
-                                                         Trans trans) const {
+template <class Stored, class Scalar, class Device>
+void IsaiTriangularSolver<Stored, Scalar, Device>::step(const execution_space& exec,
+                                                        MultiVectorArg<const Scalar, Device> r,
+                                                        MultiVectorArg<Scalar, Device> z,
+                                                        MultiVectorArg<Scalar, Device> t,
+                                                        Trans trans) const {
   const Scalar one(1), keep(unit_ ? 1 : 0);
   factor_.multiplyAdd(exec, trans, -one, z, one, r, -keep, z, t);
   inverse_.multiplyAdd(exec, trans, one, t, one, z, keep, t, z);
 }
 
-template <class Storage, class Scalar, class Device>
-void IsaiTriangularSolver<Storage, Scalar, Device>::apply(const execution_space& exec,
-                                                          MultiVectorArg<const Scalar, Device> x,
-                                                          MultiVectorArg<Scalar, Device> y,
-                                                          Trans trans) const {
+template <class Stored, class Scalar, class Device>
+void IsaiTriangularSolver<Stored, Scalar, Device>::apply(const execution_space& exec,
+                                                         MultiVectorArg<const Scalar, Device> x,
+                                                         MultiVectorArg<Scalar, Device> y,
+                                                         Trans trans) const {
   ScopedRegion region("Ainvil::Isai::apply");
   const Scalar one(1), keep(unit_ ? 1 : 0);
   inverse_.multiplyAdd(exec, trans, one, x, keep, x, Scalar(0), x, y);
@@ -334,14 +333,14 @@ void IsaiTriangularSolver<Storage, Scalar, Device>::apply(const execution_space&
     step(exec, x, y, t, trans);
 }
 
-template <class Storage, class Scalar, class Device>
-Offset IsaiTriangularSolver<Storage, Scalar, Device>::entries() const {
+template <class Stored, class Scalar, class Device>
+Offset IsaiTriangularSolver<Stored, Scalar, Device>::entries() const {
   const Offset diagonal = unit_ ? inverse_.numPointRows() * inverse_.blockSize() : 0;
   return inverse_.numScalars() + diagonal;
 }
 
-template <class Storage, class Scalar, class Device>
-Offset IsaiTriangularSolver<Storage, Scalar, Device>::bytes() const {
+template <class Stored, class Scalar, class Device>
+Offset IsaiTriangularSolver<Stored, Scalar, Device>::bytes() const {
   return inverse_.bytes() * (steps_ + 1) + (steps_ > 0 ? factor_.bytes() * steps_ : 0);
 }
 

@@ -57,7 +57,7 @@ struct IsaiParameters : IsaiOptions {
 ///
 /// Sources: Anzt, Huckle, Braeckle, Dongarra, Incomplete sparse approximate inverses for parallel
 /// preconditioning (2018); block form and pattern powers: Thuerck et al., Block-ISAI.
-template <class Storage, class Scalar, class Device>
+template <class Stored, class Scalar, class Device>
 class IsaiTriangularSolver final : public TriangularSolver<Scalar, Device> {
 public:
   using Base = TriangularSolver<Scalar, Device>;
@@ -83,9 +83,7 @@ public:
   Offset bytes() const override;
 
   /// M, without its diagonal where T is unit.
-  const BsrMatrix<Storage, Device>& inverse() const {
-    return inverse_.template matrixIn<Storage>();
-  }
+  const BsrMatrix<Stored, Device>& inverse() const { return inverse_.template matrixIn<Stored>(); }
   int relaxationSteps() const { return steps_; } ///< of one application; relax_auto found them
 
 private:
@@ -99,7 +97,7 @@ private:
   Graph<Device> inversePattern(const execution_space& exec, const Factor& factor) const;
   void binRows(const execution_space& exec);
   void solveRows(const execution_space& exec, const Factor& factor,
-                 const Kokkos::View<Storage*, Device>& values) const;
+                 const Kokkos::View<Stored*, Device>& values) const;
   int findSteps(const execution_space& exec, Report& report, const std::string& prefix);
   void step(const execution_space& exec, MultiVectorArg<const Scalar, Device> r,
             MultiVectorArg<Scalar, Device> z, MultiVectorArg<Scalar, Device> t, Trans trans) const;
@@ -118,7 +116,7 @@ private:
   Factor rows_factor_;
   Graph<Device> rows_pattern_;
   Kokkos::View<const Offset*, Device> factor_source_, inverse_source_;
-  Kokkos::View<Storage*, Device> rows_values_;
+  Kokkos::View<Stored*, Device> rows_values_;
   std::vector<SizeClass> classes_;
 
   MultiVector<Scalar, Device> probes_, probe_work_;

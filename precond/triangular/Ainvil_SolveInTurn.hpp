@@ -14,13 +14,13 @@ namespace detail {
 /// 1 from the first on, for a lower factor, -1 from the last. `Unit` as in the factor. Entries far
 /// from the diagonal come first; where a row has an entry next to it, what the row before has just
 /// found is still in a register: rows of grids wait for nothing else.
-template <int Step, bool Unit, class Storage, class Scalar, class Finish>
-KOKKOS_INLINE_FUNCTION void solveScalarsInTurn(const KernelTriangle<Storage>& factor,
+template <int Step, bool Unit, class Stored, class Scalar, class Finish>
+KOKKOS_INLINE_FUNCTION void solveScalarsInTurn(const KernelTriangle<Stored>& factor,
                                                const Scalar* x, Scalar* y, const Finish& finish) {
   const Ordinal num_rows = factor.matrix.graph.num_rows;
   const Offset* const row_map = factor.matrix.graph.row_map.data();
   const Ordinal* const columns = factor.matrix.graph.entries.data();
-  const Storage* const values = factor.matrix.values.data();
+  const Stored* const values = factor.matrix.values.data();
   Scalar before = 0; // y_{i - Step}
   for (Ordinal n = 0; n < num_rows; ++n) {
     const Ordinal i = Step > 0 ? n : num_rows - 1 - n;
@@ -39,9 +39,9 @@ KOKKOS_INLINE_FUNCTION void solveScalarsInTurn(const KernelTriangle<Storage>& fa
 }
 
 /// y = T^-1 x, D_i = I for a unit factor, by one thread a column.
-template <class Storage, class Scalar>
+template <class Stored, class Scalar>
 struct SolveInTurn {
-  KernelTriangle<Storage> factor;
+  KernelTriangle<Stored> factor;
   KernelColumns<const Scalar> x;
   KernelColumns<Scalar> y;
 
@@ -55,7 +55,7 @@ struct SolveInTurn {
 private:
   template <int Step>
   KOKKOS_INLINE_FUNCTION void solve(const Scalar* x_j, Scalar* y_j) const {
-    const Storage* const d_inverse = factor.diagonal_inverse.data();
+    const Stored* const d_inverse = factor.diagonal_inverse.data();
     if (factor.unit)
       solveScalarsInTurn<Step, true>(factor, x_j, y_j, [](Ordinal, Scalar sum) { return sum; });
     else

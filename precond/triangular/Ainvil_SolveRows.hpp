@@ -22,9 +22,9 @@ constexpr int column_tile = 8;
 /// takes one row of one block; rows that do not fit are read where they are, a lane a row of the
 /// block, or all lanes for each of these sums where the row is long. A host thread, its own only
 /// lane, takes one column after the other and keeps the sums of a block row in registers.
-template <int BS, class Storage, class Scalar, class Device>
+template <int BS, class Stored, class Scalar, class Device>
 struct SolveRow {
-  KernelTriangle<Storage> factor;
+  KernelTriangle<Stored> factor;
   KernelColumns<const Scalar> x;
   KernelColumns<Scalar> y;
   Offset first_column;
@@ -47,7 +47,7 @@ struct SolveRow {
     const std::size_t vectors = std::size_t(bs) * columns * sizeof(Scalar) * (capacity + 1);
     return capacity == 0 ? vectors
                          : vectors + (capacity + 1) * sizeof(int) +
-                               (capacity + 1) * std::size_t(bs) * bs * sizeof(Storage);
+                               (capacity + 1) * std::size_t(bs) * bs * sizeof(Stored);
   }
 
   template <class Member, class Gate>
@@ -72,7 +72,7 @@ struct SolveRow {
     forLanes(member, static_cast<int>(end - begin),
              [&](const int k) { gate.wait(graph.entries(begin + k)); });
     const auto product = [&](Offset k, int r, int j) {
-      const Storage* block = factor.matrix.values.data() + (k * bs + r) * bs;
+      const Stored* block = factor.matrix.values.data() + (k * bs + r) * bs;
       const Offset y_row = Offset(graph.entries(k)) * bs;
       Scalar sum = 0;
       for (int c = 0; c < bs; ++c)
@@ -110,7 +110,7 @@ struct SolveRow {
       return;
     forLanes(member, bs * columns, [&](const int item) {
       const int j = item / bs, r = item - j * bs;
-      const Storage* inverse = factor.diagonal_inverse.data() + (Offset(row) * bs + r) * bs;
+      const Stored* inverse = factor.diagonal_inverse.data() + (Offset(row) * bs + r) * bs;
       Scalar sum = 0;
       for (int c = 0; c < bs; ++c)
         sum += Scalar(inverse[c]) * sums[j * bs + c];
@@ -127,8 +127,8 @@ struct SolveRow {
     const int length = static_cast<int>(factor.offDiagonal(row).second - begin);
     Scalar* products = sums + bs * columns;
     int* block_columns = reinterpret_cast<int*>(products + capacity * bs * columns);
-    Storage* blocks = reinterpret_cast<Storage*>(block_columns + (capacity + 1) / 2 * 2);
-    Storage* inverse = blocks + capacity * bs2;
+    Stored* blocks = reinterpret_cast<Stored*>(block_columns + (capacity + 1) / 2 * 2);
+    Stored* inverse = blocks + capacity * bs2;
     const auto& matrix = factor.matrix;
     forLanes(member, length,
              [&](const int k) { block_columns[k] = matrix.graph.entries(begin + k); });
@@ -177,13 +177,13 @@ struct SolveRow {
   KOKKOS_INLINE_FUNCTION void solveColumn(Ordinal row, Offset j, int bs, Scalar* sums) const {
     const auto range = factor.offDiagonal(row);
     const Ordinal* entries = factor.matrix.graph.entries.data();
-    const Storage* values = factor.matrix.values.data();
+    const Stored* values = factor.matrix.values.data();
     const Offset first = Offset(row) * bs;
     Scalar* y_j = &y(0, j);
     if constexpr (BS != 1) {
       const Offset ahead =
           factor.uplo == Uplo::Lower ? compat::prefetch_distance : -compat::prefetch_distance;
-      const Offset block_bytes = Offset(bs) * bs * Offset(sizeof(Storage));
+      const Offset block_bytes = Offset(bs) * bs * Offset(sizeof(Stored));
       compat::prefetch(values + range.first * bs * bs, ahead,
                        (range.second - range.first) * block_bytes);
       if (!factor.unit)
@@ -193,7 +193,7 @@ struct SolveRow {
       sums[r] = x(first + r, j);
     for (Offset e = range.first; e < range.second; ++e) {
       const Offset k = factor.uplo == Uplo::Lower ? e : range.first + range.second - 1 - e;
-      const Storage* block = values + k * bs * bs;
+      const Stored* block = values + k * bs * bs;
       const Scalar* y_k = y_j + Offset(entries[k]) * bs;
       for (int r = 0; r < bs; ++r)
         sums[r] -= dot<BS>(block + r * bs, y_k, bs);
@@ -203,7 +203,7 @@ struct SolveRow {
         y_j[first + r] = sums[r];
       return;
     }
-    const Storage* inverse = factor.diagonal_inverse.data() + first * bs;
+    const Stored* inverse = factor.diagonal_inverse.data() + first * bs;
     for (int r = 0; r < bs; ++r)
       y_j[first + r] = dot<BS>(inverse + r * bs, sums, bs);
   }
@@ -211,9 +211,9 @@ struct SolveRow {
 
 /// y_i <- D_i^-T y_i, then y_k -= T_ik^T y_i for every k != i in row i: the rows that row i depends
 /// on in T depend on it in T^T.
-template <class Storage, class Scalar, class Device>
+template <class Stored, class Scalar, class Device>
 struct SolveRowTransposed {
-  KernelTriangle<Storage> factor;
+  KernelTriangle<Stored> factor;
   KernelColumns<Scalar> y;
   Offset first_column;
   int columns;

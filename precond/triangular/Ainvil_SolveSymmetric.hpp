@@ -17,9 +17,9 @@ namespace detail {
 /// and up again, y_k <- y_k - T_ik^T y_i. Where a row of scalars has an entry next to the diagonal,
 /// what the row before has just found is still in a register: rows of grids wait for nothing else.
 /// The way up is through memory in one direction, too, row by row and within rows.
-template <int BS, class Storage, class Scalar, class Device>
+template <int BS, class Stored, class Scalar, class Device>
 struct SolveSymmetric {
-  KernelTriangle<Storage> factor;
+  KernelTriangle<Stored> factor;
   KernelArray<const Scalar> d_inverse;
   KernelColumns<const Scalar> x;
   KernelColumns<Scalar> t, y;
@@ -48,7 +48,7 @@ private:
   KOKKOS_INLINE_FUNCTION void scalarsUp(Scalar* y_j) const {
     const Offset* const row_map = factor.matrix.graph.row_map.data();
     const Ordinal* const columns = factor.matrix.graph.entries.data();
-    const Storage* const values = factor.matrix.values.data();
+    const Stored* const values = factor.matrix.values.data();
     Scalar y_i = num_rows > 0 ? y_j[num_rows - 1] : Scalar(0);
     for (Ordinal i = num_rows - 1; i > 0; --i) {
       const Offset begin = row_map[i], end = row_map[i + 1];
@@ -67,7 +67,7 @@ private:
     const int bs = BS > 0 ? BS : factor.matrix.block_size;
     const Offset begin = factor.matrix.graph.row_map(i), end = factor.matrix.graph.row_map(i + 1);
     const Ordinal* const columns = factor.matrix.graph.entries.data();
-    const Storage* const values = factor.matrix.values.data();
+    const Stored* const values = factor.matrix.values.data();
     const Offset first = Offset(i) * bs;
     Scalar registers[BS > 0 ? BS : 1];
     Scalar* const sums = BS > 0 ? registers : t_j + first;
@@ -75,7 +75,7 @@ private:
     for (int r = 0; r < bs; ++r)
       sums[r] = x_j[first + r];
     for (Offset e = begin; e < end; ++e) {
-      const Storage* const block = values + e * bs * bs;
+      const Stored* const block = values + e * bs * bs;
       const Scalar* const t_k = t_j + Offset(columns[e]) * bs;
       for (int r = 0; r < bs; ++r)
         sums[r] -= dot<BS>(block + r * bs, t_k, bs);
@@ -90,7 +90,7 @@ private:
     const int bs = BS > 0 ? BS : factor.matrix.block_size;
     const Offset begin = factor.matrix.graph.row_map(i), end = factor.matrix.graph.row_map(i + 1);
     const Ordinal* const columns = factor.matrix.graph.entries.data();
-    const Storage* const values = factor.matrix.values.data();
+    const Stored* const values = factor.matrix.values.data();
     Scalar registers[BS > 0 ? BS : 1];
     const Scalar* y_i = y_j + Offset(i) * bs;
     if constexpr (BS > 0) {
@@ -100,7 +100,7 @@ private:
     }
     prefetchRow(i, -compat::prefetch_distance);
     for (Offset e = end - 1; e >= begin; --e) {
-      const Storage* const block = values + e * bs * bs;
+      const Stored* const block = values + e * bs * bs;
       Scalar* const y_k = y_j + Offset(columns[e]) * bs;
       if constexpr (BS > 0) {
         Scalar sums[BS];
@@ -123,7 +123,7 @@ private:
   KOKKOS_INLINE_FUNCTION void prefetchRow(Ordinal i, Offset ahead) const {
     const int bs = BS > 0 ? BS : factor.matrix.block_size;
     const Offset begin = factor.matrix.graph.row_map(i), end = factor.matrix.graph.row_map(i + 1);
-    const Offset block_bytes = Offset(bs) * bs * Offset(sizeof(Storage));
+    const Offset block_bytes = Offset(bs) * bs * Offset(sizeof(Stored));
     compat::prefetch(factor.matrix.values.data() + begin * bs * bs, ahead,
                      (end - begin) * block_bytes);
   }

@@ -14,10 +14,10 @@ namespace {
 using detail::forLanes;
 
 /// M_ij = D_i^-1 T_ij for the off-diagonal blocks of row i, a lane an entry of a block.
-template <class Storage, class Scalar, class Device>
+template <class Stored, class Scalar, class Device>
 struct ScaleRow {
   detail::KernelTriangle<Scalar> factor;
-  BsrMatrix<Storage, Device> m;
+  BsrMatrix<Stored, Device> m;
 
   template <class Member>
   KOKKOS_FUNCTION void operator()(const Member& member, Ordinal row, void*) const {
@@ -29,13 +29,13 @@ struct ScaleRow {
     const Ordinal length = static_cast<Ordinal>(m.graph.row_map(row + 1) - to);
     forLanes(member, length, [&](const Ordinal k) {
       const Scalar* block = factor.matrix.values.data() + (from + k) * bs2;
-      Storage* scaled = m.values.data() + (to + k) * bs2;
+      Stored* scaled = m.values.data() + (to + k) * bs2;
       for (int r = 0; r < bs; ++r)
         for (int c = 0; c < bs; ++c) {
           Scalar sum = 0;
           for (int l = 0; l < bs; ++l)
             sum += inverse[r * bs + l] * block[l * bs + c];
-          scaled[r * bs + c] = static_cast<Storage>(sum);
+          scaled[r * bs + c] = static_cast<Stored>(sum);
         }
     });
   }
@@ -43,9 +43,9 @@ struct ScaleRow {
 
 /// In place, y_i = (1 - omega) y_i + omega (c_i - sum over k of M_ik y_k), with the y_k that are
 /// there; one thread a row of a block, block rows in the order of the launch.
-template <class Storage, class Scalar, class Device>
+template <class Stored, class Scalar, class Device>
 struct AsyncSweep {
-  BsrMatrix<Storage, Device> m;
+  BsrMatrix<Stored, Device> m;
   MultiVectorArg<const Scalar, Device> c;
   MultiVectorArg<Scalar, Device> y;
   Scalar omega;
@@ -79,22 +79,22 @@ struct AsyncSweep {
 
 } // namespace
 
-template <class Storage, class Scalar, class Device>
-SweepTriangularSolver<Storage, Scalar, Device>::SweepTriangularSolver(
+template <class Stored, class Scalar, class Device>
+SweepTriangularSolver<Stored, Scalar, Device>::SweepTriangularSolver(
     const SweepParameters& parameters)
     : parameters_(SweepParameters::table(parameters.mode).checked(parameters)) {}
 
-template <class Storage, class Scalar, class Device>
-std::string SweepTriangularSolver<Storage, Scalar, Device>::description() const {
+template <class Stored, class Scalar, class Device>
+std::string SweepTriangularSolver<Stored, Scalar, Device>::description() const {
   return (parameters_.mode == SweepMode::Async ? "async, " : "jacobi, ") +
          SweepParameters::table(parameters_.mode).describe(parameters_);
 }
 
-template <class Storage, class Scalar, class Device>
-void SweepTriangularSolver<Storage, Scalar, Device>::initialize(const execution_space& exec,
-                                                                const Factor& factor,
-                                                                const std::string& prefix,
-                                                                Report& report) {
+template <class Stored, class Scalar, class Device>
+void SweepTriangularSolver<Stored, Scalar, Device>::initialize(const execution_space& exec,
+                                                               const Factor& factor,
+                                                               const std::string& prefix,
+                                                               Report& report) {
   report.phases.time(exec, "Sweeps", prefix + "sweep_pattern", [&] {
     const int bs = factor.matrix.block_size;
     unit_ = factor.unit;
@@ -102,35 +102,35 @@ void SweepTriangularSolver<Storage, Scalar, Device>::initialize(const execution_
     const Graph<Device> strict =
         unit_ ? factor.matrix.graph : triangle(exec, factor.matrix.graph, uplo_, Diagonal::Drop);
     // What sweeps read as the factor has it is shared, the rest gets memory.
-    m_ = SparseOperator<Scalar, Device>(storageOf<Storage, Scalar>());
+    m_ = SparseOperator<Scalar, Device>(storageOf<Stored, Scalar>());
     if (unit_)
       m_.setGraph(exec, strict, bs);
     else
       m_ = SparseOperator<Scalar, Device>(
-          exec, BsrMatrix<Storage, Device>(strict,
-                                           allocate<Storage, Device>(exec, "Ainvil::sweep_matrix",
-                                                                     strict.numEntries() * bs * bs),
-                                           bs));
+          exec, BsrMatrix<Stored, Device>(strict,
+                                          allocate<Stored, Device>(exec, "Ainvil::sweep_matrix",
+                                                                   strict.numEntries() * bs * bs),
+                                          bs));
     if (keep_transposed_)
       m_.keepTransposed(exec);
     diagonal_inverse_ =
-        detail::arrayFor<Storage>(exec, "Ainvil::diagonal_inverse", factor.diagonal_inverse);
+        detail::arrayFor<Stored>(exec, "Ainvil::diagonal_inverse", factor.diagonal_inverse);
     detail::workspaceOf(exec, workspace_, m_.numPointRows(), 2);
   });
 }
 
-template <class Storage, class Scalar, class Device>
-void SweepTriangularSolver<Storage, Scalar, Device>::compute(const execution_space& exec,
-                                                             const Factor& factor,
-                                                             const std::string& prefix,
-                                                             Report& report) {
+template <class Stored, class Scalar, class Device>
+void SweepTriangularSolver<Stored, Scalar, Device>::compute(const execution_space& exec,
+                                                            const Factor& factor,
+                                                            const std::string& prefix,
+                                                            Report& report) {
   report.phases.time(exec, "Sweeps", prefix + "sweep_scale", [&] {
     if (unit_) {
       m_.update(exec, factor.matrix.values, false);
     } else {
-      detail::forEachRow(
-          exec, "Ainvil::Sweeps[scale]", m_.numRows(), detail::teamsForRowsOf(m_.graph()),
-          ScaleRow<Storage, Scalar, Device>{factor, m_.template matrixIn<Storage>()});
+      detail::forEachRow(exec, "Ainvil::Sweeps[scale]", m_.numRows(),
+                         detail::teamsForRowsOf(m_.graph()),
+                         ScaleRow<Stored, Scalar, Device>{factor, m_.template matrixIn<Stored>()});
       if (rounded)
         m_.checkRange(exec, false);
     }
@@ -149,8 +149,8 @@ void SweepTriangularSolver<Storage, Scalar, Device>::compute(const execution_spa
 }
 
 /// What the sweeps leave of random probes r: ||c - (I + M) x|| / ||c||, c = D^-1 r.
-template <class Storage, class Scalar, class Device>
-double SweepTriangularSolver<Storage, Scalar, Device>::probeResidual(const execution_space& exec) {
+template <class Stored, class Scalar, class Device>
+double SweepTriangularSolver<Stored, Scalar, Device>::probeResidual(const execution_space& exec) {
   const Offset n = m_.numPointRows();
   const int k = detail::num_probes;
   const auto all = detail::workspaceOf(exec, probes_, n, 3 * k);
@@ -161,18 +161,18 @@ double SweepTriangularSolver<Storage, Scalar, Device>::probeResidual(const execu
   if (unit_)
     axpby<Scalar, Device>(exec, Scalar(1), r, Scalar(0), c);
   else
-    blockDiagonalProduct<Storage, Scalar, Device>(exec, Trans::No, Scalar(1), diagonal_inverse_,
-                                                  m_.blockSize(), r, Scalar(0), c);
+    blockDiagonalProduct<Stored, Scalar, Device>(exec, Trans::No, Scalar(1), diagonal_inverse_,
+                                                 m_.blockSize(), r, Scalar(0), c);
   const double c_norm = detail::norm<Scalar, Device>(exec, c);
   m_.multiplyAdd(exec, Trans::No, Scalar(-1), x, Scalar(1), c, Scalar(-1), x, r);
   return c_norm > 0 ? detail::norm<Scalar, Device>(exec, r) / c_norm : 0.0;
 }
 
-template <class Storage, class Scalar, class Device>
-void SweepTriangularSolver<Storage, Scalar, Device>::apply(const execution_space& exec,
-                                                           MultiVectorArg<const Scalar, Device> x,
-                                                           MultiVectorArg<Scalar, Device> y,
-                                                           Trans trans) const {
+template <class Stored, class Scalar, class Device>
+void SweepTriangularSolver<Stored, Scalar, Device>::apply(const execution_space& exec,
+                                                          MultiVectorArg<const Scalar, Device> x,
+                                                          MultiVectorArg<Scalar, Device> y,
+                                                          Trans trans) const {
   ScopedRegion region("Ainvil::Sweeps::apply");
   const Offset n = x.extent(0), columns = x.extent(1);
   const auto work = detail::workspaceOf(exec, workspace_, n, 2 * columns);
@@ -180,13 +180,13 @@ void SweepTriangularSolver<Storage, Scalar, Device>::apply(const execution_space
   if (trans == Trans::Yes) { // T^-T = D^-T (I + M^T)^-1
     jacobi(exec, trans, x, unit_ ? y : first, second);
     if (!unit_)
-      blockDiagonalProduct<Storage, Scalar, Device>(exec, trans, Scalar(1), diagonal_inverse_,
-                                                    m_.blockSize(), first, Scalar(0), y);
+      blockDiagonalProduct<Stored, Scalar, Device>(exec, trans, Scalar(1), diagonal_inverse_,
+                                                   m_.blockSize(), first, Scalar(0), y);
     return;
   }
   if (!unit_)
-    blockDiagonalProduct<Storage, Scalar, Device>(exec, trans, Scalar(1), diagonal_inverse_,
-                                                  m_.blockSize(), x, Scalar(0), first);
+    blockDiagonalProduct<Stored, Scalar, Device>(exec, trans, Scalar(1), diagonal_inverse_,
+                                                 m_.blockSize(), x, Scalar(0), first);
   const In c = unit_ ? x : In(first);
   if (parameters_.mode == SweepMode::Async)
     async(exec, c, y);
@@ -196,9 +196,9 @@ void SweepTriangularSolver<Storage, Scalar, Device>::apply(const execution_space
 
 /// The sweeps alternate between y and t so that the last one ends in y; the first one reads c where
 /// that is the start.
-template <class Storage, class Scalar, class Device>
-void SweepTriangularSolver<Storage, Scalar, Device>::jacobi(const execution_space& exec,
-                                                            Trans trans, In c, Out y, Out t) const {
+template <class Stored, class Scalar, class Device>
+void SweepTriangularSolver<Stored, Scalar, Device>::jacobi(const execution_space& exec, Trans trans,
+                                                           In c, Out y, Out t) const {
   const Scalar omega(parameters_.damping), keep = Scalar(1) - omega;
   const Out even = steps() % 2 == 0 ? y : t, odd = steps() % 2 == 0 ? t : y;
   In x = c;
@@ -213,29 +213,29 @@ void SweepTriangularSolver<Storage, Scalar, Device>::jacobi(const execution_spac
   }
 }
 
-template <class Storage, class Scalar, class Device>
-void SweepTriangularSolver<Storage, Scalar, Device>::async(const execution_space& exec, In c,
-                                                           Out y) const {
+template <class Stored, class Scalar, class Device>
+void SweepTriangularSolver<Stored, Scalar, Device>::async(const execution_space& exec, In c,
+                                                          Out y) const {
   const Scalar omega(parameters_.damping);
   const bool ascending = (uplo_ == Uplo::Lower) == (parameters_.order == SweepOrder::Along);
   axpby<Scalar, Device>(exec, startFactor(), c, Scalar(0), y);
   for (int k = 0; k < steps(); ++k) {
     Kokkos::parallel_for(
         "Ainvil::Sweeps[async]", detail::Range<execution_space>(exec, 0, m_.numPointRows()),
-        detail::withinArguments(AsyncSweep<Storage, Scalar, Device>{
-            m_.template matrixIn<Storage>(), c, y, omega, ascending, m_.longRows().limit()}));
+        detail::withinArguments(AsyncSweep<Stored, Scalar, Device>{
+            m_.template matrixIn<Stored>(), c, y, omega, ascending, m_.longRows().limit()}));
     m_.multiplyAddLongRows(exec, -omega, y, omega, c, Scalar(1) - omega, y, y);
   }
 }
 
-template <class Storage, class Scalar, class Device>
-Offset SweepTriangularSolver<Storage, Scalar, Device>::entries() const {
+template <class Stored, class Scalar, class Device>
+Offset SweepTriangularSolver<Stored, Scalar, Device>::entries() const {
   return m_.numScalars() + m_.numPointRows() * m_.blockSize();
 }
 
-template <class Storage, class Scalar, class Device>
-Offset SweepTriangularSolver<Storage, Scalar, Device>::bytes() const {
-  return m_.bytes() * steps() + Offset(diagonal_inverse_.extent(0)) * Offset(sizeof(Storage));
+template <class Stored, class Scalar, class Device>
+Offset SweepTriangularSolver<Stored, Scalar, Device>::bytes() const {
+  return m_.bytes() * steps() + Offset(diagonal_inverse_.extent(0)) * Offset(sizeof(Stored));
 }
 
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \

@@ -57,7 +57,7 @@ struct SweepParameters {
 /// Sources: Anzt, Chow, Dongarra, Iterative sparse triangular solves for preconditioning (2015);
 /// Chow, Anzt, Scott, Dongarra, Using Jacobi iterations and blocking for solving sparse triangular
 /// systems in incomplete factorization preconditioning (2018).
-template <class Storage, class Scalar, class Device>
+template <class Stored, class Scalar, class Device>
 class SweepTriangularSolver final : public TriangularSolver<Scalar, Device> {
 public:
   using Base = TriangularSolver<Scalar, Device>;
@@ -92,14 +92,14 @@ private:
     return Scalar(parameters_.start == SweepStart::Zero ? parameters_.damping : 1.0);
   }
 
-  static constexpr bool rounded = !std::is_same<Storage, Scalar>::value;
+  static constexpr bool rounded = !std::is_same<Stored, Scalar>::value;
 
   SweepParameters parameters_;
   bool keep_transposed_ = false;
   bool unit_ = false;
   Uplo uplo_ = Uplo::Lower;
   SparseOperator<Scalar, Device> m_;
-  Kokkos::View<Storage*, Device> diagonal_inverse_; ///< of a general factor
+  Kokkos::View<Stored*, Device> diagonal_inverse_; ///< of a general factor
   MultiVector<Scalar, Device> probes_;
   mutable MultiVector<Scalar, Device> workspace_;
 };
