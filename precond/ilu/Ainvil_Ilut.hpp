@@ -5,26 +5,12 @@
 
 #include "ilu/Ainvil_Factorization.hpp"
 #include "ilu/Ainvil_IluOnPattern.hpp"
-#include "ilu/Ainvil_IlutRows.hpp"
+#include "ilu/Ainvil_ThresholdOptions.hpp"
 
 namespace ainvil {
 
-/// How Ilut finds a pattern.
-enum class IlutSearch {
-  Auto,       ///< Sequential on hosts, Parallel on GPUs
-  Sequential, ///< by detail::ilutPattern(), one thread of the host
-  Parallel    ///< by detail::ilutPatternBySteps()
-};
-
 /// Thresholds, method and breakdown policy of Ilut.
-struct IlutParameters : IluOnPatternOptions {
-  double drop = 1e-3;   ///< entries of row i below so many times ||A_i||_F are dropped; >= 0
-  double max_fill = 10; ///< bound of the entries of L and U together, in entries of A; > 0
-  /// 0: the pattern of the first compute() is kept. n > 0: every n-th compute() finds a new one.
-  int repattern = 0;
-  IlutSearch search = IlutSearch::Auto; ///< how a pattern is found
-  int steps = 5;                        ///< of IlutSearch::Parallel, if that is what it says
-
+struct IlutParameters : IluOnPatternOptions, ThresholdOptions {
   static const ParameterTable<IlutParameters>& table(); ///< the keys that name them
 };
 
@@ -32,7 +18,8 @@ struct IlutParameters : IluOnPatternOptions {
 /// exceed a threshold, and of these no more than a bound, the largest. The values on the pattern
 /// are those of detail::IluOnPattern, for the matrix that the pattern was found for as for others:
 /// a compute() that keeps the pattern is a numeric factorisation and allocates nothing.
-/// detail::IlutRule is the rule; for the sources see IlutSearch.
+/// detail::IlutRule is the rule; for the sources see detail::ilutPattern() and
+/// detail::ilutPatternBySteps().
 template <class Scalar, class Device>
 class Ilut final : public Factorization<Scalar, Device> {
 public:
@@ -69,11 +56,9 @@ public:
   const Factor& upper() const override { return factors_.upper(); }
 
 private:
-  FillTriangles<Device> foundPattern(const execution_space& exec, const Matrix& a) const;
-
   IlutParameters parameters_;
   detail::IluOnPattern<Scalar, Device> factors_;
-  int computes_ = 0; ///< with this pattern
+  detail::PatternAge age_;
 };
 
 } // namespace ainvil
