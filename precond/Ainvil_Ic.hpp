@@ -5,15 +5,23 @@
 /// strategy.
 
 #include "Ainvil_Preconditioner.hpp"
+#include "ilu/Ainvil_ThresholdOptions.hpp"
 #include "triangular/Ainvil_TriangularSolver.hpp"
 
 #include <functional>
 
 namespace ainvil {
 
+/// What the pattern of the factor of Ic follows.
+enum class IcPattern {
+  Level,    ///< the graph of A: that of IC(k)
+  Threshold ///< the values of A: that of ICT, by the ThresholdOptions
+};
+
 /// Pattern and breakdown policy of the factor of Ic.
-struct IcOptions {
-  int level = 0; ///< fill level k of IC(k)
+struct IcOptions : ThresholdOptions {
+  IcPattern pattern = IcPattern::Level; ///< what the pattern follows
+  int level = 0;                        ///< fill level k of IC(k), with IcPattern::Level
   /// For pivot blocks that are not positive definite. Shift factors A + alpha diag(A), with alpha =
   /// `shift` and twice as much each time until no pivot breaks down.
   BreakdownPolicy breakdown = BreakdownPolicy::Shift;
@@ -48,8 +56,10 @@ struct IcChoice : IcOptions {
   }
 };
 
-/// M = (I + S) D (I + S)^T ~ A, block IC(k): S strictly lower triangular, D block diagonal with
-/// positive definite blocks, (M - A)_ij = 0 on the pattern of the fill level k. Of S + D and
+/// M = (I + S) D (I + S)^T ~ A, block IC(k) or ICT: S strictly lower triangular, D block diagonal
+/// with positive definite blocks, (M - A)_ij = 0 on a pattern, that of the fill level k or one that
+/// holds the large entries, found by the first compute() after initialize() and kept by those that
+/// follow: these allocate nothing. A compute() that throws forgets it. Of S + D and
 /// (I + S)^T only S and D^-1 are computed and kept, half of what ILU(k) computes; the strategy that
 /// applies W ~ (I + S)^-1 applies W^T as well, so that
 ///   M^-1 = W^T D^-1 W
@@ -62,10 +72,11 @@ struct IcChoice : IcOptions {
 /// factorisation repeated (Manteuffel's shift), see IcOptions; the pivots of the first attempt are
 /// counted, the multiple is in the notes of the report.
 ///
-/// Sources: Meijerink, van der Vorst, An iterative solution method for linear systems of which the
-/// coefficient matrix is a symmetric M-matrix (1977); Manteuffel, An incomplete factorization
-/// technique for positive definite linear systems (1980); doubling: Lin, More, Incomplete Cholesky
-/// factorizations with limited memory (1999).
+/// Sources: for patterns that follow the values detail::ictPattern() and
+/// detail::ilutPatternBySteps(); Meijerink, van der Vorst, An iterative solution method for linear
+/// systems of which the coefficient matrix is a symmetric M-matrix (1977); Manteuffel, An
+/// incomplete factorization technique for positive definite linear systems (1980); doubling: Lin,
+/// More, Incomplete Cholesky factorizations with limited memory (1999).
 template <class Scalar, class Device>
 class Ic final : public Preconditioner<Scalar, Device> {
 public:
@@ -101,8 +112,11 @@ protected:
 private:
   using Base::report_;
 
+  void initializeSolver(const execution_space& exec);
+
   IcParts<Scalar, Device> parts_;
   std::unique_ptr<detail::BlockIc<Scalar, Device>> factorization_;
+  bool knows_pattern_ = false;                  ///< that of the last compute() still holds
   Kokkos::View<Offset*, Device> symmetry_room_; ///< on hosts
   mutable MultiVector<Scalar, Device> intermediate_;
 };

@@ -37,7 +37,8 @@ MATRIX = """%%MatrixMarket matrix coordinate real general
 NEEDS = {"`relax=auto`": "solve=isai,relax=auto,", "`isai`": "solve=isai,", "`async`": "solve=async,",
          "`jacobi`, `async`": "solve=jacobi,", "`jacobi`:": "solve=jacobi,", "`breakdown=shift`": "breakdown=shift,",
          "`adaptive`:": "adaptive=1,", "`symmetric=no`": "symmetric=no,",
-         "`ilut`": "factorization=ilut,", "`search=parallel`": "factorization=ilut,search=parallel,"}
+         "`ilut`": "factorization=ilut,", "`factorization=ict`": "factorization=ict,",
+         "`factorization=ick`": "", "`search=parallel`": "factorization=ilut,search=parallel,"}
 VECTOR = "%%MatrixMarket matrix array real general\n6 1\n1\n1\n1\n1\n1\n1\n"
 
 
@@ -269,6 +270,8 @@ class Parameters(unittest.TestCase):
                 if kind == "word":
                     continue
                 needs = [NEEDS[start] for start in NEEDS if meaning.startswith(start)]
+                if method == "ic":
+                    needs = [need.replace("ilut", "ict") for need in needs]
                 start = f"{'jacobi' if method == 'Every method' else method}:"
                 start += f"{needs[0] if needs else ''}{key}="
                 self.assertTrue(self.accepts(start + re.findall(r"`([^`]+)`", default)[0]), start)

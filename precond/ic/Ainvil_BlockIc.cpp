@@ -5,6 +5,7 @@
 #include "dense/Ainvil_BlockArrays.hpp"
 #include "ic/Ainvil_BlockIcHostRow.hpp"
 #include "ic/Ainvil_BlockIcRow.hpp"
+#include "ilu/Ainvil_ThresholdPattern.hpp"
 #include "parameters/Ainvil_ParameterTable.hpp"
 
 #include <algorithm>
@@ -26,24 +27,59 @@ BlockIc<Scalar, Device>::BlockIc(const IcOptions& options)
 template <class Scalar, class Device>
 void BlockIc<Scalar, Device>::initialize(const execution_space& exec, const Matrix& a,
                                          Report& report) {
+  if (followsValues())
+    return;
+  report.phases.time(exec, "BlockIc", "ic_symbolic", [&] {
+    setPattern(exec, a, fillLower(exec, a.graph, options_.level, Diagonal::Drop));
+  });
+  findOrder(exec, a, report);
+}
+
+template <class Scalar, class Device>
+bool BlockIc<Scalar, Device>::findPattern(const execution_space& exec, const Matrix& a,
+                                          bool may_keep, Report& report) {
+  if (age_.keeps(may_keep, options_.repattern))
+    return false;
+  factor_ = {}; // frees memory
+  d_inverse_ = {};
+  report.phases.time(exec, "BlockIc", "ict_pattern", [&] {
+    if (refusesNonFinite())
+      requireFiniteMatrix<Scalar, Device>(exec, a.values);
+    IluOnPatternOptions pivots;
+    pivots.breakdown = options_.breakdown;
+    pivots.shift = options_.shift;
+    pivots.pivot_tolerance = options_.pivot_tolerance;
+    const FillTriangles<Device> pattern =
+        thresholdPattern(exec, a, options_, pivots, FactorKind::Symmetric);
+    setPattern(exec, a, triangle(exec, pattern.lower, Uplo::Lower, Diagonal::Drop));
+  });
+  findOrder(exec, a, report);
+  return true;
+}
+
+template <class Scalar, class Device>
+void BlockIc<Scalar, Device>::setPattern(const execution_space& exec, const Matrix& a,
+                                         const Graph<Device>& lower) {
   const int bs = a.block_size;
   const Offset bs2 = Offset(bs) * bs;
-  report.phases.time(exec, "BlockIc", "ic_symbolic", [&] {
-    const Graph<Device> lower = fillLower(exec, a.graph, options_.level, Diagonal::Drop);
-    factor_.matrix = Matrix(
-        lower, allocate<Scalar, Device>(exec, "Ainvil::lower", lower.numEntries() * bs2), bs);
-    factor_.uplo = Uplo::Lower;
-    factor_.unit = true;
-    d_inverse_ = allocate<Scalar, Device>(exec, "Ainvil::diagonal_inverse", a.numRows() * bs2);
-    longest_row_ = longestRow(exec, lower);
-    // Only in the beginning of shifts are pivots that break down left as they are replaced.
-    pivot_inverter_ = PivotInverter<Scalar, Device>(
-        exec,
-        options_.breakdown == BreakdownPolicy::Fail ? BreakdownPolicy::Fail
-                                                    : BreakdownPolicy::Replace,
-        0, options_.pivot_tolerance * std::numeric_limits<Scalar>::epsilon(), a.numPointRows(),
-        true);
-  });
+  factor_.matrix =
+      Matrix(lower, allocate<Scalar, Device>(exec, "Ainvil::lower", lower.numEntries() * bs2), bs);
+  factor_.uplo = Uplo::Lower;
+  factor_.unit = true;
+  d_inverse_ = allocate<Scalar, Device>(exec, "Ainvil::diagonal_inverse", a.numRows() * bs2);
+  longest_row_ = longestRow(exec, lower);
+  // Only in the beginning of shifts are pivots that break down left as they are replaced.
+  pivot_inverter_ = PivotInverter<Scalar, Device>(
+      exec,
+      options_.breakdown == BreakdownPolicy::Fail ? BreakdownPolicy::Fail
+                                                  : BreakdownPolicy::Replace,
+      0, options_.pivot_tolerance * std::numeric_limits<Scalar>::epsilon(), a.numPointRows(), true);
+}
+
+template <class Scalar, class Device>
+void BlockIc<Scalar, Device>::findOrder(const execution_space& exec, const Matrix& a,
+                                        Report& report) {
+  const int bs = a.block_size;
   report.phases.time(exec, "BlockIc", "ic_levels", [&] {
     order_ =
         OrderedRows<Device>(exec, factor_.matrix.graph, Uplo::Lower, 12 + 2.0 * bs * bs * bs, 4);
@@ -99,7 +135,7 @@ void BlockIc<Scalar, Device>::factorRows(const execution_space& exec, const Matr
                           BlockIcHostRow<decltype(bs)::value, Scalar>{
                               a.graph, factor_.matrix.graph, a.values, factor_.matrix.values,
                               d_inverse_, pivot_inverter_, Scalar(alpha_), a.block_size,
-                              work_rows_.data()});
+                              !followsValues(), work_rows_.data()});
     } else {
       using Row = BlockIcRow<decltype(bs)::value, Scalar, Device>;
       const int capacity = Row::capacityFor(longest_row_, a.block_size);

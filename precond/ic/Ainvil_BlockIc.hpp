@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// \file
-/// Block incomplete Cholesky factorisation with level of fill.
+/// Block incomplete Cholesky factorisation.
 
 #include "Ainvil_Ic.hpp"
 #include "breakdown/Ainvil_PivotInverter.hpp"
@@ -11,8 +11,8 @@
 namespace ainvil {
 namespace detail {
 
-/// A ~ (I + S) D (I + S)^T with S strictly lower triangular on the pattern of IC(k) and D block
-/// diagonal; equality holds on that pattern and on the diagonal. Only the lower triangle of A is
+/// A ~ (I + S) D (I + S)^T with S strictly lower triangular on the pattern of IC(k) or ICT and D
+/// block diagonal; equality holds on that pattern and on the diagonal. Only one triangle of A is
 /// read, but for the sizes of its rows. Any block size; block size 1 is scalar IC(k). Work: 2
 /// block_size^3 operations for every pair (i, j), (j, k) in S with (i, k) in S, and for every (i,
 /// j). The verbs as in Factorization.
@@ -25,8 +25,11 @@ public:
   /// \throws InvalidArgument for options out of range.
   explicit BlockIc(const IcOptions& options);
 
-  /// Pattern of the factor, order of its rows. A may lack diagonal blocks.
+  /// Pattern of the factor, order of its rows, unless these follow the values. A may lack diagonal
+  /// blocks.
   void initialize(const execution_space& exec, const Matrix& a, Report& report);
+  bool followsValues() const { return options_.pattern == IcPattern::Threshold; }
+  bool findPattern(const execution_space& exec, const Matrix& a, bool may_keep, Report& report);
   /// The factor of a matrix with the same graph. \throws BreakdownError under the policy `fail`, or
   /// if the factor overflows.
   void compute(const execution_space& exec, const Matrix& a, Report& report);
@@ -41,12 +44,16 @@ public:
 private:
   static constexpr bool on_host = !compat::IsGpu<execution_space>::value;
 
+  /// Allocates a factor of A with this strictly lower triangle.
+  void setPattern(const execution_space& exec, const Matrix& a, const Graph<Device>& lower);
+  void findOrder(const execution_space& exec, const Matrix& a, Report& report);
   /// All rows for A + alpha_ diag(A).
   void factorRows(const execution_space& exec, const Matrix& a);
   /// On a host: makes sure that every thread has one, for values to come.
   void addWorkRows(const execution_space& exec, const Matrix& a);
 
   IcOptions options_;
+  PatternAge age_; ///< with IcPattern::Threshold
   double alpha_ = 0;
   TriangularFactor<Scalar, Device> factor_;
   Kokkos::View<Scalar*, Device> d_inverse_; ///< n * block_size^2

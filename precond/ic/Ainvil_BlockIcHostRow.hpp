@@ -31,6 +31,7 @@ struct BlockIcHostRow {
   PivotInversion<Scalar> pivot_inverter;
   Scalar alpha;
   int block_size;
+  bool holds_a;               ///< the pattern holds that of the lower triangle of A
   WorkRow<Scalar>* work_rows; ///< one a thread
 
   void operator()(int worker, Ordinal i) const {
@@ -49,10 +50,15 @@ struct BlockIcHostRow {
     readSizes(i, sizes, work);
     if constexpr (BS == 1) {
       Scalar d = 0;
+      const Ordinal *next = columns, *const last = columns + length;
       for (Offset e = a_graph.row_map(i); e < a_graph.row_map(i + 1); ++e) {
         const Ordinal j = a_graph.entries(e);
-        if (j < i)
+        while (!holds_a && next < last && *next < j)
+          ++next;
+        if (j < i && (holds_a || (next < last && *next == j)))
           w[j] = a_values(e);
+        else if (j < i)
+          continue;
         else if (j == i)
           d = a_values(e);
         else
@@ -91,8 +97,8 @@ struct BlockIcHostRow {
       std::fill_n(w, Offset(length + 1) * bs2, Scalar(0));
       for (Offset e = a_graph.row_map(i); e < a_graph.row_map(i + 1) && a_graph.entries(e) <= i;
            ++e)
-        copyTransposed(a_values.data() + e * bs2, w + Offset(position[a_graph.entries(e)]) * bs2,
-                       bs);
+        if (const int at = position[a_graph.entries(e)]; at >= 0)
+          copyTransposed(a_values.data() + e * bs2, w + Offset(at) * bs2, bs);
       shiftDiagonal(d, sizes);
       for (int t = 0; t < length; ++t) {
         const Ordinal j = columns[t];

@@ -128,7 +128,7 @@ private:
     invertPivot(member, i, d, sizes, inverse, room);
   }
 
-  /// Row i of A into w and d, zeros where it has nothing; d shifted.
+  /// Row i of A into w and d as far as the pattern has it, zeros where A has nothing; d shifted.
   template <class Member>
   KOKKOS_INLINE_FUNCTION void readRow(const Member& member, Ordinal i, Scalar* w, int length,
                                       Scalar* d, const Scalar* sizes) const {
@@ -140,9 +140,10 @@ private:
       const Ordinal j = a_graph.entries(a_begin + t);
       if (j > i)
         return;
-      Scalar* const to =
-          j == i ? d
-                 : w + (findEntry(s_graph.entries, s_begin, s_begin + length, j) - s_begin) * bs2;
+      const Offset at = j == i ? s_begin : findEntry(s_graph.entries, s_begin, s_begin + length, j);
+      if (at < 0)
+        return;
+      Scalar* const to = j == i ? d : w + (at - s_begin) * bs2;
       for (int e = 0; e < bs2; ++e)
         to[e] = a_values((a_begin + t) * bs2 + e);
     });

@@ -4,17 +4,27 @@
 #include "Ainvil_Registry.hpp"
 #include "graph/Ainvil_Symmetry.hpp"
 #include "ic/Ainvil_BlockIc.hpp"
+#include "ilu/Ainvil_ThresholdParameters.hpp"
 #include "parameters/Ainvil_CommonParameters.hpp"
 
 #include <any>
+#include <utility>
 
 namespace ainvil {
 namespace {
 
 template <class Struct>
 void addOptions(ParameterTable<Struct>& table) {
-  table.integer("level", "fact: ic level-of-fill", &Struct::level, 0, "fill level k of IC(k)")
-      .details("Entries, factorisation and applications grow with it.");
+  table
+      .choice("factorization", "fact: type", &Struct::pattern,
+              {{"ick", IcPattern::Level}, {"ict", IcPattern::Threshold}},
+              "pattern of the factor, by level of fill or by threshold")
+      .integer("level", "fact: ic level-of-fill", &Struct::level, 0, "fill level k of IC(k)")
+      .details("Entries, factorisation and applications grow with it.")
+      .onlyIf([](const Struct& p) { return p.pattern == IcPattern::Level; }, "factorization=ick");
+  detail::addThreshold(
+      table, "fact: ict ", [](const Struct& p) { return p.pattern == IcPattern::Threshold; },
+      "factorization=ict");
   detail::addBreakdown(table,
                        "For pivots that are not positive: throw; factor A + alpha diag(A), alpha "
                        "doubled until none is left; or take a multiple of I instead. The last two "
@@ -72,7 +82,8 @@ const ParameterTable<IcOptions>& IcOptions::table() {
   const auto make = [] {
     ParameterTable<IcOptions> table;
     addOptions(table);
-    return table.describedBy({"level"});
+    return table.describedBy(
+        {"factorization?", "level", "drop", "max-fill", "repattern?", "search?", "steps?"});
   };
   static const ParameterTable<IcOptions> table = make();
   return table;
@@ -142,11 +153,18 @@ double Ic<Scalar, Device>::shift() const {
 
 template <class Scalar, class Device>
 void Ic<Scalar, Device>::doInitialize(const execution_space& exec, const Matrix& a) {
+  knows_pattern_ = false;
   factorization_->initialize(exec, a, report_);
-  parts_.solve->initialize(exec, factor(), "lower_", report_);
+  if (!factorization_->followsValues())
+    initializeSolver(exec);
   detail::workspaceOf(exec, intermediate_, a.numPointRows(), 1);
   if (!compat::IsGpu<execution_space>::value)
     symmetry_room_ = allocate<Offset, Device>(exec, "Ainvil::mirror", a.numRows());
+}
+
+template <class Scalar, class Device>
+void Ic<Scalar, Device>::initializeSolver(const execution_space& exec) {
+  parts_.solve->initialize(exec, factor(), "lower_", report_);
 }
 
 template <class Scalar, class Device>
@@ -157,10 +175,14 @@ bool Ic<Scalar, Device>::refusesNonFinite() const {
 template <class Scalar, class Device>
 void Ic<Scalar, Device>::doCompute(const execution_space& exec, const Matrix& a) {
   report_.notes.clear();
+  const bool may_keep = std::exchange(knows_pattern_, false); // nor is it known after a breakdown
   report_.phases.time(exec, "Ic", "check",
                       [&] { detail::requireSymmetric(exec, a, "ic", "use ilu", symmetry_room_); });
+  if (factorization_->followsValues() && factorization_->findPattern(exec, a, may_keep, report_))
+    initializeSolver(exec);
   factorization_->compute(exec, a, report_);
   parts_.solve->compute(exec, factor(), "lower_", report_);
+  knows_pattern_ = true;
   report_.factor_entries = solver().entries();
   report_.factor_bytes =
       2 * solver().bytes() + static_cast<Offset>(pivotInverses().extent(0) * sizeof(Scalar));

@@ -109,9 +109,10 @@ void IluOnPattern<Scalar, Device>::setPattern(const execution_space& exec, const
   longest_row_ = static_cast<Ordinal>(
       largestSize(exec, n, RowLengths<Device>{pattern.lower.row_map, pattern.upper.row_map},
                   std::numeric_limits<Ordinal>::max()));
-  pivot_inverter_ = PivotInverter<Scalar, Device>(
-      exec, options_.breakdown, options_.shift,
-      options_.pivot_tolerance * std::numeric_limits<Scalar>::epsilon(), a.numPointRows());
+  pivot_inverter_ = PivotInverter<Scalar, Device>(exec, options_.breakdown, options_.shift,
+                                                  options_.pivot_tolerance *
+                                                      std::numeric_limits<Scalar>::epsilon(),
+                                                  a.numPointRows(), kind_ == FactorKind::Symmetric);
   if (options_.sweeps > 0)
     other_upper_ = values(pattern.upper, "Ainvil::other_upper");
   work_rows_.clear();

@@ -25,6 +25,12 @@ struct IluOnPatternOptions {
 
 namespace detail {
 
+/// Whether both factors have patterns and pivots of their own.
+enum class FactorKind {
+  General,  ///< L U
+  Symmetric ///< U^T D U, A symmetric: the pattern of L is the transposed one of U, D is positive
+};
+
 /// A ~ L U in Crout's normalisation: L = D + S_L is lower triangular with the pivot blocks on its
 /// diagonal, U = I + S_U is unit upper triangular; A = L U holds on the pattern S(LU), which is
 /// given. The inverses of the pivot blocks are stored. Any block size; block size 1 is scalar.
@@ -42,8 +48,10 @@ public:
   using Matrix = BsrMatrix<Scalar, Device>;        ///< A
   using Factor = TriangularFactor<Scalar, Device>; ///< L or U
 
-  /// With options in range.
-  explicit IluOnPattern(const IluOnPatternOptions& options) : options_(options) {}
+  /// With options in range. Of symmetric factors, pivot blocks that are not positive definite count
+  /// as singular.
+  explicit IluOnPattern(const IluOnPatternOptions& options, FactorKind kind = FactorKind::General)
+      : options_(options), kind_(kind) {}
 
   /// Allocates factors of A on the pattern, which has all diagonal blocks; `holds_a` tells whether
   /// it holds that of A, too. Entries of A beside it are left out. To be called before findOrder().
@@ -60,6 +68,8 @@ public:
   /// without values. Needs no findOrder(), and judges no pivot: those that cannot be inverted are
   /// replaced as the policy says, or where it is `fail`. Asynchronous on GPUs.
   void sweepOnce(const execution_space& exec, const Matrix& a, const Matrix& u);
+  /// How many these are. Waits.
+  Ordinal breakdowns(const execution_space& exec) const { return pivot_inverter_.count(exec); }
 
   /// As Factorization has it.
   static constexpr bool refusesNonFinite() { return on_host; }
@@ -85,6 +95,7 @@ private:
   void sweep(const execution_space& exec, const Matrix& a);
 
   IluOnPatternOptions options_;
+  FactorKind kind_;
   Factor lower_;
   Factor upper_;
   bool holds_a_ = true;                       ///< the pattern holds that of A

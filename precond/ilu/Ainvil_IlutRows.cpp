@@ -133,7 +133,7 @@ private:
   Factor lower_, upper_; ///< the rows so far
   // Row i:
   ThresholdRow<Scalar> w_;
-  std::vector<Ordinal> below_;    ///< a heap of the columns k < i that are still to come
+  std::vector<Ordinal> below_; ///< a heap of the columns k < i that are still to come
   std::vector<SizedEntry<Scalar>> kept_;
   std::vector<Scalar> l_ik_, inverse_, room_;
   std::vector<int> pivot_room_;

@@ -155,8 +155,8 @@ public:
   using Matrix = BsrMatrix<Scalar, Device>;
 
   IlutSteps(const execution_space& exec, const Matrix& a, const IlutRule& rule,
-            const IluOnPatternOptions& options)
-      : exec_(exec), a_(a), rule_(rule), options_(options),
+            const IluOnPatternOptions& options, FactorKind kind)
+      : exec_(exec), a_(a), rule_(rule), options_(options), kind_(kind),
         norms_(allocate<Scalar, Device>(exec, "Ainvil::row_norms", a.numRows())) {
     options_.sweeps = 0;
     forEachRow(exec_, "Ainvil::Ilut[norms]", a_.numRows(),
@@ -167,7 +167,7 @@ public:
   }
 
   void step() {
-    IluOnPattern<Scalar, Device> candidates(options_);
+    IluOnPattern<Scalar, Device> candidates(options_, kind_);
     candidates.setPattern(exec_, a_, withCandidates(), true);
     candidates.sweepOnce(exec_, a_, u_);
     u_ = Matrix(); // frees memory
@@ -177,13 +177,17 @@ public:
 
   const FillTriangles<Device>& pattern() const { return pattern_; }
 
+  Ordinal breakdowns() const { return breakdowns_; }
+
 private:
+  bool isSymmetric() const { return kind_ == FactorKind::Symmetric; }
+
   /// U of pattern_ by a sweep.
-  Matrix sweptUpper(const Matrix& u) const {
-    IluOnPattern<Scalar, Device> factors(options_);
+  Matrix sweptUpper(const Matrix& u) {
+    IluOnPattern<Scalar, Device> factors(options_, kind_);
     factors.setPattern(exec_, a_, pattern_, false);
     factors.sweepOnce(exec_, a_, u);
-    compat::fence(exec_, "Ainvil::Ilut[sweep]"); // before the other arrays go
+    breakdowns_ = factors.breakdowns(exec_); // waits before the other arrays go
     return factors.upper().matrix;
   }
 
@@ -204,11 +208,13 @@ private:
     const auto of_u = allocate<float, Device>(exec_, "Ainvil::sizes", u.numEntries());
     forEachRow(exec_, "Ainvil::Ilut[sizes]", a_.numRows(), teamsForRowsOf(l.graph),
                EntrySizes<Scalar>{l, u, norms_, of_l, of_u});
-    const float least = threshold(of_l, of_u);
-    pattern_.lower = selectEntries(exec_, l.graph, KeepSizes{l.graph, of_l, least});
+    const float least = isSymmetric() ? threshold({of_u}) : threshold({of_l, of_u});
     const PermutedGraph<Device> upper =
         selectWithSource(exec_, u.graph, KeepSizes{u.graph, of_u, least});
-    pattern_.upper = upper.graph;
+    if (isSymmetric())
+      pattern_ = symmetricTriangles(exec_, upper.graph);
+    else
+      pattern_ = {selectEntries(exec_, l.graph, KeepSizes{l.graph, of_l, least}), upper.graph};
     const Offset bs2 = Offset(a_.block_size) * a_.block_size;
     u_ = Matrix(upper.graph,
                 allocate<Scalar, Device>(exec_, "Ainvil::upper", upper.graph.numEntries() * bs2),
@@ -217,11 +223,11 @@ private:
                                  u_.values);
   }
 
-  using Sizes = Kokkos::View<float*, Device>;
+  using Sizes = std::vector<Kokkos::View<float*, Device>>;
 
-  Offset countFrom(const Sizes& of_l, const Sizes& of_u, float least) const {
+  Offset countFrom(const Sizes& of_factors, float least) const {
     Offset count = 0;
-    for (const Sizes& sizes : {of_l, of_u}) {
+    for (const auto& sizes : of_factors) {
       Offset found = 0;
       Kokkos::parallel_reduce("Ainvil::Ilut[threshold]",
                               Range<execution_space>(exec_, 0, sizes.extent(0)),
@@ -233,17 +239,17 @@ private:
 
   /// The rule's own, or if more than its bound would be left the smallest that leaves no more; or
   /// one that leaves a thousandth less than the bound. By bisection of its bits.
-  float threshold(const Sizes& of_l, const Sizes& of_u) const {
-    const Offset most = rule_.mostBeside(a_.numEntries(), a_.numRows());
+  float threshold(const Sizes& of_factors) const {
+    const Offset most = rule_.mostBeside(a_.numEntries(), a_.numRows()) / (isSymmetric() ? 2 : 1);
     const float drop =
         static_cast<float>(std::min(rule_.drop, double(std::numeric_limits<float>::max())));
-    if (countFrom(of_l, of_u, drop) <= most)
+    if (countFrom(of_factors, drop) <= most)
       return drop;
     std::int32_t too_small = bitsOf(drop);
     std::int32_t enough = bitsOf(std::numeric_limits<float>::infinity());
     while (enough - too_small > 1) {
       const std::int32_t middle = too_small + (enough - too_small) / 2;
-      const Offset count = countFrom(of_l, of_u, floatOf(middle));
+      const Offset count = countFrom(of_factors, floatOf(middle));
       (count > most ? too_small : enough) = middle;
       if (count <= most && count >= most - most / 1000)
         break;
@@ -255,6 +261,8 @@ private:
   const Matrix a_;
   const IlutRule rule_;
   IluOnPatternOptions options_;
+  const FactorKind kind_;
+  Ordinal breakdowns_ = 0;                    ///< of the last sweep
   const Kokkos::View<Scalar*, Device> norms_; ///< ||A_i||_F
   FillTriangles<Device> pattern_;             ///< S
   Matrix u_;                                  ///< U of S
@@ -265,20 +273,22 @@ private:
 template <class Scalar, class Device>
 FillTriangles<Device> ilutPatternBySteps(const typename Device::execution_space& exec,
                                          const BsrMatrix<Scalar, Device>& a, const IlutRule& rule,
-                                         const IluOnPatternOptions& options, int steps) {
-  IlutSteps<Scalar, Device> search(exec, a, rule, options);
+                                         const IluOnPatternOptions& options, int steps,
+                                         FactorKind kind, Ordinal& breakdowns) {
+  IlutSteps<Scalar, Device> search(exec, a, rule, options, kind);
   for (int s = 0; s < steps; ++s)
     search.step();
+  breakdowns = search.breakdowns();
   return search.pattern();
 }
 
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \
   template FillTriangles<DEVICE> ilutPatternBySteps<double, DEVICE>(                               \
       const typename DEVICE::execution_space&, const BsrMatrix<double, DEVICE>&, const IlutRule&,  \
-      const IluOnPatternOptions&, int);                                                            \
+      const IluOnPatternOptions&, int, FactorKind, Ordinal&);                                      \
   template FillTriangles<DEVICE> ilutPatternBySteps<float, DEVICE>(                                \
       const typename DEVICE::execution_space&, const BsrMatrix<float, DEVICE>&, const IlutRule&,   \
-      const IluOnPatternOptions&, int);
+      const IluOnPatternOptions&, int, FactorKind, Ordinal&);
 AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
 
 } // namespace detail

@@ -39,6 +39,9 @@ TEST(Factory, UnderstandsEveryKey) {
   EXPECT_EQ(describe("ic:level=2,solve=isai,power=3,side=columns,relax=auto,relax-threshold=1e-3,"
                      "relax-limit=5,storage=float,breakdown=shift,shift=0.5,pivot-tol=100"),
             "ic: {level: 2, solve: isai, power: 3, side: columns, relax: auto, storage: float}");
+  EXPECT_EQ(describe("ic:factorization=ict,drop=0,search=parallel,steps=3"),
+            "ic: {factorization: ict, drop: 0, max-fill: 10, search: parallel, steps: 3, solve: "
+            "exact, storage: double}");
   EXPECT_EQ(describe("ic:solve=jacobi,sweeps=2,breakdown=replace"),
             "ic: {level: 0, solve: jacobi, sweeps: 2, storage: double}");
   EXPECT_EQ(describe("fsai"), "fsai: {tau: 0.01, power: 2, filter: 0.05, storage: double}");
@@ -138,10 +141,14 @@ TEST(Factory, RefusesWithTheExpectedSentence) {
       {"ilu:match=product,scale=ruiz", "key 'scale' has no effect with the other parameters given"},
       {"ilu:storage=half", "'storage' must be one of double, float, bfloat16, but it is 'half'"},
       {"ic:level=-1", "'level' must be an integer from 0 to 1000000, but it is '-1'"},
-      {"ic:factorization=iluk",
-       "unknown key 'factorization', known are level, solve, power, side, relax, relax-threshold, "
-       "relax-limit, sweeps, damping, start, divergence-limit, storage, breakdown, shift, "
-       "pivot-tol, poly"},
+      {"ic:factorization=iluk", "'factorization' must be one of ick, ict, but it is 'iluk'"},
+      {"ic:factorization=ict,level=1", "key 'level' has no effect with the other parameters given"},
+      {"ic:drop=0.1", "key 'drop' has no effect with the other parameters given"},
+      {"ic:factorization=ict,steps=3", "key 'steps' has no effect with the other parameters given"},
+      {"ic:match=product",
+       "unknown key 'match', known are factorization, level, drop, max-fill, repattern, search, "
+       "steps, solve, power, side, relax, relax-threshold, relax-limit, sweeps, damping, start, "
+       "divergence-limit, storage, breakdown, shift, pivot-tol, poly"},
       {"ic:solve=async", "ic is symmetric, but the strategy 'async' varies from one application to "
                          "the next: take solve=jacobi, solve=isai or solve=exact"},
       {"ic:solve=magic", "'solve' must be one of exact, isai, jacobi, but it is 'magic'"},

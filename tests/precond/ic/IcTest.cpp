@@ -190,7 +190,8 @@ const char* const specifications[] = {"ic",
                                       "ic:solve=jacobi,sweeps=3",
                                       "ic:solve=jacobi,sweeps=0",
                                       "ic:solve=jacobi,sweeps=4,damping=0.8,start=zero",
-                                      "ic:solve=jacobi,sweeps=3,storage=bfloat16"};
+                                      "ic:solve=jacobi,sweeps=3,storage=bfloat16",
+                                      "ic:factorization=ict,drop=0,max-fill=100"};
 
 class IcStrategy : public ::testing::TestWithParam<const char*> {};
 
@@ -227,6 +228,13 @@ TEST_P(IcStrategy, TransposedIsTheSame) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Strategies, IcStrategy, ::testing::ValuesIn(specifications));
+INSTANTIATE_TEST_SUITE_P(
+    Thresholds, IcStrategy,
+    ::testing::Values(
+        "ic:factorization=ict,drop=0.03",
+        "ic:factorization=ict,drop=0.03,search=parallel,solve=isai,power=2",
+        "ic:factorization=ict,max-fill=1,solve=isai,side=columns,relax=auto",
+        "ic:factorization=ict,drop=0.1,solve=jacobi,sweeps=4,damping=0.8,start=zero"));
 
 /// M^-1 = W^T D^-1 W with the W of the strategy: for isai the rows that it holds.
 TEST(Ic, IsaiIsAppliedByRowsAndByColumns) {
