@@ -37,6 +37,7 @@ class BiCgStab final : public KrylovSolver<Scalar, Device> {
   using Base::n_;
   using Base::options_;
   using Base::shape_;
+  using typename Base::Columns;
   using typename Base::Stop;
   using typename Base::System;
   using typename Base::VectorArg;
@@ -49,13 +50,14 @@ public:
 
 private:
   void allocate(const execution_space& exec, Offset n, bool preconditioned) override;
-  VectorArg residual() override { return asColumn(r_); }
-  Stop run(const System& system, SolveResult& result) override;
-  void iterate(const System& system, int slot);
+  VectorArg residual() override { return r_; }
+  void run(const System& system, const Columns& columns, SolveResult* results,
+           Stop* stops) override;
+  void iterate(const System& system, const Columns& columns, int slot);
 
-  Vector<Scalar, Device> r_; ///< and s
-  Vector<Scalar, Device> shadow_, p_, v_, t_;
-  Vector<Scalar, Device> y_, z_; ///< with preconditioner only
+  MultiVector<Scalar, Device> r_; ///< and s
+  MultiVector<Scalar, Device> shadow_, p_, v_, t_;
+  MultiVector<Scalar, Device> y_, z_; ///< with preconditioner only
   detail::PartialSums<Device> sums_;
   detail::DeviceRecurrence<Device> recurrence_;
 };

@@ -31,6 +31,7 @@ class Cg final : public KrylovSolver<Scalar, Device> {
   using Base::n_;
   using Base::options_;
   using Base::shape_;
+  using typename Base::Columns;
   using typename Base::Stop;
   using typename Base::System;
   using typename Base::VectorArg;
@@ -43,11 +44,12 @@ public:
 
 private:
   void allocate(const execution_space& exec, Offset n, bool preconditioned) override;
-  VectorArg residual() override { return asColumn(r_); }
-  Stop run(const System& system, SolveResult& result) override;
-  void iterate(const System& system, int slot);
+  VectorArg residual() override { return r_; }
+  void run(const System& system, const Columns& columns, SolveResult* results,
+           Stop* stops) override;
+  void iterate(const System& system, const Columns& columns, int slot);
 
-  Vector<Scalar, Device> r_, z_, w_, p_, q_; ///< w = A z, q = A p
+  MultiVector<Scalar, Device> r_, z_, w_, p_, q_; ///< w = A z, q = A p
   detail::PartialSums<Device> sums_;
   detail::DeviceRecurrence<Device> recurrence_;
 };

@@ -34,8 +34,8 @@ enum class Flexible { No, Yes };
 /// kilobytes) and updates the small least-squares problem; all decisions follow from the steps
 /// themselves, so the iteration count is exact however seldom it looks. End of a cycle: one kernel
 /// of inner products, the update of x (GMRES: with one more application of M), the true residual,
-/// and one synchronisation more. Workspace: l + 2 vectors with l = min(restart, max_iterations, n),
-/// and with preconditioner 1 more in GMRES, l more in FGMRES.
+/// and one synchronisation more. Workspace of a column: l + 2 vectors with l = min(restart,
+/// max_iterations, n), and with preconditioner 1 more in GMRES, l more in FGMRES.
 ///
 /// With SolverOptions::basis = Float the l basis vectors are rounded to float when they are final
 /// and take half the memory and traffic; the candidate, the product and all sums are as before.
@@ -47,9 +47,11 @@ enum class Flexible { No, Yes };
 template <class Scalar, class Device>
 class Gmres : public KrylovSolver<Scalar, Device> {
   using Base = KrylovSolver<Scalar, Device>;
+  using Base::columns_;
   using Base::n_;
   using Base::options_;
   using Base::shape_;
+  using typename Base::Columns;
   using typename Base::Stop;
   using typename Base::System;
   using typename Base::VectorArg;
@@ -61,56 +63,66 @@ public:
   explicit Gmres(SolverOptions options = {}, Flexible flexible = Flexible::No);
 
 private:
+  /// Numbers of basis vectors, of each column.
+  using Counts = std::array<int, Columns::capacity>;
+
   void allocate(const execution_space& exec, Offset n, bool preconditioned) override;
   VectorArg residual() override { return candidate(); }
-  Stop run(const System& system, SolveResult& result) override;
+  void run(const System& system, const Columns& columns, SolveResult* results,
+           Stop* stops) override;
   double negligible() const;
-  int runCycle(const System& system, int length, SolveResult& result);
-  void multiply(const System& system, int j);
-  void takeInnerProducts(const execution_space& exec, int columns, VectorArg z);
-  void update(const execution_space& exec, int j);
+  Counts runCycle(const System& system, const Columns& columns, SolveResult* results);
+  void multiply(const System& system, const Columns& columns, int j);
+  void takeInnerProducts(const execution_space& exec, const Columns& columns, int vectors,
+                         VectorArg z);
+  void update(const execution_space& exec, const Columns& columns, int j);
   void readRecords(const execution_space& exec, int first, int last);
-  int correct(const System& system, int columns);
-  void toCandidates(double* y, int columns) const;
+  void look(const System& system, const Columns& columns, Counts& vectors, SolveResult* results);
+  Counts correct(const System& system, const Columns& columns, const Counts& vectors);
+  void toCandidates(double* y, int column, int vectors) const;
 
-  bool converged(const SolveResult& result) const {
-    return result.rel_residual <= options_.tolerance;
+  bool isMet(const System& system, int column, const SolveResult& result) const {
+    return result.rel_residual <= system.targets.tolerance[column];
   }
-  detail::ArnoldiRecord record(double* data, int j) const {
-    return {data + j * recordSize(), recordCapacity()};
+  /// The records of step j in this array.
+  detail::ArnoldiStep step(double* data, int j) const {
+    const detail::ArnoldiStep first{data, length_ + 2, columns_};
+    return {data + j * Offset(first.size()), first.capacity, columns_};
   }
-  /// Of the basis, the candidate and the product.
-  int recordCapacity() const { return length_ + 2; }
-  Offset recordSize() const { return detail::ArnoldiRecord::size(recordCapacity()); }
-  /// Calls body(basis), of whichever precision it is.
+  detail::ArnoldiRecord hostRecord(int j, int column) const {
+    return step(host_records_.data(), j).record(column);
+  }
+  /// Calls body(basis), of whichever precision it is: the basis of a column in one piece.
   template <class Body>
   void withBasis(const Body& body) {
+    const Offset of_column = length_ * n_;
     if (options_.basis == Storage::Float)
-      body(single_basis_);
+      body(detail::KernelBases<float>{single_basis_.data(), n_, of_column});
     else
-      body(basis_);
+      body(detail::KernelBases<Scalar>{basis_.data(), n_, of_column});
   }
   /// Why A M seems singular and what to do.
-  std::string singularAdvice(bool preconditioned) const;
+  std::string singularAdvice(bool preconditioned, int column) const;
+  VectorArg columnsFrom(Scalar* data) const { return VectorArg(data, n_, columns_); }
   /// u_j
-  VectorArg candidate() const { return VectorArg(work_.data(), n_, 1); }
+  VectorArg candidate() const { return columnsFrom(work_.data()); }
   /// A M u_j
-  VectorArg product() const { return VectorArg(work_.data() + n_, n_, 1); }
+  VectorArg product() const { return columnsFrom(work_.data() + columns_ * n_); }
   /// Where M u_j goes.
   VectorArg preconditioned(int j) const {
-    return VectorArg(z_.data() + (flexible_ ? j * n_ : 0), n_, 1);
+    return columnsFrom(z_.data() + (flexible_ ? j * columns_ * n_ : 0));
   }
 
   bool flexible_;
   int length_ = 0;                          ///< iterations of a cycle at most
-  MultiVector<Scalar, Device> basis_;       ///< n x length, or empty
+  MultiVector<Scalar, Device> basis_;       ///< length vectors a column, or empty
   MultiVector<float, Device> single_basis_; ///< the other is empty
-  MultiVector<Scalar, Device> work_;        ///< candidate and product
+  MultiVector<Scalar, Device> work_;        ///< candidates and products
   MultiVector<Scalar, Device> z_;           ///< M u_j of the last step, or if flexible of all
   detail::PartialSums<Device> sums_;
-  detail::ArnoldiLeastSquares arnoldi_;
-  Kokkos::View<double*, Device> records_; ///< one ArnoldiRecord a step
-  Kokkos::View<double*, Device> coefficients_;
+  std::vector<detail::ArnoldiLeastSquares> arnoldi_; ///< of each column
+  Kokkos::View<double*, Device> records_;            ///< one ArnoldiStep a step
+  Kokkos::View<double*, Device> coefficients_;       ///< length a column
   typename Kokkos::View<double*, Device>::HostMirror host_records_, host_coefficients_;
 };
 

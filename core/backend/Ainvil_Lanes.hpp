@@ -101,6 +101,15 @@ struct MatrixUnit<double> {
 #define AINVIL_UNROLL(n)
 #endif
 
+/// The loop behind it is compiled to vector instructions as it stands, though its iterations may
+/// store: none reads what another one writes. GCC unrolls short loops whole before it looks for
+/// vectors, and then finds few.
+#if defined(__GNUC__) && !defined(__clang__) && !defined(KOKKOS_ENABLE_CUDA)
+#define AINVIL_VECTOR_LOOP _Pragma("GCC ivdep") _Pragma("GCC unroll 1")
+#else
+#define AINVIL_VECTOR_LOOP
+#endif
+
 /// Calls f(0) .. f(N - 1) one after the other. GPUs unroll the loop whole, because an array indexed
 /// by its counter lives in registers only then; compilers for hosts decide.
 template <int N, class F>

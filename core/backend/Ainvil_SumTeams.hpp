@@ -44,33 +44,35 @@ struct SumTeams {
   template <class Exec>
   using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<gpu_threads, 1>>;
 
+  /// For so many columns of a multivector, whose teams come one column after the other.
   template <class Exec>
-  Policy<Exec> policy(const Exec& exec, size_t scratch_bytes) const {
-    Policy<Exec> policy(exec, league, team_size, lanes);
+  Policy<Exec> policy(const Exec& exec, size_t scratch_bytes, int columns = 1) const {
+    Policy<Exec> policy(exec, league * columns, team_size, lanes);
     policy.set_scratch_size(0, Kokkos::PerTeam(scratch_bytes));
     return policy;
   }
 };
 
-/// One partial sum a team, added up by whichever team ends last: no second launch.
+/// One partial sum a team, added up by whichever team of a column ends last: no second launch.
 template <class Device>
 struct PartialSums {
   using Partials = Kokkos::View<double**, Kokkos::LayoutRight, Device>;
 
-  Partials partials;                     ///< (sum, team)
-  Kokkos::View<int*, Device> teams_done; ///< 0 between launches
+  Partials partials;                     ///< (sum, team), the sums of a column together
+  Kokkos::View<int*, Device> teams_done; ///< (column), 0 between launches
   /// The sums of all rows of a process, to be summed over processes; else empty.
   Kokkos::View<double*, Device> of_process;
 
   PartialSums() = default;
-  /// Room for `num_sums` sums of launches of the given shape, over one process or several.
+  /// Room for `num_sums` sums a column of launches of the given shape, over one process or several.
   PartialSums(const typename Device::execution_space& exec, int num_sums, const SumTeams& shape,
-              bool over_processes = false)
-      : partials(allocateView<Partials>(exec, "Ainvil::partial_sums", size_t(num_sums),
+              bool over_processes = false, int columns = 1)
+      : partials(allocateView<Partials>(exec, "Ainvil::partial_sums", size_t(num_sums) * columns,
                                         size_t(shape.league))),
-        teams_done(allocateZeros<int, Device>(exec, "Ainvil::teams_done", 1)) {
+        teams_done(allocateZeros<int, Device>(exec, "Ainvil::teams_done", columns)) {
     if (over_processes)
-      of_process = allocateZeros<double, Device>(exec, "Ainvil::sums_of_process", num_sums);
+      of_process =
+          allocateZeros<double, Device>(exec, "Ainvil::sums_of_process", num_sums * columns);
   }
 };
 

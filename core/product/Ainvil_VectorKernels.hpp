@@ -5,6 +5,7 @@
 /// built on them. Sums are taken in double whatever the vectors hold, always in the same order: a
 /// result does not depend on the schedule.
 
+#include "backend/Ainvil_ColumnSet.hpp"
 #include "backend/Ainvil_Flags.hpp"
 #include "backend/Ainvil_Lanes.hpp"
 #include "backend/Ainvil_Reduction.hpp"
@@ -39,35 +40,37 @@ struct reduction_identity<ainvil::detail::Sums<Count>> {
 namespace ainvil {
 namespace detail {
 
-/// True in every thread of one team: the one after whose stores no other team stores any more.
+/// True in every thread of one team: of the `teams` that sum for this column the one after whose
+/// stores no other stores any more.
 template <class Device, class Member>
-KOKKOS_FUNCTION bool isLastTeam(const PartialSums<Device>& sums, const Member& member) {
+KOKKOS_FUNCTION bool isLastTeam(const PartialSums<Device>& sums, const Member& member, int column,
+                                int teams) {
   member.team_barrier();
   int last = 0;
   Kokkos::single(
       Kokkos::PerTeam(member),
       [&](int& out) {
         Kokkos::memory_fence();
-        out = Kokkos::atomic_fetch_add(&sums.teams_done(0), 1) == member.league_size() - 1;
+        out = Kokkos::atomic_fetch_add(&sums.teams_done(column), 1) == teams - 1;
         if (out != 0)
-          sums.teams_done(0) = 0;
+          sums.teams_done(column) = 0;
         Kokkos::memory_fence();
       },
       last);
   return last != 0;
 }
 
-/// Sums first .. first + Count - 1 over all teams, the lanes spread over the teams. For the last
-/// team; the loads go to memory because other teams wrote during the kernel.
+/// Sums first .. first + Count - 1 over `teams` teams, the lanes spread over the teams. For the
+/// last team; the loads go to memory because other teams wrote during the kernel.
 template <int Count, class Device, class Member>
 KOKKOS_FUNCTION Sums<Count> totalOf(const PartialSums<Device>& sums, const Member& member,
-                                    int lanes, int first) {
+                                    int lanes, int first, int teams) {
   Sums<Count> result;
   Kokkos::parallel_reduce(
       Kokkos::ThreadVectorRange(member, lanes),
       [&](const int lane, Sums<Count>& reduced) {
         Sums<Count> mine;
-        unrolledBy<4, int>(lane, member.league_size(), lanes, [&](int team) {
+        unrolledBy<4, int>(lane, teams, lanes, [&](int team) {
           for (int k = 0; k < Count; ++k)
             mine.value[k] += compat::volatileLoad(&sums.partials(first + k, team));
         });
@@ -115,12 +118,14 @@ KOKKOS_INLINE_FUNCTION Sums<Count> sumRange(const Member& member, [[maybe_unused
   } else {
     double strands[Count][Strands] = {};
     Offset i = begin;
-    for (; i + Strands <= end; i += Strands)
+    for (; i + Strands <= end; i += Strands) {
+      AINVIL_VECTOR_LOOP
       for (int l = 0; l < Strands; ++l) {
         const Sums<Count> row = body.row(i + l);
         for (int k = 0; k < Count; ++k)
           strands[k][l] += row.value[k];
       }
+    }
     for (; i < end; ++i)
       total += body.row(i);
     for (int k = 0; k < Count; ++k)
@@ -130,25 +135,28 @@ KOKKOS_INLINE_FUNCTION Sums<Count> sumRange(const Member& member, [[maybe_unused
   return total;
 }
 
-/// s = sum over all rows i of body.row(i), which may update vectors on the way. body.begin() runs
-/// first and tells whether there is anything to do; body.finish(s) runs once at the end, in one
-/// thread.
+/// s = sum over all rows i of body.row(i), which may update vectors on the way, for each of some
+/// columns: a column has `teams` teams. body.begin(column) runs first and tells whether there is
+/// anything to do; body.finish(s) runs once at the end, in one thread.
 template <int Count, class Device, class Body>
 struct RowSumKernel {
   using Member = typename Kokkos::TeamPolicy<typename Device::execution_space>::member_type;
 
   Body body_in;
   PartialSums<Device> sums;
+  ColumnSet columns;
   Offset num_rows;
   Offset rows_per_team;
-  int lanes;
+  int lanes, teams;
 
   KOKKOS_FUNCTION void operator()(const Member& member) const {
+    const int column = columns[member.league_rank() / teams];
+    const int team = member.league_rank() % teams;
     Body body = body_in;
-    if (!body.begin())
+    if (!body.begin(column))
       return;
     const Offset rows_per_thread = (rows_per_team + member.team_size() - 1) / member.team_size();
-    const Offset team_begin = Offset(member.league_rank()) * rows_per_team;
+    const Offset team_begin = Offset(team) * rows_per_team;
     const Offset team_end = min(team_begin + rows_per_team, num_rows);
     const Offset begin = min(team_begin + member.team_rank() * rows_per_thread, team_end);
     const Offset end = min(begin + rows_per_thread, team_end);
@@ -163,10 +171,10 @@ struct RowSumKernel {
       for (int t = 1; t < member.team_size(); ++t)
         of_thread[0] += of_thread[t];
       for (int k = 0; k < Count; ++k)
-        sums.partials(k, member.league_rank()) = of_thread[0].value[k];
+        sums.partials(column * Count + k, team) = of_thread[0].value[k];
     });
-    if (isLastTeam(sums, member) && member.team_rank() == 0) {
-      const Sums<Count> total = totalOf<Count>(sums, member, lanes, 0);
+    if (isLastTeam(sums, member, column, teams) && member.team_rank() == 0) {
+      const Sums<Count> total = totalOf<Count>(sums, member, lanes, column * Count, teams);
       Kokkos::single(Kokkos::PerThread(member), [&]() { body.finish(total); });
     }
   }
@@ -178,178 +186,256 @@ struct RowSumKernel {
 template <int Count, class Device, class Body>
 struct KeepSumsBody {
   Body body;
-  Kokkos::View<double*, Device> kept;
+  Kokkos::View<double*, Device> kept; ///< Count of each column
+  int column = 0;
 
-  KOKKOS_INLINE_FUNCTION bool begin() { return body.begin(); }
+  KOKKOS_INLINE_FUNCTION bool begin(int c) {
+    column = c;
+    return body.begin(c);
+  }
   KOKKOS_INLINE_FUNCTION Sums<Count> row(Offset i) const { return body.row(i); }
   KOKKOS_INLINE_FUNCTION void finish(const Sums<Count>& sums) const {
     for (int k = 0; k < Count; ++k)
-      kept(k) = sums.value[k];
+      kept(column * Count + k) = sums.value[k];
   }
 };
 
-/// body.finish(s) for the sums s of all processes.
+/// body.finish(s) for the sums s of all processes, a column an item.
 template <int Count, class Device, class Body>
 struct FinishSumsKernel {
   Body body_in;
+  ColumnSet columns;
   Kokkos::View<const double*, Device> kept;
 
-  KOKKOS_FUNCTION void operator()(const Offset) const {
+  KOKKOS_FUNCTION void operator()(const Offset item) const {
+    const int column = columns[static_cast<int>(item)];
     Body body = body_in;
-    if (!body.begin())
+    if (!body.begin(column))
       return;
     Sums<Count> sums;
     for (int k = 0; k < Count; ++k)
-      sums.value[k] = kept(k);
+      sums.value[k] = kept(column * Count + k);
     body.finish(sums);
   }
 };
 
-/// Launches a RowSumKernel: one kernel, asynchronous. Over the rows of several processes, where
-/// `reduction` is not null and this one may have none: the kernel, one reduction, and one more
-/// kernel of one thread.
+/// Launches a RowSumKernel: one kernel for all columns, asynchronous. Over the rows of several
+/// processes, where `reduction` is not null and this one may have none: the kernel, one reduction,
+/// and one more kernel of a thread a column.
 template <int Count, class Device, class Body>
 void sumRows(const typename Device::execution_space& exec, const char* label, const SumTeams& shape,
              const PartialSums<Device>& sums, Offset num_rows, const Body& body,
-             const Reduction<Device>* reduction = nullptr) {
+             const Reduction<Device>* reduction = nullptr,
+             const ColumnSet& columns = ColumnSet::first(1)) {
   const auto launch = [&](const auto& of_rows) {
     using Kernel = RowSumKernel<Count, Device, std::decay_t<decltype(of_rows)>>;
     if (num_rows > 0)
-      Kokkos::parallel_for(label, shape.policy(exec, (shape.team_size + 1) * sizeof(Sums<Count>)),
-                           Kernel{of_rows, sums, num_rows, shape.rows_per_team, shape.lanes});
+      Kokkos::parallel_for(
+          label, shape.policy(exec, (shape.team_size + 1) * sizeof(Sums<Count>), columns.size()),
+          Kernel{of_rows, sums, columns, num_rows, shape.rows_per_team, shape.lanes, shape.league});
   };
   if (reduction == nullptr)
     return launch(body);
-  const auto kept = Kokkos::subview(sums.of_process, std::make_pair(0, Count));
+  const auto kept = Kokkos::subview(sums.of_process,
+                                    std::make_pair(0, Count * (columns[columns.size() - 1] + 1)));
   if (num_rows == 0)
     Kokkos::deep_copy(exec, kept, 0.0);
   launch(KeepSumsBody<Count, Device, Body>{body, kept});
   reduction->sum(exec, kept);
-  Kokkos::parallel_for("Ainvil::finishSums", Range<typename Device::execution_space>(exec, 0, 1),
-                       FinishSumsKernel<Count, Device, Body>{body, kept});
+  Kokkos::parallel_for("Ainvil::finishSums",
+                       Range<typename Device::execution_space>(exec, 0, columns.size()),
+                       FinishSumsKernel<Count, Device, Body>{body, columns, kept});
+}
+
+/// body.row(i) for all rows i of each of some columns, in runs of rows, after body.begin(column),
+/// which tells whether there is anything to do. What row() returns is ignored.
+template <class Device, class Body>
+struct ForRowsKernel {
+  static constexpr int block = rowsAtOnce<typename Device::execution_space>();
+
+  Body body_in;
+  ColumnRuns runs;
+  Offset num_rows;
+
+  KOKKOS_FUNCTION void operator()(Offset item) const {
+    Body body = body_in;
+    if (!body.begin(runs.columnOf(item)))
+      return;
+    const Offset begin = item * block;
+    const Offset end = begin + block < num_rows ? begin + block : num_rows;
+    for (Offset i = begin; i < end; ++i)
+      body.row(i);
+  }
+};
+
+/// Launches a ForRowsKernel: one kernel for all columns, asynchronous.
+template <class Device, class Body>
+void forRows(const typename Device::execution_space& exec, const char* label, Offset num_rows,
+             const Body& body, const ColumnSet& columns) {
+  using Kernel = ForRowsKernel<Device, Body>;
+  const ColumnRuns runs(columns, num_rows, Kernel::block);
+  Kokkos::parallel_for(label, Range<typename Device::execution_space>(exec, 0, runs.numItems()),
+                       Kernel{body, runs, num_rows});
 }
 
 /// sum x_i^2 and sum |x_i|.
-template <class Scalar, class Device>
+template <class Scalar>
 struct NormBody {
-  MultiVectorArg<const Scalar, Device> x;
-  Kokkos::View<double*, Device> result;
+  KernelColumn<const Scalar> x;
+  double* result; ///< two numbers a column
 
-  KOKKOS_FUNCTION bool begin() { return true; }
+  KOKKOS_INLINE_FUNCTION bool begin(int column) {
+    x.moveTo(column);
+    result += 2 * column;
+    return true;
+  }
   KOKKOS_INLINE_FUNCTION Sums<2> row(Offset i) const {
-    const double x_i = x(i, 0);
+    const double x_i = x[i];
     return {{x_i * x_i, x_i < 0 ? -x_i : x_i}};
   }
-  KOKKOS_FUNCTION void finish(const Sums<2>& sums) const {
-    result(0) = sums.value[0];
-    result(1) = sums.value[1];
+  KOKKOS_INLINE_FUNCTION void finish(const Sums<2>& sums) const {
+    result[0] = sums.value[0];
+    result[1] = sums.value[1];
   }
 };
 
 /// sum r_i^2 and sum |r_i|, both NaN if x is not finite: 0 x_i is 0 or NaN.
-template <class Scalar, class Device>
+template <class Scalar>
 struct ResidualNormBody {
-  NormBody<Scalar, Device> norm;
-  MultiVectorArg<const Scalar, Device> x;
+  NormBody<Scalar> norm;
+  KernelColumn<const Scalar> x;
 
-  KOKKOS_FUNCTION bool begin() { return true; }
+  KOKKOS_INLINE_FUNCTION bool begin(int column) {
+    x.moveTo(column);
+    return norm.begin(column);
+  }
   KOKKOS_INLINE_FUNCTION Sums<2> row(Offset i) const {
     Sums<2> sums = norm.row(i);
-    const double nothing = double(0) * x(i, 0);
+    const double nothing = double(0) * x[i];
     sums.value[0] += nothing;
     sums.value[1] += nothing;
     return sums;
   }
-  KOKKOS_FUNCTION void finish(const Sums<2>& sums) const { norm.finish(sums); }
+  KOKKOS_INLINE_FUNCTION void finish(const Sums<2>& sums) const { norm.finish(sums); }
 };
 
-template <class Scalar, class Device>
-struct CopyKernel {
-  MultiVectorArg<const Scalar, Device> x;
-  MultiVectorArg<Scalar, Device> y;
+/// y_i = x_i
+template <class Scalar>
+struct CopyBody {
+  KernelColumn<const Scalar> x;
+  KernelColumn<Scalar> y;
 
-  KOKKOS_FUNCTION void operator()(Offset i) const { y(i, 0) = x(i, 0); }
+  KOKKOS_INLINE_FUNCTION bool begin(int column) {
+    x.moveTo(column);
+    y.moveTo(column);
+    return true;
+  }
+  KOKKOS_INLINE_FUNCTION void row(Offset i) const { y[i] = x[i]; }
 };
 
-/// y = x
+/// y = x for some columns.
 template <class Scalar, class Device>
-void copyVector(const typename Device::execution_space& exec,
-                MultiVectorArg<const Scalar, Device> x, MultiVectorArg<Scalar, Device> y) {
-  Kokkos::parallel_for("Ainvil::copy",
-                       Range<typename Device::execution_space>(exec, 0, x.extent(0)),
-                       CopyKernel<Scalar, Device>{x, y});
+void copyColumns(const typename Device::execution_space& exec, const ColumnSet& columns,
+                 MultiVectorArg<const Scalar, Device> x, MultiVectorArg<Scalar, Device> y) {
+  forRows<Device>(exec, "Ainvil::copy", x.extent(0), CopyBody<Scalar>{x, y}, columns);
 }
 
-template <class Scalar, class Device>
-struct FillKernel {
+/// x_i = value
+template <class Scalar>
+struct FillBody {
   Scalar value;
-  MultiVectorArg<Scalar, Device> x;
+  KernelColumn<Scalar> x;
 
-  KOKKOS_FUNCTION void operator()(Offset i) const { x(i, 0) = value; }
+  KOKKOS_INLINE_FUNCTION bool begin(int column) {
+    x.moveTo(column);
+    return true;
+  }
+  KOKKOS_INLINE_FUNCTION void row(Offset i) const { x[i] = value; }
 };
 
-/// x = value
+/// x = value for some columns.
 template <class Scalar, class Device>
-void fillVector(const typename Device::execution_space& exec, Scalar value,
-                MultiVectorArg<Scalar, Device> x) {
-  Kokkos::parallel_for("Ainvil::fill",
-                       Range<typename Device::execution_space>(exec, 0, x.extent(0)),
-                       FillKernel<Scalar, Device>{value, x});
+void fillColumns(const typename Device::execution_space& exec, const ColumnSet& columns,
+                 Scalar value, MultiVectorArg<Scalar, Device> x) {
+  forRows<Device>(exec, "Ainvil::fill", x.extent(0), FillBody<Scalar>{value, x}, columns);
 }
 
-/// y_i = beta y_i + sum over c < columns of V(i, c) a_c for a run of rows. beta is 0 or 1; with 0 y
-/// is not read.
+/// A number for each of the columns that a ColumnSet may have, in the arguments of a kernel.
+struct NumberOfColumn {
+  int numbers[ColumnSet::capacity] = {};
+
+  /// The loop has constant bounds, so that the numbers stay where arguments are.
+  KOKKOS_INLINE_FUNCTION int operator[](int column) const {
+    int number = 0;
+    for (int c = 0; c < ColumnSet::capacity; ++c)
+      if (c == column)
+        number = numbers[c];
+    return number;
+  }
+};
+
+/// y_i = beta y_i + sum over c < count of v_c(i) a_c for a run of rows of a column. beta is 0 or 1;
+/// with 0 y is not read.
 template <class Stored, class Scalar, class Device>
 struct CombineKernel {
   static constexpr int block = rowsAtOnce<typename Device::execution_space>();
 
-  MultiVectorArg<const Stored, Device> v;
-  Kokkos::View<const double*, Device> a;
-  int columns;
+  KernelBases<const Stored> v;
+  KernelBases<const double> a;
+  NumberOfColumn counts;
   int beta;
-  MultiVectorArg<Scalar, Device> y;
+  KernelColumn<Scalar> y;
+  ColumnRuns runs;
+  Offset num_rows;
 
-  KOKKOS_FUNCTION void operator()(const Offset item) const {
+  KOKKOS_FUNCTION void operator()(Offset item) const {
+    const int column = runs.columnOf(item);
     const Offset first = item * block;
-    if (first + block <= Offset(y.extent(0)))
-      rows<block>(first);
+    if (first + block <= num_rows)
+      rows<block>(column, first);
     else
-      for (Offset i = first; i < Offset(y.extent(0)); ++i)
-        rows<1>(i);
+      for (Offset i = first; i < num_rows; ++i)
+        rows<1>(column, i);
   }
 
   template <int Rows>
-  KOKKOS_INLINE_FUNCTION void rows(Offset first) const {
+  KOKKOS_INLINE_FUNCTION void rows(int column, Offset first) const {
+    const Stored* const v_0 = v.of(column) + first;
+    const double* const coefficients = a.of(column);
+    KernelColumn<Scalar> y_column = y;
+    y_column.moveTo(column);
     double sum[Rows];
     for (int r = 0; r < Rows; ++r)
-      sum[r] = beta != 0 ? double(y(first + r, 0)) : 0.0;
-    forColumnsByFour(columns, [&](const auto width, const int c) {
+      sum[r] = beta != 0 ? double(y_column[first + r]) : 0.0;
+    forColumnsByFour(counts[column], [&](const auto width, const int c) {
       constexpr int w = decltype(width)::value;
       const Stored* v_c[w];
       double a_c[w];
       for (int k = 0; k < w; ++k) {
-        v_c[k] = &v(first, c + k);
-        a_c[k] = a(c + k);
+        v_c[k] = v_0 + (c + k) * v.vector_stride;
+        a_c[k] = coefficients[c + k];
       }
       for (int r = 0; r < Rows; ++r)
         for (int k = 0; k < w; ++k)
           sum[r] += double(v_c[k][r]) * a_c[k];
     });
     for (int r = 0; r < Rows; ++r)
-      y(first + r, 0) = static_cast<Scalar>(sum[r]);
+      y_column[first + r] = static_cast<Scalar>(sum[r]);
   }
 };
 
-/// y = beta y + V(:, 0 .. columns - 1) a, beta = 0 or 1.
+/// y = beta y + (v_0, v_1, ...) a for some columns, beta = 0 or 1, of as many v as `counts` says of
+/// the column. One kernel, asynchronous.
 template <class Stored, class Scalar, class Device>
-void combineColumns(const typename Device::execution_space& exec,
-                    MultiVectorArg<const Stored, Device> v, Kokkos::View<const double*, Device> a,
-                    int columns, int beta, MultiVectorArg<Scalar, Device> y) {
+void combineColumns(const typename Device::execution_space& exec, const ColumnSet& columns,
+                    const KernelBases<const Stored>& v, const KernelBases<const double>& a,
+                    const NumberOfColumn& counts, int beta, MultiVectorArg<Scalar, Device> y) {
   using Kernel = CombineKernel<Stored, Scalar, Device>;
-  const Offset items = (Offset(y.extent(0)) + Kernel::block - 1) / Kernel::block;
+  const Offset num_rows = y.extent(0);
+  const ColumnRuns runs(columns, num_rows, Kernel::block);
   Kokkos::parallel_for("Ainvil::combineColumns",
-                       Range<typename Device::execution_space>(exec, 0, items),
-                       Kernel{v, a, columns, beta, y});
+                       Range<typename Device::execution_space>(exec, 0, runs.numItems()),
+                       Kernel{v, a, counts, beta, y, runs, num_rows});
 }
 
 } // namespace detail

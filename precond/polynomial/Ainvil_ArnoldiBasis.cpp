@@ -18,7 +18,7 @@ struct ProjectionBody {
   double *total, *negative; ///< where h_c and -h_c go
   bool again;               ///< h_c is added to what is there
 
-  KOKKOS_FUNCTION bool begin() { return true; }
+  KOKKOS_FUNCTION bool begin(int) { return true; }
   KOKKOS_INLINE_FUNCTION Sums<Width> row(Offset i) const {
     Sums<Width> products;
     const double g_i = g(i, 0);
@@ -86,9 +86,9 @@ void ArnoldiBasis<Scalar, Device>::project(const execution_space& exec, int coun
     projectOn<4>(exec, c, g, again);
   for (; c < count; ++c)
     projectOn<1>(exec, c, g, again);
-  const Kokkos::View<const double*, Device> negative =
-      Kokkos::subview(numbers_, std::make_pair(capacity(), 2 * capacity()));
-  combineColumns<Scalar, Scalar, Device>(exec, vectors(0, count), negative, count, 1, w);
+  const KernelBases<const Scalar> v{vectors_.data(), Offset(vectors_.extent(0)), 0};
+  const KernelBases<const double> negative{numbers_.data() + capacity(), 1, 0};
+  combineColumns<Scalar, Scalar, Device>(exec, ColumnSet::first(1), v, negative, {{count}}, 1, w);
 }
 
 template <class Scalar, class Device>

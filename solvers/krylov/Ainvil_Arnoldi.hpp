@@ -12,25 +12,36 @@ namespace ainvil {
 namespace detail {
 
 /// The inner products of Arnoldi step j and the scalars that follow from them, as the device leaves
-/// them for the host; layout of `data`: capacity numbers dotU, capacity numbers dotZ, three
-/// scalars. u is the candidate for basis vector v_j, z = A M u.
+/// them for the host: capacity numbers dotU and capacity numbers dotZ at `data`, which are sums
+/// over rows, and three scalars. u is the candidate for basis vector v_j, z = A M u.
 struct ArnoldiRecord {
   double* data;
   int capacity;
-
-  KOKKOS_INLINE_FUNCTION static int size(int capacity) { return 2 * capacity + 3; }
-  /// The first so many are sums over rows.
-  KOKKOS_INLINE_FUNCTION static int numProducts(int capacity) { return 2 * capacity; }
+  double* scalars;
   /// v_c . u for c < j; u . u for c = j
   KOKKOS_INLINE_FUNCTION double& dotU(int c) const { return data[c]; }
   /// v_c . z for c < j; u . z for c = j; z . z for c = j + 1
   KOKKOS_INLINE_FUNCTION double& dotZ(int c) const { return data[capacity + c]; }
   /// 1 / ||u - V V^T u||, or 0 if u lies in the span of the basis
-  KOKKOS_INLINE_FUNCTION double& inverseNorm() const { return data[2 * capacity]; }
+  KOKKOS_INLINE_FUNCTION double& inverseNorm() const { return scalars[0]; }
   /// v_j . z
-  KOKKOS_INLINE_FUNCTION double& dotNew() const { return data[2 * capacity + 1]; }
+  KOKKOS_INLINE_FUNCTION double& dotNew() const { return scalars[1]; }
   /// what the next candidate was multiplied with: about 1 / ||z - V V^T z||
-  KOKKOS_INLINE_FUNCTION double& scale() const { return data[2 * capacity + 2]; }
+  KOKKOS_INLINE_FUNCTION double& scale() const { return scalars[2]; }
+};
+
+/// The records of a step for several columns, one after the other, the sums over rows of all of
+/// them first.
+struct ArnoldiStep {
+  double* data;
+  int capacity; ///< of each record
+  int columns;
+
+  KOKKOS_INLINE_FUNCTION int numProducts() const { return 2 * capacity * columns; }
+  KOKKOS_INLINE_FUNCTION int size() const { return numProducts() + 3 * columns; }
+  KOKKOS_INLINE_FUNCTION ArnoldiRecord record(int column) const {
+    return {data + 2 * capacity * column, capacity, data + numProducts() + 3 * column};
+  }
 };
 
 /// min over y of || beta e_1 - H y || for the upper Hessenberg matrix H of A M V_m = V_{m+1} H,

@@ -78,36 +78,38 @@ KOKKOS_INLINE_FUNCTION void concludeRecord(const Member& member, const ArnoldiRe
   });
 }
 
-/// The same as a kernel of one team, for records whose sums have come from all processes.
+/// The same as a kernel of a team a column, for records whose sums have come from all processes.
 template <class Device>
 struct ArnoldiConcludeKernel {
   using Member = typename Kokkos::TeamPolicy<typename Device::execution_space>::member_type;
 
-  ArnoldiRecord record;
+  ArnoldiStep step;
+  ColumnSet of;
   int columns;
 
   KOKKOS_FUNCTION void operator()(const Member& member) const {
-    concludeRecord(member, record, columns);
+    concludeRecord(member, step.record(of[member.league_rank()]), columns);
   }
 };
 
 /// s = V^T u and p = V^T z for the first `columns` columns of V, and u . u, u . z, z . z. A thread
 /// of the team takes `tile` columns at a time, the first fewer and the products of u and z, and its
 /// lanes neighbouring rows of the team's chunk; with fewer tiles than threads the chunk is split as
-/// well. The last team adds up and, if these are the sums of all rows, concludes the record.
+/// well. The last team adds up and, if these are the sums of all rows, concludes the record. So for
+/// each of some right-hand sides, which have teams of their own.
 template <class Stored, class Scalar, class Device>
 struct ArnoldiDotsKernel {
   using Member = typename Kokkos::TeamPolicy<typename Device::execution_space>::member_type;
   static constexpr int tile = 4;
 
-  MultiVectorArg<const Stored, Device> v;
-  const Scalar* u;
-  const Scalar* z;
+  KernelBases<const Stored> v;
+  KernelColumn<const Scalar> u_in, z_in;
   int columns;
   PartialSums<Device> sums;
+  ColumnSet right_hand_sides;
   Offset num_rows, rows_per_team;
-  int lanes;
-  ArnoldiRecord record;
+  int lanes, teams; ///< of a right-hand side
+  ArnoldiStep step;
   bool all_rows; ///< else concludeRecord() is for the sums of all processes
 
   /// What a team keeps in shared memory.
@@ -118,10 +120,13 @@ struct ArnoldiDotsKernel {
   KOKKOS_FUNCTION void operator()(const Member& member) const {
     const int tiles = columns / tile + 1;
     const int splits = tiles < member.team_size() ? member.team_size() / tiles : 1;
-    const Offset begin = Offset(member.league_rank()) * rows_per_team;
+    const int side = right_hand_sides[member.league_rank() / teams];
+    const int team = member.league_rank() % teams;
+    const Offset begin = Offset(team) * rows_per_team;
     const Offset rows = begin + rows_per_team < num_rows ? rows_per_team : num_rows - begin;
     // Partial sums of the splits of a chunk meet here, (split, sum).
     const int num_sums = 2 * columns + 3;
+    const int first_sum = side * sumsOfSide();
     auto* shared =
         static_cast<double*>(member.team_shmem().get_shmem(scratchBytes(member.team_size())));
     for (int item = member.team_rank(); item < tiles * splits; item += member.team_size()) {
@@ -132,15 +137,15 @@ struct ArnoldiDotsKernel {
       const int first = item % tiles == 0 ? 0 : in_first + (item % tiles - 1) * tile;
       double* to = splits > 1 ? shared + split * num_sums : nullptr;
       if (item % tiles > 0)
-        sumTile<tile, false>(member, first, split_begin, split_end, to);
+        sumTile<tile, false>(member, side, team, first, split_begin, split_end, to);
       else if (in_first == 3)
-        sumTile<3, true>(member, first, split_begin, split_end, to);
+        sumTile<3, true>(member, side, team, first, split_begin, split_end, to);
       else if (in_first == 2)
-        sumTile<2, true>(member, first, split_begin, split_end, to);
+        sumTile<2, true>(member, side, team, first, split_begin, split_end, to);
       else if (in_first == 1)
-        sumTile<1, true>(member, first, split_begin, split_end, to);
+        sumTile<1, true>(member, side, team, first, split_begin, split_end, to);
       else
-        sumTile<0, true>(member, first, split_begin, split_end, to);
+        sumTile<0, true>(member, side, team, first, split_begin, split_end, to);
     }
     if (splits > 1) {
       member.team_barrier();
@@ -148,48 +153,57 @@ struct ArnoldiDotsKernel {
         double sum = 0;
         for (int split = 0; split < splits; ++split)
           sum += shared[split * num_sums + k];
-        sums.partials(k, member.league_rank()) = sum;
+        sums.partials(first_sum + k, team) = sum;
       });
     }
-    if (isLastTeam(sums, member)) {
-      addUp(member);
+    if (isLastTeam(sums, member, side, teams)) {
+      addUp(member, side);
       if (all_rows)
-        concludeRecord(member, record, columns);
+        concludeRecord(member, step.record(side), columns);
     }
   }
+
+  /// What there is room for.
+  KOKKOS_INLINE_FUNCTION int sumsOfSide() const { return 2 * step.capacity; }
 
   /// Sums of a tile, to shared memory or, if `to` is null, to the partial sums: two a column, then
   /// those of u and z alone.
   template <int Width, bool Own>
-  KOKKOS_FUNCTION void sumTile(const Member& member, int first, Offset begin, Offset end,
-                               double* to) const {
+  KOKKOS_FUNCTION void sumTile(const Member& member, int side, int team, int first, Offset begin,
+                               Offset end, double* to) const {
     using Tile = ArnoldiTile<Width, Own, Stored, Scalar>;
     // On hosts the sums of a column do not depend on the columns beside it.
     constexpr int strands = 8;
+    KernelColumn<const Scalar> u = u_in, z = z_in;
+    u.moveTo(side);
+    z.moveTo(side);
+    const int first_sum = side * sumsOfSide();
     const auto mine = sumRange<typename Device::execution_space, Tile::num_sums, strands>(
         member, lanes, begin, end,
-        Tile{v.data() + first * Offset(v.stride(1)), Offset(v.stride(1)), u, z});
+        Tile{v.of(side) + first * v.vector_stride, v.vector_stride, u.data(), z.data()});
     Kokkos::single(Kokkos::PerThread(member), [&]() {
       for (int k = 0; k < Tile::num_sums; ++k) {
         const int sum = k < 2 * Width ? 2 * first + k : 2 * (columns - Width) + k;
         if (to != nullptr)
           to[sum] = mine.value[k];
         else
-          sums.partials(sum, member.league_rank()) = mine.value[k];
+          sums.partials(first_sum + sum, team) = mine.value[k];
       }
     });
   }
 
-  KOKKOS_FUNCTION void addUp(const Member& member) const {
+  KOKKOS_FUNCTION void addUp(const Member& member, int side) const {
+    const ArnoldiRecord record = step.record(side);
+    const int first_sum = side * sumsOfSide();
     for (int c = member.team_rank(); c < columns; c += member.team_size()) {
-      const Sums<2> total = totalOf<2>(sums, member, lanes, 2 * c);
+      const Sums<2> total = totalOf<2>(sums, member, lanes, first_sum + 2 * c, teams);
       Kokkos::single(Kokkos::PerThread(member), [&]() {
         record.dotU(c) = total.value[0];
         record.dotZ(c) = total.value[1];
       });
     }
     if (member.team_rank() == columns % member.team_size()) {
-      const Sums<3> total = totalOf<3>(sums, member, lanes, 2 * columns);
+      const Sums<3> total = totalOf<3>(sums, member, lanes, first_sum + 2 * columns, teams);
       Kokkos::single(Kokkos::PerThread(member), [&]() {
         record.dotU(columns) = total.value[0];
         record.dotZ(columns) = total.value[1];
@@ -199,30 +213,38 @@ struct ArnoldiDotsKernel {
   }
 };
 
-/// v_j = (u - V s) / rho,  u = (z - V p - tau v_j) sigma, for a run of rows: the candidate becomes
-/// a basis vector, and what is left of z the next candidate.
+/// v_j = (u - V s) / rho,  u = (z - V p - tau v_j) sigma, for a run of rows of a right-hand side:
+/// the candidate becomes a basis vector, and what is left of z the next candidate.
 template <class Stored, class Scalar, class Device>
 struct ArnoldiUpdateKernel {
   static constexpr int block = rowsAtOnce<typename Device::execution_space>();
 
-  MultiVectorArg<Stored, Device> v;
-  Scalar* u;
-  const Scalar* z;
+  KernelBases<Stored> v;
+  KernelColumn<Scalar> u_in;
+  KernelColumn<const Scalar> z_in;
+  ColumnRuns runs;
   Offset num_rows;
   int j;
-  ArnoldiRecord record;
+  ArnoldiStep step;
 
-  KOKKOS_FUNCTION void operator()(const Offset item) const {
+  KOKKOS_FUNCTION void operator()(Offset item) const {
+    const int side = runs.columnOf(item);
     const Offset first = item * block;
     if (first + block <= num_rows)
-      rows<block>(first);
+      rows<block>(side, first);
     else
       for (Offset i = first; i < num_rows; ++i)
-        rows<1>(i);
+        rows<1>(side, i);
   }
 
   template <int Rows>
-  KOKKOS_INLINE_FUNCTION void rows(Offset first) const {
+  KOKKOS_INLINE_FUNCTION void rows(int side, Offset first) const {
+    const ArnoldiRecord record = step.record(side);
+    Stored* const v_0 = v.of(side) + first;
+    KernelColumn<Scalar> u = u_in;
+    KernelColumn<const Scalar> z = z_in;
+    u.moveTo(side);
+    z.moveTo(side);
     double u_new[Rows], z_new[Rows];
     for (int r = 0; r < Rows; ++r) {
       u_new[r] = u[first + r];
@@ -233,7 +255,7 @@ struct ArnoldiUpdateKernel {
       const Stored* v_c[w];
       double s[w], p[w];
       for (int k = 0; k < w; ++k) {
-        v_c[k] = &v(first, c + k);
+        v_c[k] = v_0 + (c + k) * v.vector_stride;
         s[k] = record.dotU(c + k);
         p[k] = record.dotZ(c + k);
       }
@@ -246,7 +268,7 @@ struct ArnoldiUpdateKernel {
     const double inverse_norm = record.inverseNorm();
     const double tau = record.dotNew();
     const double scale = record.scale();
-    Stored* v_j = &v(first, j);
+    Stored* const v_j = v_0 + j * v.vector_stride;
     for (int r = 0; r < Rows; ++r) {
       const double v_new = u_new[r] * inverse_norm;
       v_j[r] = static_cast<Stored>(v_new);

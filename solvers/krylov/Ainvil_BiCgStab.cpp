@@ -33,11 +33,17 @@ KOKKOS_INLINE_FUNCTION bool areOrthogonal(double product, double norm1_squared,
 /// r^ = p = r, rho = r.r
 template <class Scalar>
 struct BiCgStabStartBody {
-  const Scalar* r;
-  Scalar *shadow, *p;
+  KernelColumn<const Scalar> r;
+  KernelColumn<Scalar> shadow, p;
   BiCgStabState state;
 
-  KOKKOS_INLINE_FUNCTION bool begin() const { return true; }
+  KOKKOS_INLINE_FUNCTION bool begin(int column) {
+    r.moveTo(column);
+    shadow.moveTo(column);
+    p.moveTo(column);
+    state.moveTo(column);
+    return true;
+  }
 
   KOKKOS_INLINE_FUNCTION Sums<1> row(Offset i) const {
     const Scalar r_i = r[i];
@@ -55,11 +61,15 @@ struct BiCgStabStartBody {
 /// alpha = rho / r^.v
 template <class Scalar>
 struct BiCgStabAlphaBody {
-  const Scalar* shadow;
-  const Scalar* v;
+  KernelColumn<const Scalar> shadow, v;
   BiCgStabState state;
 
-  KOKKOS_INLINE_FUNCTION bool begin() const { return state.running(); }
+  KOKKOS_INLINE_FUNCTION bool begin(int column) {
+    shadow.moveTo(column);
+    v.moveTo(column);
+    state.moveTo(column);
+    return state.running();
+  }
 
   KOKKOS_INLINE_FUNCTION Sums<2> row(Offset i) const {
     const double v_i = v[i];
@@ -77,37 +87,43 @@ struct BiCgStabAlphaBody {
   }
 };
 
-/// s = r - alpha v in place, for a run of rows.
-template <class Scalar, class Device>
-struct BiCgStabHalfKernel {
-  static constexpr int block = rowsAtOnce<typename Device::execution_space>();
-
-  Scalar* r;
-  const Scalar* v;
+/// s = r - alpha v in place.
+template <class Scalar>
+struct BiCgStabHalfBody {
+  KernelColumn<Scalar> r;
+  KernelColumn<const Scalar> v;
   BiCgStabState state;
-  Offset num_rows;
+  double alpha = 0;
 
-  KOKKOS_FUNCTION void operator()(const Offset item) const {
-    if (!state.running())
-      return;
-    const double alpha = state.alpha();
-    const Offset begin = item * block;
-    const Offset end = begin + block < num_rows ? begin + block : num_rows;
-    for (Offset i = begin; i < end; ++i)
-      r[i] = static_cast<Scalar>(r[i] - alpha * v[i]);
+  KOKKOS_INLINE_FUNCTION bool begin(int column) {
+    r.moveTo(column);
+    v.moveTo(column);
+    state.moveTo(column);
+    alpha = state.alpha();
+    return state.running();
+  }
+
+  KOKKOS_INLINE_FUNCTION void row(Offset i) const {
+    r[i] = static_cast<Scalar>(r[i] - alpha * v[i]);
   }
 };
 
 /// omega = t.s / t.t, the next rho = r^.r = r^.s - omega r^.t, and beta from them.
 template <class Scalar>
 struct BiCgStabOmegaBody {
-  const Scalar* s;
-  const Scalar* t;
-  const Scalar* shadow;
+  KernelColumn<const Scalar> s, t, shadow;
   BiCgStabState state;
-  double limit; ///< square of the residual norm to reach
+  SquaredTargets targets;
+  double limit = 0; ///< square of the residual norm to reach
 
-  KOKKOS_INLINE_FUNCTION bool begin() const { return state.running(); }
+  KOKKOS_INLINE_FUNCTION bool begin(int column) {
+    s.moveTo(column);
+    t.moveTo(column);
+    shadow.moveTo(column);
+    state.moveTo(column);
+    limit = targets.of(column);
+    return state.running();
+  }
 
   KOKKOS_INLINE_FUNCTION Sums<5> row(Offset i) const {
     const double s_i = s[i];
@@ -135,15 +151,25 @@ struct BiCgStabOmegaBody {
 /// x += alpha y + omega z, r = s - omega t, p = r + beta (p - omega v), and sum r_i^2.
 template <class Scalar>
 struct BiCgStabUpdateBody {
-  const Scalar *v, *t;
-  const Scalar *y, *z; // p and r themselves without preconditioner
-  Scalar *x, *r, *p;   // r comes as s
+  KernelColumn<const Scalar> v, t;
+  KernelColumn<const Scalar> y, z; // p and r themselves without preconditioner
+  KernelColumn<Scalar> x, r, p;    // r comes as s
   BiCgStabState state;
   int slot;
-  double limit; ///< square of the residual norm to reach
+  SquaredTargets targets;
+  double limit = 0; ///< square of the residual norm to reach
   double alpha = 0, beta = 0, omega = 0;
 
-  KOKKOS_INLINE_FUNCTION bool begin() {
+  KOKKOS_INLINE_FUNCTION bool begin(int column) {
+    v.moveTo(column);
+    t.moveTo(column);
+    y.moveTo(column);
+    z.moveTo(column);
+    x.moveTo(column);
+    r.moveTo(column);
+    p.moveTo(column);
+    state.moveTo(column);
+    limit = targets.of(column);
     alpha = state.alpha();
     beta = state.beta();
     omega = state.omega();
@@ -185,69 +211,72 @@ BiCgStab<Scalar, Device>::BiCgStab(SolverOptions options) : Base(std::move(optio
 template <class Scalar, class Device>
 void BiCgStab<Scalar, Device>::allocate(const execution_space& exec, Offset n,
                                         bool preconditioned) {
-  const auto vector = [&](const std::string& name) {
-    return allocateView<Vector<Scalar, Device>>(exec, "Ainvil::BiCgStab::" + name, size_t(n));
+  const auto vectors = [&](const std::string& name) {
+    return allocateView<MultiVector<Scalar, Device>>(exec, "Ainvil::BiCgStab::" + name, size_t(n),
+                                                     size_t(this->capacity_));
   };
-  r_ = vector("r");
-  shadow_ = vector("shadow");
-  p_ = vector("p");
-  v_ = vector("v");
-  t_ = vector("t");
-  y_ = preconditioned ? vector("y") : Vector<Scalar, Device>();
-  z_ = preconditioned ? vector("z") : Vector<Scalar, Device>();
-  sums_ = detail::PartialSums<Device>(exec, 5, shape_, this->reduction() != nullptr);
-  recurrence_ = detail::DeviceRecurrence<Device>(exec, "Ainvil::BiCgStab::state", options_);
+  r_ = vectors("r");
+  shadow_ = vectors("shadow");
+  p_ = vectors("p");
+  v_ = vectors("v");
+  t_ = vectors("t");
+  y_ = preconditioned ? vectors("y") : MultiVector<Scalar, Device>();
+  z_ = preconditioned ? vectors("z") : MultiVector<Scalar, Device>();
+  sums_ =
+      detail::PartialSums<Device>(exec, 5, shape_, this->reduction() != nullptr, this->capacity_);
+  recurrence_ =
+      detail::DeviceRecurrence<Device>(exec, "Ainvil::BiCgStab::state", options_, this->capacity_);
 }
 
 template <class Scalar, class Device>
-typename BiCgStab<Scalar, Device>::Stop BiCgStab<Scalar, Device>::run(const System& system,
-                                                                      SolveResult& result) {
+void BiCgStab<Scalar, Device>::run(const System& system, const Columns& columns,
+                                   SolveResult* results, Stop* stops) {
   const BiCgStabState state{recurrence_.state()};
-  const int before = result.iterations;
-  recurrence_.start(system.exec);
+  std::array<int, Columns::capacity> before = {};
+  for (const int c : columns)
+    before[c] = results[c].iterations;
+  recurrence_.start(system.exec, options_, columns, results);
   detail::sumRows<1>(system.exec, "Ainvil::BiCgStab::start", shape_, sums_, n_,
-                     detail::BiCgStabStartBody<Scalar>{r_.data(), shadow_.data(), p_.data(), state},
-                     this->reduction());
-  const int stop = recurrence_.run(system.exec, options_, system.reference, result,
-                                   [&](int slot) { iterate(system, slot); });
-  if (stop == detail::NotFinite)
-    return {SolveStatus::Diverged, "A or the preconditioner gave NaN or Inf"};
-  // After at least one iteration another shadow residual may do better.
-  if (stop == detail::NoAlpha && result.iterations == before)
-    return {SolveStatus::Breakdown, "r.A M r = 0: BiCGStab has no direction to go"};
-  return {};
+                     detail::BiCgStabStartBody<Scalar>{r_, shadow_, p_, state}, this->reduction(),
+                     columns);
+  const auto ends =
+      recurrence_.run(system.exec, options_, system.targets, columns, results,
+                      [&](int slot, const Columns& running) { iterate(system, running, slot); });
+  for (const int c : columns) {
+    if (ends[c] == detail::NotFinite)
+      stops[c] = {SolveStatus::Diverged, "A or the preconditioner gave NaN or Inf"};
+    // After at least one iteration another shadow residual may do better.
+    else if (ends[c] == detail::NoAlpha && results[c].iterations == before[c])
+      stops[c] = {SolveStatus::Breakdown, "r.A M r = 0: BiCGStab has no direction to go"};
+  }
 }
 
 template <class Scalar, class Device>
-void BiCgStab<Scalar, Device>::iterate(const System& system, int slot) {
+void BiCgStab<Scalar, Device>::iterate(const System& system, const Columns& columns, int slot) {
   const execution_space& exec = system.exec;
   const BiCgStabState state{recurrence_.state()};
   const auto y = system.m != nullptr ? y_ : p_;
   const auto z = system.m != nullptr ? z_ : r_;
-  const double target = options_.tolerance * system.reference;
+  const detail::SquaredTargets targets(system.targets);
   if (system.m != nullptr)
-    system.m->apply(exec, asColumn(p_), asColumn(y));
-  system.a.apply(exec, asColumn(y), asColumn(v_));
+    this->apply(exec, *system.m, columns, p_, y);
+  this->apply(exec, system.a, columns, y, v_);
   detail::sumRows<2>(exec, "Ainvil::BiCgStab::alpha", shape_, sums_, n_,
-                     detail::BiCgStabAlphaBody<Scalar>{shadow_.data(), v_.data(), state},
-                     this->reduction());
-  using Half = detail::BiCgStabHalfKernel<Scalar, Device>;
-  const Offset items = (n_ + Half::block - 1) / Half::block;
-  Kokkos::parallel_for("Ainvil::BiCgStab::half", detail::Range<execution_space>(exec, 0, items),
-                       Half{r_.data(), v_.data(), state, n_});
+                     detail::BiCgStabAlphaBody<Scalar>{shadow_, v_, state}, this->reduction(),
+                     columns);
+  detail::forRows<Device>(exec, "Ainvil::BiCgStab::half", n_,
+                          detail::BiCgStabHalfBody<Scalar>{r_, v_, state}, columns);
 
   if (system.m != nullptr)
-    system.m->apply(exec, asColumn(r_), asColumn(z));
-  system.a.apply(exec, asColumn(z), asColumn(t_));
+    this->apply(exec, *system.m, columns, r_, z);
+  this->apply(exec, system.a, columns, z, t_);
   detail::sumRows<5>(exec, "Ainvil::BiCgStab::omega", shape_, sums_, n_,
-                     detail::BiCgStabOmegaBody<Scalar>{r_.data(), t_.data(), shadow_.data(), state,
-                                                       target * target},
-                     this->reduction());
-  detail::sumRows<1>(exec, "Ainvil::BiCgStab::update", shape_, sums_, n_,
-                     detail::BiCgStabUpdateBody<Scalar>{v_.data(), t_.data(), y.data(), z.data(),
-                                                        system.x.data(), r_.data(), p_.data(),
-                                                        state, slot, target * target},
-                     this->reduction());
+                     detail::BiCgStabOmegaBody<Scalar>{r_, t_, shadow_, state, targets},
+                     this->reduction(), columns);
+  detail::sumRows<1>(
+      exec, "Ainvil::BiCgStab::update", shape_, sums_, n_,
+      detail::BiCgStabUpdateBody<Scalar>{v_, t_, y, z, system.x, r_, p_, state, slot, targets},
+      this->reduction(), columns);
 }
 
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \

@@ -45,12 +45,16 @@ struct CgState : RecurrenceState {
 /// gamma = r.z, delta = w.z with w = A z; from them beta and alpha.
 template <class Scalar>
 struct CgDotsBody {
-  const Scalar* r;
-  const Scalar* z;
-  const Scalar* w;
+  KernelColumn<const Scalar> r, z, w;
   CgState state;
 
-  KOKKOS_INLINE_FUNCTION bool begin() const { return state.running(); }
+  KOKKOS_INLINE_FUNCTION bool begin(int column) {
+    r.moveTo(column);
+    z.moveTo(column);
+    w.moveTo(column);
+    state.moveTo(column);
+    return state.running();
+  }
 
   KOKKOS_INLINE_FUNCTION Sums<2> row(Offset i) const {
     const double z_i = z[i];
@@ -79,15 +83,23 @@ struct CgDotsBody {
 /// p = z + beta p, q = w + beta q, x += alpha p, r -= alpha q, and sum r_i^2.
 template <class Scalar>
 struct CgUpdateBody {
-  const Scalar* z; // r itself without preconditioner
-  const Scalar* w;
-  Scalar *p, *q, *x, *r;
+  KernelColumn<const Scalar> z, w; // z is r itself without preconditioner
+  KernelColumn<Scalar> p, q, x, r;
   CgState state;
   int slot;
-  double limit; ///< square of the residual norm to reach
+  SquaredTargets targets;
+  double limit = 0; ///< square of the residual norm to reach
   double alpha = 0, beta = 0;
 
-  KOKKOS_INLINE_FUNCTION bool begin() {
+  KOKKOS_INLINE_FUNCTION bool begin(int column) {
+    z.moveTo(column);
+    w.moveTo(column);
+    p.moveTo(column);
+    q.moveTo(column);
+    x.moveTo(column);
+    r.moveTo(column);
+    state.moveTo(column);
+    limit = targets.of(column);
     alpha = state.alpha();
     beta = state.beta();
     return state.running();
@@ -122,47 +134,48 @@ Cg<Scalar, Device>::Cg(SolverOptions options)
 
 template <class Scalar, class Device>
 void Cg<Scalar, Device>::allocate(const execution_space& exec, Offset n, bool preconditioned) {
-  const auto vector = [&](const std::string& name) {
-    return allocateView<Vector<Scalar, Device>>(exec, "Ainvil::Cg::" + name, size_t(n));
+  const auto vectors = [&](const std::string& name) {
+    return allocateView<MultiVector<Scalar, Device>>(exec, "Ainvil::Cg::" + name, size_t(n),
+                                                     size_t(this->capacity_));
   };
-  r_ = vector("r");
-  w_ = vector("w");
-  p_ = vector("p");
-  q_ = vector("q");
-  z_ = preconditioned ? vector("z") : Vector<Scalar, Device>();
-  sums_ = detail::PartialSums<Device>(exec, 2, shape_, this->reduction() != nullptr);
-  recurrence_ = detail::DeviceRecurrence<Device>(exec, "Ainvil::Cg::state", options_);
+  r_ = vectors("r");
+  w_ = vectors("w");
+  p_ = vectors("p");
+  q_ = vectors("q");
+  z_ = preconditioned ? vectors("z") : MultiVector<Scalar, Device>();
+  sums_ =
+      detail::PartialSums<Device>(exec, 2, shape_, this->reduction() != nullptr, this->capacity_);
+  recurrence_ =
+      detail::DeviceRecurrence<Device>(exec, "Ainvil::Cg::state", options_, this->capacity_);
 }
 
 template <class Scalar, class Device>
-typename Cg<Scalar, Device>::Stop Cg<Scalar, Device>::run(const System& system,
-                                                          SolveResult& result) {
-  recurrence_.start(system.exec);
-  const int stop = recurrence_.run(system.exec, options_, system.reference, result,
-                                   [&](int slot) { iterate(system, slot); });
-  if (stop == detail::Running || stop == detail::ToleranceMet)
-    return {};
-  return {stop == detail::NotFinite ? SolveStatus::Diverged : SolveStatus::Breakdown,
-          detail::describe(stop), detail::advice(stop)};
+void Cg<Scalar, Device>::run(const System& system, const Columns& columns, SolveResult* results,
+                             Stop* stops) {
+  recurrence_.start(system.exec, options_, columns, results);
+  const auto ends =
+      recurrence_.run(system.exec, options_, system.targets, columns, results,
+                      [&](int slot, const Columns& running) { iterate(system, running, slot); });
+  for (const int c : columns)
+    if (ends[c] == detail::NotFinite || ends[c] >= detail::FirstBreakdown)
+      stops[c] = {ends[c] == detail::NotFinite ? SolveStatus::Diverged : SolveStatus::Breakdown,
+                  detail::describe(ends[c]), detail::advice(ends[c])};
 }
 
 template <class Scalar, class Device>
-void Cg<Scalar, Device>::iterate(const System& system, int slot) {
+void Cg<Scalar, Device>::iterate(const System& system, const Columns& columns, int slot) {
   const execution_space& exec = system.exec;
   const detail::CgState state{recurrence_.state()};
   const auto z = system.m != nullptr ? z_ : r_;
-  const double target = options_.tolerance * system.reference;
   if (system.m != nullptr)
-    system.m->apply(exec, asColumn(r_), asColumn(z));
-  system.a.apply(exec, asColumn(z), asColumn(w_));
+    this->apply(exec, *system.m, columns, r_, z);
+  this->apply(exec, system.a, columns, z, w_);
   detail::sumRows<2>(exec, "Ainvil::Cg::innerProducts", shape_, sums_, n_,
-                     detail::CgDotsBody<Scalar>{r_.data(), z.data(), w_.data(), state},
-                     this->reduction());
+                     detail::CgDotsBody<Scalar>{r_, z, w_, state}, this->reduction(), columns);
   detail::sumRows<1>(exec, "Ainvil::Cg::update", shape_, sums_, n_,
-                     detail::CgUpdateBody<Scalar>{z.data(), w_.data(), p_.data(), q_.data(),
-                                                  system.x.data(), r_.data(), state, slot,
-                                                  target * target},
-                     this->reduction());
+                     detail::CgUpdateBody<Scalar>{z, w_, p_, q_, system.x, r_, state, slot,
+                                                  detail::SquaredTargets(system.targets)},
+                     this->reduction(), columns);
 }
 
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \

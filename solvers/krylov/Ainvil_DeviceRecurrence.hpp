@@ -5,7 +5,9 @@
 /// share.
 
 #include "Ainvil_Solver.hpp"
+#include "backend/Ainvil_ColumnSet.hpp"
 #include "backend/Ainvil_FiniteNumbers.hpp"
+#include "krylov/Ainvil_ColumnSolves.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -14,17 +16,21 @@ namespace ainvil {
 namespace detail {
 
 /// Why the device has stopped; the breakdowns of a method count on from the last one.
-enum RecurrenceStop { Running = 0, ToleranceMet, NotFinite, FirstBreakdown };
+enum RecurrenceStop { Running = 0, ToleranceMet, NotFinite, LimitReached, FirstBreakdown };
 
-/// The scalars of an iteration, in device memory; behind them the squared residual norms of the
-/// iterations since the host last looked. Once stopped, kernels leave everything as it is.
+/// The scalars of an iteration of one column, in device memory; behind them the squared residual
+/// norms of the iterations since the host last looked. Once stopped, kernels leave everything as it
+/// is.
 struct RecurrenceState {
-  double* data;
+  double* data; ///< of column 0, until moveTo() another
+  int size;     ///< numbers a column
 
-  static constexpr int num_scalars = 8; ///< with room for 6 of the method's own
+  static constexpr int num_scalars = 10; ///< with room for 7 of the method's own
+  KOKKOS_INLINE_FUNCTION void moveTo(int column) { data += column * size; }
   KOKKOS_INLINE_FUNCTION double& stop() const { return data[0]; } ///< a RecurrenceStop
   KOKKOS_INLINE_FUNCTION double& iterations() const { return data[1]; }
-  KOKKOS_INLINE_FUNCTION double& scalar(int k) const { return data[2 + k]; } ///< 0 at the start
+  KOKKOS_INLINE_FUNCTION double& mostIterations() const { return data[2]; }
+  KOKKOS_INLINE_FUNCTION double& scalar(int k) const { return data[3 + k]; } ///< 0 at the start
   KOKKOS_INLINE_FUNCTION double& residual(int slot) const { return data[num_scalars + slot]; }
 
   KOKKOS_INLINE_FUNCTION bool running() const { return stop() == double(Running); }
@@ -37,66 +43,92 @@ struct RecurrenceState {
       stop() = ToleranceMet;
     else if (!isFinite(squared_norm))
       stop() = NotFinite;
+    else if (iterations() >= mostIterations())
+      stop() = LimitReached;
   }
 };
 
-/// Iterates until the device stops, with a look of the host every check_interval iterations.
+/// Iterates until the device has stopped in all columns, with a look of the host every
+/// check_interval iterations.
 template <class Device>
 class DeviceRecurrence {
 public:
   using execution_space = typename Device::execution_space;
 
   DeviceRecurrence() = default;
+  /// For so many columns at most.
   DeviceRecurrence(const execution_space& exec, const std::string& label,
-                   const SolverOptions& options)
+                   const SolverOptions& options, int columns)
       : interval_(std::max(1, std::min({checkInterval<Device>(options), options.max_iterations,
                                         longest_interval}))),
-        data_(allocate<double, Device>(exec, label, RecurrenceState::num_scalars + interval_)),
+        data_(allocate<double, Device>(exec, label, columns * stateSize())),
         host_data_(hostMirror(data_)) {}
 
   RecurrenceState state() const {
-    const RecurrenceState state{data_.data()};
+    const RecurrenceState state{data_.data(), stateSize()};
     return state;
   }
 
-  /// Sets all scalars to 0. Asynchronous.
-  void start(const execution_space& exec) const {
+  /// Sets all scalars to 0, for at most as many iterations as the results leave. Asynchronous.
+  void start(const execution_space& exec, const SolverOptions& options, const ColumnSet& columns,
+             const SolveResult* results) const {
     std::fill_n(host_data_.data(), host_data_.extent(0), 0.0);
+    for (const int c : columns)
+      hostState(c).mostIterations() = options.max_iterations - results[c].iterations;
     Kokkos::deep_copy(exec, data_, host_data_);
   }
 
-  /// Calls step(slot) for one iteration after the other, until the device stops or max_iterations
-  /// are done; appends residuals relative to `reference` to the history. Returns the
-  /// RecurrenceStop.
+  /// Calls step(slot, running) for one iteration after the other, until the device has stopped in
+  /// all columns, by max_iterations at the latest; `running` are those of which the host does not
+  /// know yet. Appends residuals to the histories. Returns the RecurrenceStop of each column.
   template <class Step>
-  int run(const execution_space& exec, const SolverOptions& options, double reference,
-          SolveResult& result, const Step& step) const {
-    const RecurrenceState host{host_data_.data()};
-    int done = 0;
-    for (;;) {
-      const int steps = std::min(interval_, options.max_iterations - result.iterations);
+  std::array<int, ColumnSet::capacity>
+  run(const execution_space& exec, const SolverOptions& options, const Targets& targets,
+      const ColumnSet& columns, SolveResult* results, const Step& step) const {
+    std::array<int, ColumnSet::capacity> stops = {};
+    int done = 0; // iterations of the columns that are running
+    for (ColumnSet running = columns; !running.empty();) {
+      int steps = 0;
+      for (const int c : running)
+        steps =
+            std::max(steps, std::min(interval_, options.max_iterations - results[c].iterations));
       for (int slot = 0; slot < steps; ++slot)
-        step(slot);
-      Kokkos::deep_copy(exec, host_data_, data_);
+        step(slot, running);
+      const auto used = std::make_pair(0, (columns[columns.size() - 1] + 1) * stateSize());
+      Kokkos::deep_copy(exec, Kokkos::subview(host_data_, used), Kokkos::subview(data_, used));
       compat::fence(exec, "Ainvil::DeviceRecurrence::look");
 
-      const int finished = static_cast<int>(host.iterations()) - done;
-      for (int slot = 0; slot < finished; ++slot)
-        result.history.push_back(std::sqrt(host.residual(slot)) / reference);
-      done += finished;
-      result.iterations += finished;
-      result.rel_residual = result.history.back();
-      if (options.progress)
-        options.progress(result.iterations, result.rel_residual);
-      if (!host.running() || result.iterations >= options.max_iterations)
-        return static_cast<int>(host.stop());
+      ColumnSet looked = running;
+      running = {};
+      for (const int c : looked) {
+        const RecurrenceState host = hostState(c);
+        SolveResult& result = results[c];
+        const int finished = static_cast<int>(host.iterations()) - done;
+        for (int slot = 0; slot < finished; ++slot)
+          result.history.push_back(std::sqrt(host.residual(slot)) / targets.reference[c]);
+        result.iterations += finished;
+        result.rel_residual = result.history.back();
+        stops[c] = static_cast<int>(host.stop());
+        if (host.running())
+          running.add(c);
+      }
+      done += steps;
+      tellProgress(options, targets, looked, results);
     }
+    return stops;
   }
 
 private:
   /// Iterations between two looks of the host at most: a look, tens of microseconds, costs little
   /// beside so many iterations, and their residual norms take 8 KiB.
   static constexpr int longest_interval = 1024;
+
+  int stateSize() const { return RecurrenceState::num_scalars + interval_; }
+  RecurrenceState hostState(int column) const {
+    RecurrenceState state{host_data_.data(), stateSize()};
+    state.moveTo(column);
+    return state;
+  }
 
   int interval_ = 1;
   Kokkos::View<double*, Device> data_;

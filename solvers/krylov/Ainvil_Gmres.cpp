@@ -9,6 +9,7 @@
 namespace ainvil {
 
 using detail::ArnoldiRecord;
+using detail::ArnoldiStep;
 
 template <class Scalar, class Device>
 Gmres<Scalar, Device>::Gmres(SolverOptions options, Flexible flexible)
@@ -20,20 +21,27 @@ template <class Scalar, class Device>
 void Gmres<Scalar, Device>::allocate(const execution_space& exec, Offset n, bool preconditioned) {
   length_ = static_cast<int>(std::max<Offset>(
       1, std::min<Offset>({options_.restart, options_.max_iterations, this->unknowns_})));
+  const size_t capacity = this->capacity_;
   basis_ = work_ = z_ = {}; // frees memory first
   single_basis_ = {};
-  const auto vectors = [&](auto& to, const char* label, int count) {
-    to = allocateView<std::decay_t<decltype(to)>>(exec, label, size_t(n), size_t(count));
+  const auto vectors = [&](auto& to, const char* label, size_t of_column) {
+    to = allocateView<std::decay_t<decltype(to)>>(exec, label, size_t(n), capacity * of_column);
   };
-  withBasis([&](auto& basis) { vectors(basis, "Ainvil::Gmres::basis", length_); });
+  if (options_.basis == Storage::Float)
+    vectors(single_basis_, "Ainvil::Gmres::basis", length_);
+  else
+    vectors(basis_, "Ainvil::Gmres::basis", length_);
   vectors(work_, "Ainvil::Gmres::candidate", 2);
   const int stored = flexible_ ? length_ : 1;
   vectors(z_, "Ainvil::Gmres::preconditioned", preconditioned ? stored : 0);
-  sums_ = detail::PartialSums<Device>(exec, 2 * length_ + 3, shape_);
+  const ArnoldiStep step{nullptr, length_ + 2, this->capacity_};
+  sums_ = detail::PartialSums<Device>(exec, 2 * step.capacity, shape_, false, this->capacity_);
+  arnoldi_.resize(capacity);
   // Zeros: records are read as a whole, also where a step has written nothing.
-  records_ =
-      allocateZeros<double, Device>(exec, "Ainvil::Gmres::records", (length_ + 1) * recordSize());
-  coefficients_ = ainvil::allocate<double, Device>(exec, "Ainvil::Gmres::coefficients", length_);
+  records_ = allocateZeros<double, Device>(exec, "Ainvil::Gmres::records",
+                                           (length_ + 1) * Offset(step.size()));
+  coefficients_ =
+      ainvil::allocate<double, Device>(exec, "Ainvil::Gmres::coefficients", length_ * capacity);
   host_records_ = hostMirror(records_);
   host_coefficients_ = hostMirror(coefficients_);
 }
@@ -48,37 +56,42 @@ double Gmres<Scalar, Device>::negligible() const {
   return options_.basis == Storage::Float ? std::max(of_products, of_basis) : of_products;
 }
 
-/// One cycle.
+/// One cycle, of all columns at the same time.
 template <class Scalar, class Device>
-typename Gmres<Scalar, Device>::Stop Gmres<Scalar, Device>::run(const System& system,
-                                                                SolveResult& result) {
-  if (result.iterations == 0) // the first of this solve
-    arnoldi_.start(negligible());
-  const int length = std::min(length_, options_.max_iterations - result.iterations);
-  const int columns = runCycle(system, length, result);
-  if (arnoldi_.failed())
-    return {SolveStatus::Diverged, "A or the preconditioner gave NaN or Inf"};
-  const int used = correct(system, columns);
-  if (used < columns)
-    result.rel_residual = arnoldi_.residual(used) / system.reference;
-  if (arnoldi_.singular()) // goes on if the residual has become smaller: A M may be nearly singular
-                           // only
-    return {SolveStatus::Breakdown,
-            system.m != nullptr ? "the preconditioned matrix is singular to rounding"
-                                : "the matrix is singular to rounding",
-            singularAdvice(system.m != nullptr), true};
-  return {};
+void Gmres<Scalar, Device>::run(const System& system, const Columns& columns, SolveResult* results,
+                                Stop* stops) {
+  for (const int c : columns)
+    if (results[c].iterations == 0) // the first of this solve
+      arnoldi_[c].start(negligible());
+  const Counts vectors = runCycle(system, columns, results);
+  Columns sound;
+  for (const int c : columns)
+    if (arnoldi_[c].failed())
+      stops[c] = {SolveStatus::Diverged, "A or the preconditioner gave NaN or Inf"};
+    else
+      sound.add(c);
+  const Counts used = correct(system, sound, vectors);
+  for (const int c : sound) {
+    if (used[c] < vectors[c])
+      results[c].rel_residual = arnoldi_[c].residual(used[c]) / system.targets.reference[c];
+    if (arnoldi_[c].singular()) // goes on if the residual has become smaller: A M may be nearly
+                                // singular only
+      stops[c] = {SolveStatus::Breakdown,
+                  system.m != nullptr ? "the preconditioned matrix is singular to rounding"
+                                      : "the matrix is singular to rounding",
+                  singularAdvice(system.m != nullptr, c), true};
+  }
 }
 
 /// Where M approximates A^-1, a product with A M changes lengths little. Growth by orders of
 /// magnitude says that M is to blame, not A.
 template <class Scalar, class Device>
-std::string Gmres<Scalar, Device>::singularAdvice(bool preconditioned) const {
+std::string Gmres<Scalar, Device>::singularAdvice(bool preconditioned, int column) const {
   if (!preconditioned)
     return "A is singular or close to it, and b not in its range; where A is only badly scaled, "
            "scale it or take a preconditioner";
   constexpr double suspicious = 1e6;
-  const double growth = arnoldi_.largestColumn();
+  const double growth = arnoldi_[column].largestColumn();
   if (growth > suspicious)
     return message("the preconditioner and A together make vectors ", growth,
                    " times as long, so the preconditioner is far from an inverse of A; exchange "
@@ -89,148 +102,202 @@ std::string Gmres<Scalar, Device>::singularAdvice(bool preconditioned) const {
          "it, or take another preconditioner";
 }
 
-/// Runs up to `length` steps from the residual in candidate() and appends to the history. Returns
-/// the number of basis vectors whose combination is the iterate to be taken. Where the open column
-/// ends the cycle, or seems to, one more kernel of inner products makes it final.
+/// Runs steps from the residuals in candidate(), as many as the length of a cycle and
+/// max_iterations allow each column, and appends to the histories. Returns the number of basis
+/// vectors whose combination is the iterate to be taken. Where the open column of a least-squares
+/// problem ends the cycle, or seems to, one more kernel of inner products makes it final.
 template <class Scalar, class Device>
-int Gmres<Scalar, Device>::runCycle(const System& system, int length, SolveResult& result) {
+typename Gmres<Scalar, Device>::Counts Gmres<Scalar, Device>::runCycle(const System& system,
+                                                                       const Columns& columns,
+                                                                       SolveResult* results) {
   const execution_space& exec = system.exec;
   const int interval = detail::checkInterval<Device>(options_);
-  arnoldi_.startCycle(length);
-  int columns = 0;
+  Counts lengths = {}, vectors = {};
+  for (const int c : columns) {
+    lengths[c] = std::min(length_, options_.max_iterations - results[c].iterations);
+    arnoldi_[c].startCycle(lengths[c]);
+  }
   int seen = 0;
-  for (int j = 0; j < length; ++j) {
-    multiply(system, j);
-    takeInnerProducts(exec, j, product());
-    update(exec, j);
-    const bool last = j + 1 == length;
-    if (!last && (j + 1) % interval != 0)
+  Columns running = columns;
+  for (int j = 0; !running.empty(); ++j) {
+    multiply(system, running, j);
+    takeInnerProducts(exec, running, j, product());
+    update(exec, running, j);
+    Columns closing;
+    for (const int c : running)
+      if (j + 1 == lengths[c])
+        closing.add(c);
+    if (closing.empty() && (j + 1) % interval != 0)
       continue;
 
-    if (last)
-      takeInnerProducts(exec, j + 1, candidate());
-    readRecords(exec, seen, last ? j + 2 : j + 1);
-    for (; seen <= j; ++seen)
-      arnoldi_.add(seen, record(host_records_.data(), seen));
-    const bool near =
-        !last && arnoldi_.predictedResidual() <= options_.tolerance * system.reference;
-    if (near) {
-      takeInnerProducts(exec, j + 1, candidate());
-      readRecords(exec, j + 1, j + 2);
+    if (!closing.empty())
+      takeInnerProducts(exec, closing, j + 1, candidate());
+    readRecords(exec, seen, closing.empty() ? j + 1 : j + 2);
+    Columns near;
+    for (const int c : running) {
+      for (int i = seen; i <= j; ++i)
+        arnoldi_[c].add(i, hostRecord(i, c));
+      if (j + 1 == lengths[c])
+        arnoldi_[c].close(j + 1, hostRecord(j + 1, c));
+      else if (arnoldi_[c].predictedResidual() <= system.targets.norm(c))
+        near.add(c);
     }
-    if (last || near)
-      arnoldi_.close(j + 1, record(host_records_.data(), j + 1));
+    seen = j + 1;
+    if (!near.empty()) {
+      takeInnerProducts(exec, near, j + 1, candidate());
+      readRecords(exec, j + 1, j + 2);
+      for (const int c : near)
+        arnoldi_[c].close(j + 1, hostRecord(j + 1, c));
+    }
+    look(system, running, vectors, results);
+    Columns going;
+    for (const int c : running)
+      if (!arnoldi_[c].exhausted() && !arnoldi_[c].failed() && j + 1 < lengths[c] &&
+          !(vectors[c] > 0 && isMet(system, c, results[c])))
+        going.add(c);
+    running = going;
+  }
+  return vectors;
+}
 
-    while (columns < arnoldi_.columns() && !(columns > 0 && converged(result))) {
-      ++columns;
+/// Takes the final columns of the least-squares problems as iterations, up to the one that meets
+/// the tolerance.
+template <class Scalar, class Device>
+void Gmres<Scalar, Device>::look(const System& system, const Columns& columns, Counts& vectors,
+                                 SolveResult* results) {
+  for (const int c : columns) {
+    SolveResult& result = results[c];
+    while (vectors[c] < arnoldi_[c].columns() && !(vectors[c] > 0 && isMet(system, c, result))) {
+      ++vectors[c];
       ++result.iterations;
-      result.rel_residual = arnoldi_.residual(columns) / system.reference;
+      result.rel_residual = arnoldi_[c].residual(vectors[c]) / system.targets.reference[c];
       result.history.push_back(result.rel_residual);
     }
-    if (options_.progress)
-      options_.progress(result.iterations, result.rel_residual);
-    if (arnoldi_.exhausted() || arnoldi_.failed() || (columns > 0 && converged(result)))
-      break;
   }
-  return columns;
+  detail::tellProgress(options_, system.targets, columns, results);
 }
 
 /// product = A M candidate
 template <class Scalar, class Device>
-void Gmres<Scalar, Device>::multiply(const System& system, int j) {
+void Gmres<Scalar, Device>::multiply(const System& system, const Columns& columns, int j) {
   if (system.m == nullptr) {
-    system.a.apply(system.exec, candidate(), product());
+    this->apply(system.exec, system.a, columns, candidate(), product());
     return;
   }
-  system.m->apply(system.exec, candidate(), preconditioned(j));
-  system.a.apply(system.exec, preconditioned(j), product());
+  this->apply(system.exec, *system.m, columns, candidate(), preconditioned(j));
+  this->apply(system.exec, system.a, columns, preconditioned(j), product());
 }
 
-/// Inner products of the first `columns` basis vectors with the candidate u and with z, into record
-/// `columns`. With z = u what they say of z is worthless.
+/// Inner products of the first `vectors` basis vectors with the candidate u and with z, into the
+/// records of step `vectors`. With z = u what they say of z is worthless.
 template <class Scalar, class Device>
-void Gmres<Scalar, Device>::takeInnerProducts(const execution_space& exec, int columns,
-                                              VectorArg z) {
+void Gmres<Scalar, Device>::takeInnerProducts(const execution_space& exec, const Columns& columns,
+                                              int vectors, VectorArg z) {
   const Reduction<Device>* const reduction = this->reduction();
-  const ArnoldiRecord of_step = record(records_.data(), columns);
+  const ArnoldiStep to = step(records_.data(), vectors);
   withBasis([&](const auto& basis) {
     if (n_ == 0) // another process has rows
       return;
-    using Stored = typename std::decay_t<decltype(basis)>::value_type;
+    using Stored = std::decay_t<decltype(*basis.data)>;
     using Kernel = detail::ArnoldiDotsKernel<Stored, Scalar, Device>;
-    Kokkos::parallel_for("Ainvil::Gmres::innerProducts",
-                         shape_.policy(exec, Kernel::scratchBytes(shape_.team_size)),
-                         Kernel{basis, candidate().data(), z.data(), columns, sums_, n_,
-                                shape_.rows_per_team, shape_.lanes, of_step, reduction == nullptr});
+    Kokkos::parallel_for(
+        "Ainvil::Gmres::innerProducts",
+        shape_.policy(exec, Kernel::scratchBytes(shape_.team_size), columns.size()),
+        Kernel{{basis.data, basis.vector_stride, basis.column_stride},
+               candidate(),
+               z,
+               vectors,
+               sums_,
+               columns,
+               n_,
+               shape_.rows_per_team,
+               shape_.lanes,
+               shape_.league,
+               to,
+               reduction == nullptr});
   });
   if (reduction == nullptr)
     return;
-  const Offset first = columns * recordSize();
-  const auto products = Kokkos::subview(
-      records_, std::make_pair(first, first + ArnoldiRecord::numProducts(recordCapacity())));
+  const Offset first = to.data - records_.data();
+  const auto products =
+      Kokkos::subview(records_, std::make_pair(first, first + Offset(to.numProducts())));
   if (n_ == 0)
     Kokkos::deep_copy(exec, products, 0.0);
   reduction->sum(exec, products);
   Kokkos::parallel_for("Ainvil::Gmres::concludeRecord",
-                       Kokkos::TeamPolicy<execution_space>(exec, 1, 1, shape_.lanes),
-                       detail::ArnoldiConcludeKernel<Device>{of_step, columns});
+                       Kokkos::TeamPolicy<execution_space>(exec, columns.size(), 1, shape_.lanes),
+                       detail::ArnoldiConcludeKernel<Device>{to, columns, vectors});
 }
 
 /// Makes the candidate basis vector j and what is left of the product the next candidate.
 template <class Scalar, class Device>
-void Gmres<Scalar, Device>::update(const execution_space& exec, int j) {
+void Gmres<Scalar, Device>::update(const execution_space& exec, const Columns& columns, int j) {
   withBasis([&](const auto& basis) {
-    using Stored = typename std::decay_t<decltype(basis)>::value_type;
+    using Stored = std::decay_t<decltype(*basis.data)>;
     using Kernel = detail::ArnoldiUpdateKernel<Stored, Scalar, Device>;
-    const Offset items = (n_ + Kernel::block - 1) / Kernel::block;
+    const detail::ColumnRuns runs(columns, n_, Kernel::block);
     Kokkos::parallel_for(
-        "Ainvil::Gmres::update", detail::Range<execution_space>(exec, 0, items),
-        Kernel{basis, candidate().data(), product().data(), n_, j, record(records_.data(), j)});
+        "Ainvil::Gmres::update", detail::Range<execution_space>(exec, 0, runs.numItems()),
+        Kernel{basis, candidate(), product(), runs, n_, j, step(records_.data(), j)});
   });
 }
 
-/// Brings the records [first, last) to the host in one transfer.
+/// Brings the records of steps [first, last) to the host in one transfer.
 template <class Scalar, class Device>
 void Gmres<Scalar, Device>::readRecords(const execution_space& exec, int first, int last) {
-  const auto range = std::make_pair(first * recordSize(), last * recordSize());
+  double* const data = records_.data();
+  const auto range = std::make_pair(step(data, first).data - data, step(data, last).data - data);
   Kokkos::deep_copy(exec, Kokkos::subview(host_records_, range), Kokkos::subview(records_, range));
   compat::fence(exec, "Ainvil::Gmres::readRecords");
 }
 
-/// x += M V y, or if flexible x += Z R^-1 y. Returns the number of columns that took part.
+/// x += M V y, or if flexible x += Z R^-1 y. Returns the numbers of basis vectors that took part.
 template <class Scalar, class Device>
-int Gmres<Scalar, Device>::correct(const System& system, int columns) {
+typename Gmres<Scalar, Device>::Counts Gmres<Scalar, Device>::correct(const System& system,
+                                                                      const Columns& columns,
+                                                                      const Counts& vectors) {
   const execution_space& exec = system.exec;
-  columns = arnoldi_.solve(columns, host_coefficients_.data());
-  if (columns == 0)
-    return 0;
   const bool from_z = flexible_ && system.m != nullptr;
-  if (from_z)
-    toCandidates(host_coefficients_.data(), columns);
+  Counts used = {};
+  Columns moved;
+  detail::NumberOfColumn counts;
+  for (const int c : columns) {
+    double* const y = host_coefficients_.data() + c * Offset(length_);
+    used[c] = counts.numbers[c] = arnoldi_[c].solve(vectors[c], y);
+    if (used[c] > 0)
+      moved.add(c);
+    if (from_z)
+      toCandidates(y, c, used[c]);
+  }
+  if (moved.empty())
+    return used;
   Kokkos::deep_copy(exec, coefficients_, host_coefficients_);
-  const auto combine = [&](const auto& v, int beta, VectorArg y) {
-    using Stored = typename std::decay_t<decltype(v)>::value_type;
-    detail::combineColumns<Stored, Scalar, Device>(exec, v, coefficients_, columns, beta, y);
+  const detail::KernelBases<const double> y{coefficients_.data(), 1, length_};
+  const auto combine = [&](const auto& v, int beta, VectorArg to) {
+    using Stored = std::decay_t<decltype(*v.data)>;
+    detail::combineColumns<Stored, Scalar, Device>(
+        exec, moved, {v.data, v.vector_stride, v.column_stride}, y, counts, beta, to);
   };
   if (from_z) {
-    combine(z_, 1, system.x);
+    combine(detail::KernelBases<Scalar>{z_.data(), columns_ * n_, n_}, 1, system.x);
   } else if (system.m == nullptr) {
     withBasis([&](const auto& basis) { combine(basis, 1, system.x); });
   } else {
     withBasis([&](const auto& basis) { combine(basis, 0, preconditioned(0)); });
-    system.m->apply(exec, preconditioned(0), system.x, Trans::No, Scalar(1), Scalar(1));
+    detail::applyToColumns<Scalar, Device>(exec, *system.m, moved, preconditioned(0), system.x, 0,
+                                           Scalar(1), Scalar(1));
   }
-  return columns;
+  return used;
 }
 
 /// y = R^-1 y: from coefficients of the z~_j to those of the M_j u_j. Column j of R is in record j.
 template <class Scalar, class Device>
-void Gmres<Scalar, Device>::toCandidates(double* y, int columns) const {
-  for (int j = columns - 1; j >= 0; --j) {
-    const ArnoldiRecord step = record(host_records_.data(), j);
-    y[j] *= step.inverseNorm();
+void Gmres<Scalar, Device>::toCandidates(double* y, int column, int vectors) const {
+  for (int j = vectors - 1; j >= 0; --j) {
+    const ArnoldiRecord record = hostRecord(j, column);
+    y[j] *= record.inverseNorm();
     for (int k = 0; k < j; ++k)
-      y[k] -= step.dotU(k) * y[j];
+      y[k] -= record.dotU(k) * y[j];
   }
 }
 

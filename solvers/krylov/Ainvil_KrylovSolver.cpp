@@ -5,21 +5,26 @@
 #include "backend/Ainvil_Profiling.hpp"
 #include "product/Ainvil_VectorKernels.hpp"
 
+#include <algorithm>
+
 namespace ainvil {
 namespace {
 
-/// \throws InvalidArgument unless A is n x n, M is absent or n x n, and b and x have n entries.
-template <class Operator>
-void checkSystem(const char* solver, const Operator& a, const Operator* m, size_t b_size,
-                 size_t x_size) {
+/// \throws InvalidArgument unless A is n x n, M is absent or n x n, and b and x have n rows and as
+/// many columns as one another.
+template <class Operator, class B, class X>
+void checkSystem(const char* solver, const Operator& a, const Operator* m, const B& b, const X& x) {
   const Offset n = a.numRows();
   detail::requireSquare(solver, n, a.numCols());
   if (m != nullptr && (m->numRows() != n || m->numCols() != n))
     throw InvalidArgument(message(solver, " needs a preconditioner of the size ", n,
                                   " of A, but it is ", m->numRows(), " x ", m->numCols()));
-  if (Offset(b_size) != n || Offset(x_size) != n)
+  if (Offset(b.extent(0)) != n || Offset(x.extent(0)) != n)
     throw InvalidArgument(message(solver, " on ", n, " unknowns needs b and x of that size, ",
-                                  "but they have ", b_size, " and ", x_size, " entries"));
+                                  "but they have ", b.extent(0), " and ", x.extent(0), " entries"));
+  if (b.extent(1) != x.extent(1))
+    throw InvalidArgument(message(solver, " needs as many columns of x as of b, but they have ",
+                                  x.extent(1), " and ", b.extent(1)));
 }
 
 /// Marks a solver as solving while it lives. \throws InvalidArgument if it is solving already.
@@ -48,9 +53,9 @@ bool finish(SolveResult& result, SolveStatus status, std::string text) {
 
 /// Judges the iterate whose true residual was just recomputed; `previous` is the true relative
 /// residual at which the recurrence of `result` started. True if the solve is over.
-bool isOver(const SolverOptions& options, double previous, SolveResult& result) {
+bool isOver(const SolverOptions& options, double tolerance, double previous, SolveResult& result) {
   const double residual = result.true_rel_residual;
-  if (residual <= options.tolerance)
+  if (residual <= tolerance)
     return finish(result, SolveStatus::Converged, "");
   if (!std::isfinite(residual))
     return finish(result, SolveStatus::Diverged, "the solution or its residual holds NaN or Inf");
@@ -92,21 +97,50 @@ template <class Scalar, class Device>
 SolveResult KrylovSolver<Scalar, Device>::solve(const execution_space& exec, const Operator& a,
                                                 const Operator* m, Vector<const Scalar, Device> b,
                                                 Vector<Scalar, Device> x) {
+  SolveResult result;
+  solveAll(exec, a, m, asColumn(b), asColumn(x), &result);
+  return result;
+}
+
+template <class Scalar, class Device>
+std::vector<SolveResult> KrylovSolver<Scalar, Device>::solve(const execution_space& exec,
+                                                             const Operator& a, const Operator* m,
+                                                             MultiVector<const Scalar, Device> b,
+                                                             MultiVector<Scalar, Device> x) {
+  std::vector<SolveResult> results(b.extent(1));
+  solveAll(exec, a, m, b, x, results.data());
+  return results;
+}
+
+template <class Scalar, class Device>
+void KrylovSolver<Scalar, Device>::solveAll(const execution_space& exec, const Operator& a,
+                                            const Operator* m, ConstVectorArg b, VectorArg x,
+                                            SolveResult* results) {
   const Solving solving(solving_, name_);
   detail::requireKokkos<execution_space>();
   ScopedRegion region(message("Ainvil::solve[", name_, "]"));
   const Offset n = a.numRows(), unknowns = reduction_ != nullptr ? reduction_->total(n) : n;
+  const Offset columns = b.extent(1), together = Columns::capacity;
   const auto prepare = [&] {
-    checkSystem(name_, a, m, b.extent(0), x.extent(0));
+    checkSystem(name_, a, m, b, x);
     if (m != nullptr)
       checkPreconditioner(*m);
-    detail::reportingOutOfMemory("solve()", [&] { reserve(exec, n, unknowns, m != nullptr); });
+    detail::reportingOutOfMemory("solve()", [&] {
+      reserve(exec, n, unknowns, m != nullptr, static_cast<int>(std::min(columns, together)));
+    });
   };
   if (reduction_ != nullptr)
     reduction_->together(prepare);
   else
     prepare();
-  return detail::reportingOutOfMemory("solve()", [&] { return iterate(exec, a, m, b, x); });
+  detail::reportingOutOfMemory("solve()", [&] {
+    for (Offset first = 0; first < columns; first += together) {
+      const auto range = std::make_pair(first, std::min(first + together, columns));
+      columns_ = static_cast<int>(range.second - first);
+      iterate(exec, a, m, Kokkos::subview(b, Kokkos::ALL(), range),
+              Kokkos::subview(x, Kokkos::ALL(), range), results + first);
+    }
+  });
 }
 
 template <class Scalar, class Device>
@@ -117,93 +151,130 @@ void KrylovSolver<Scalar, Device>::setReduction(
   n_ = -1; // the workspace depends on whether there is one
 }
 
-/// With a workspace for b and x of these lengths.
+/// With a workspace for b and x of these lengths, and columns_ columns.
 template <class Scalar, class Device>
-SolveResult KrylovSolver<Scalar, Device>::iterate(const execution_space& exec, const Operator& a,
-                                                  const Operator* m, Vector<const Scalar, Device> b,
-                                                  Vector<Scalar, Device> x) {
-  const auto b_norm = meter_.norm(exec, asColumn(b));
-  System system{exec, a, m, asColumn(x), b_norm.two};
-  SolveResult result;
-  if (start(system, asColumn(b), b_norm.is_zero, result))
-    return result;
-
-  double previous = result.true_rel_residual;
-  while (!isOver(options_, previous, result)) {
-    const Stop stop = run(system, result);
-    previous = result.true_rel_residual;
-    result.true_rel_residual =
-        meter_.residual(exec, a, asColumn(b), system.x, residual()) / system.reference;
-    constexpr double worth_a_run = 0.9; // a run that takes off less is not followed by another
-    const bool better = result.true_rel_residual <= worth_a_run * previous;
-    const bool goes_on = stop.status == SolveStatus::Converged || (stop.unless_better && better);
-    if (goes_on || result.true_rel_residual <= options_.tolerance ||
-        !std::isfinite(result.true_rel_residual))
-      continue; // isOver() says how it ends, or that it goes on
-    finish(result, stop.status,
-           message(stop.reason, ", after iteration ", result.iterations,
-                   stop.advice.empty() ? "" : ": ", stop.advice));
-    return result;
+void KrylovSolver<Scalar, Device>::iterate(const execution_space& exec, const Operator& a,
+                                           const Operator* m, ConstVectorArg b, VectorArg x,
+                                           SolveResult* results) {
+  System system{exec, a, m, x, {}};
+  const auto& [reference, tolerance] = system.targets;
+  std::array<double, Columns::capacity> previous = {};
+  Columns columns;
+  for (const int c : start(system, b, results)) {
+    previous[c] = results[c].true_rel_residual;
+    if (!isOver(options_, tolerance[c], previous[c], results[c]))
+      columns.add(c);
   }
-  return result;
+  while (!columns.empty()) {
+    std::array<Stop, Columns::capacity> stops;
+    run(system, columns, results, stops.data());
+    const auto norms = meter_.residuals(exec, a, columns, b, x, residual());
+    Columns going;
+    for (const int c : columns) {
+      SolveResult& result = results[c];
+      const Stop& stop = stops[c];
+      previous[c] = result.true_rel_residual;
+      result.true_rel_residual = norms[c].two / reference[c];
+      constexpr double worth_a_run = 0.9; // a run that takes off less is not followed by another
+      const bool better = result.true_rel_residual <= worth_a_run * previous[c];
+      const bool goes_on = stop.status == SolveStatus::Converged || (stop.unless_better && better);
+      if (goes_on || result.true_rel_residual <= tolerance[c] ||
+          !std::isfinite(result.true_rel_residual)) {
+        if (!isOver(options_, tolerance[c], previous[c], result))
+          going.add(c);
+      } else {
+        finish(result, stop.status,
+               message(stop.reason, ", after iteration ", result.iterations,
+                       stop.advice.empty() ? "" : ": ", stop.advice));
+      }
+    }
+    columns = going;
+  }
 }
 
 template <class Scalar, class Device>
 void KrylovSolver<Scalar, Device>::reserve(const execution_space& exec, Offset n, Offset unknowns,
-                                           bool preconditioned) {
-  if (n == n_ && unknowns == unknowns_ && preconditioned <= preconditioned_)
+                                           bool preconditioned, int columns) {
+  if (n == n_ && unknowns == unknowns_ && preconditioned <= preconditioned_ && columns <= capacity_)
     return;
   n_ = -1; // until all allocations have succeeded
   unknowns_ = unknowns;
+  capacity_ = std::max(columns, 1);
   shape_ = detail::SumTeams::forRows(exec, n);
-  meter_ = detail::ResidualMeter<Scalar, Device>(exec, n, reduction());
+  meter_ = detail::ResidualMeter<Scalar, Device>(exec, n, reduction(), capacity_);
   allocate(exec, n, preconditioned);
   n_ = n;
   preconditioned_ = preconditioned;
 }
 
-/// Measures the initial residual and chooses the norm that residuals are relative to, which comes
-/// as
-/// ||b||. True if that already settles the matter.
+/// Measures the initial residuals and chooses the norms that residuals are relative to. Returns the
+/// columns for which that does not settle the matter already.
 template <class Scalar, class Device>
-bool KrylovSolver<Scalar, Device>::start(System& system, ConstVectorArg b, bool b_is_zero,
-                                         SolveResult& result) {
-  const auto settle = [&](SolveStatus status, double rel_residual, const char* text) {
-    result.rel_residual = result.true_rel_residual = rel_residual;
-    result.history.assign(1, rel_residual);
-    return finish(result, status, text);
+typename KrylovSolver<Scalar, Device>::Columns
+KrylovSolver<Scalar, Device>::start(System& system, ConstVectorArg b, SolveResult* results) {
+  auto& [reference, tolerance] = system.targets;
+  const auto settle = [&](int c, SolveStatus status, double rel_residual, const char* text) {
+    results[c].rel_residual = results[c].true_rel_residual = rel_residual;
+    results[c].history.assign(1, rel_residual);
+    finish(results[c], status, text);
   };
-  if (b_is_zero) {
-    detail::fillVector<Scalar, Device>(system.exec, Scalar(0), system.x);
-    return settle(SolveStatus::Converged, 0, "");
-  }
-  if (!std::isfinite(system.reference))
-    return settle(SolveStatus::Diverged, system.reference,
-                  "b holds NaN or Inf, or its norm overflows");
   // Squares underflow below 2.2e-308, those of entries below 1.5e-154: with this norm, 1e-9 of it
   // and less, which no sum in double notices.
   constexpr double smallest_norm = 1e-145;
-  if (system.reference < smallest_norm)
-    return settle(SolveStatus::Breakdown, 1, "the norm of b underflows: scale the system");
-  const double r_norm = meter_.residual(system.exec, system.a, b, system.x, residual());
-  if (!std::isfinite(r_norm))
-    return settle(SolveStatus::Diverged, r_norm,
-                  "the initial x or its residual b - A x holds NaN or Inf, or its norm overflows");
-  if (options_.relative_to == ResidualScale::InitialResidual && r_norm > 0) {
-    system.reference = r_norm;
-    if (r_norm < smallest_norm)
-      return settle(SolveStatus::Breakdown, 1, "the norm of b - A x underflows: scale the system");
-  } else if (options_.relative_to == ResidualScale::One) {
-    system.reference = 1;
+  const Columns all = Columns::first(columns_);
+  const auto b_norms = meter_.norms(system.exec, all, b);
+  Columns zero, given;
+  for (const int c : all) {
+    const double b_norm = b_norms[c].two;
+    if (b_norms[c].is_zero) {
+      settle(c, SolveStatus::Converged, 0, "");
+      zero.add(c);
+    } else if (!std::isfinite(b_norm)) {
+      settle(c, SolveStatus::Diverged, b_norm, "b holds NaN or Inf, or its norm overflows");
+    } else if (b_norm < smallest_norm) {
+      settle(c, SolveStatus::Breakdown, 1, "the norm of b underflows: scale the system");
+    } else {
+      given.add(c);
+    }
   }
-  settle(SolveStatus::Converged, r_norm / system.reference, "");
-  if (result.rel_residual <= options_.tolerance)
-    return true;
+  if (!zero.empty())
+    detail::fillColumns<Scalar, Device>(system.exec, zero, Scalar(0), system.x);
+  if (given.empty())
+    return {};
+
+  const auto r_norms = meter_.residuals(system.exec, system.a, given, b, system.x, residual());
+  Columns left;
+  for (const int c : given) {
+    const double r_norm = r_norms[c].two;
+    if (!std::isfinite(r_norm)) {
+      settle(c, SolveStatus::Diverged, r_norm,
+             "the initial x or its residual b - A x holds NaN or Inf, or its norm overflows");
+      continue;
+    }
+    const bool of_initial = options_.relative_to == ResidualScale::InitialResidual && r_norm > 0;
+    if (of_initial && r_norm < smallest_norm) {
+      settle(c, SolveStatus::Breakdown, 1, "the norm of b - A x underflows: scale the system");
+      continue;
+    }
+    reference[c] = of_initial                                   ? r_norm
+                   : options_.relative_to == ResidualScale::One ? 1
+                                                                : b_norms[c].two;
+    tolerance[c] = options_.tolerance;
+    settle(c, SolveStatus::Converged, r_norm / reference[c], "");
+    if (!(results[c].rel_residual <= tolerance[c]))
+      left.add(c);
+  }
+  if (left.empty())
+    return left;
   std::string objection = system.m != nullptr ? system.m->objection() : "";
   if (reduction_ != nullptr && reduction_->total(objection.empty() ? 0 : 1) > 0 &&
       objection.empty())
     objection = "the preconditioner of another process objects";
-  return !objection.empty() && finish(result, SolveStatus::Diverged, objection);
+  if (objection.empty())
+    return left;
+  for (const int c : left)
+    finish(results[c], SolveStatus::Diverged, objection);
+  return {};
 }
 
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \

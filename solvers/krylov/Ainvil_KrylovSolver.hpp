@@ -5,6 +5,7 @@
 
 #include "Ainvil_Solver.hpp"
 #include "backend/Ainvil_Reduction.hpp"
+#include "krylov/Ainvil_ColumnSolves.hpp"
 #include "krylov/Ainvil_ResidualMeter.hpp"
 
 #include <atomic>
@@ -46,6 +47,24 @@ public:
     return solve(execution_space(), a, m, b, x);
   }
 
+  /// Solves A X = B for any number of columns, n x k each; a result a column. Eight at a time
+  /// advance together: A and M are applied to all of them at once, so that a pass over the matrix
+  /// serves eight, kernels and reductions of an iteration are as many as for one, and so are the
+  /// host's looks. Each stops by itself; its iterations are those of a solve of its own where a
+  /// product with many columns gives each what a product with one does, as Ainvil's do.
+  /// `options.progress` is told of the column that is furthest from its tolerance. Workspace: that
+  /// of one column for each of up to eight.
+  std::vector<SolveResult> solve(const execution_space& exec, const Operator& a, const Operator* m,
+                                 MultiVector<const Scalar, Device> b,
+                                 MultiVector<Scalar, Device> x);
+
+  /// The same on the default instance.
+  std::vector<SolveResult> solve(const Operator& a, const Operator* m,
+                                 MultiVector<const Scalar, Device> b,
+                                 MultiVector<Scalar, Device> x) {
+    return solve(execution_space(), a, m, b, x);
+  }
+
   /// Tells before any work what solve() would. \throws InvalidArgument if the method relies on a
   /// fixed preconditioner, `m` varies, and allow_varying is not set.
   void checkPreconditioner(const Operator& m) const;
@@ -59,16 +78,17 @@ public:
   void setReduction(std::shared_ptr<const Reduction<Device>> reduction);
 
 protected:
-  using VectorArg = MultiVectorArg<Scalar, Device>;            ///< of one column
+  using VectorArg = MultiVectorArg<Scalar, Device>;            ///< of columns_ columns
   using ConstVectorArg = MultiVectorArg<const Scalar, Device>; ///< likewise
+  using Columns = detail::ColumnSet;                           ///< some of these
 
   /// What a run works on.
   struct System {
     const execution_space& exec; ///< all kernels run on it
     const Operator& a;           ///< A
     const Operator* m;           ///< M, or null for none
-    VectorArg x;                 ///< the iterate
-    double reference;            ///< the norm that residuals are relative to
+    VectorArg x;                 ///< the iterates
+    detail::Targets targets;     ///< of the residuals
   };
 
   /// Why a run ended before the tolerance was met.
@@ -83,13 +103,22 @@ protected:
   /// null for a method that takes any. \throws InvalidArgument if an option is out of range.
   KrylovSolver(SolverOptions options, const char* name, const char* why_fixed = nullptr);
 
-  /// Allocates the workspace for systems of n unknowns, for whatever `shape_` launches.
+  /// Allocates the workspace for systems of n unknowns and `capacity_` columns, for whatever
+  /// `shape_` launches.
   virtual void allocate(const execution_space& exec, Offset n, bool preconditioned) = 0;
-  /// The vector that holds b - A x when a run starts.
+  /// The vectors that hold b - A x when a run starts.
   virtual VectorArg residual() = 0;
-  /// Improves x from residual() until the recurrence meets the tolerance, max_iterations are done,
-  /// or the method has to start again; appends to the history. At least one iteration, or a Stop.
-  virtual Stop run(const System& system, SolveResult& result) = 0;
+  /// Improves x from residual() in these columns until the recurrence of each meets its tolerance,
+  /// max_iterations are done, or the method has to start again; appends to the histories. At least
+  /// one iteration, or a Stop. `results` and `stops` are those of all columns.
+  virtual void run(const System& system, const Columns& columns, SolveResult* results,
+                   Stop* stops) = 0;
+
+  /// y = op x in these columns, and perhaps in some between them.
+  void apply(const execution_space& exec, const Operator& op, const Columns& columns,
+             ConstVectorArg x, VectorArg y) const {
+    detail::applyToColumns<Scalar, Device>(exec, op, columns, x, y, detail::cheap_columns);
+  }
 
   /// Null if the process has all rows.
   const Reduction<Device>* reduction() const { return reduction_.get(); }
@@ -97,13 +126,18 @@ protected:
   SolverOptions options_;  ///< as the constructor got them, all in range
   Offset n_ = -1;          ///< unknowns of this process that the workspace is for
   Offset unknowns_ = 0;    ///< of all processes
+  int columns_ = 1;        ///< right-hand sides that are solved for
+  int capacity_ = 1;       ///< that the workspace has room for
   detail::SumTeams shape_; ///< of the kernels that take inner products
 
 private:
-  void reserve(const execution_space& exec, Offset n, Offset unknowns, bool preconditioned);
-  SolveResult iterate(const execution_space& exec, const Operator& a, const Operator* m,
-                      Vector<const Scalar, Device> b, Vector<Scalar, Device> x);
-  bool start(System& system, ConstVectorArg b, bool b_is_zero, SolveResult& result);
+  void solveAll(const execution_space& exec, const Operator& a, const Operator* m, ConstVectorArg b,
+                VectorArg x, SolveResult* results);
+  void reserve(const execution_space& exec, Offset n, Offset unknowns, bool preconditioned,
+               int columns);
+  void iterate(const execution_space& exec, const Operator& a, const Operator* m, ConstVectorArg b,
+               VectorArg x, SolveResult* results);
+  Columns start(System& system, ConstVectorArg b, SolveResult* results);
 
   const char* name_;
   const char* why_fixed_;

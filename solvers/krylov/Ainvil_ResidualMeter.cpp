@@ -10,29 +10,34 @@ namespace detail {
 
 template <class Scalar, class Device>
 template <class Body>
-typename ResidualMeter<Scalar, Device>::Norm
-ResidualMeter<Scalar, Device>::measure(const execution_space& exec, Offset n, const Body& body) {
-  if (n == 0 && reduction_ == nullptr)
-    return {0, true};
-  sumRows<2>(exec, "Ainvil::norm", shape_, sums_, n, body, reduction_);
+typename ResidualMeter<Scalar, Device>::Norms
+ResidualMeter<Scalar, Device>::measure(const execution_space& exec, const ColumnSet& columns,
+                                       Offset n, const Body& body) {
+  Norms norms;
+  if (columns.empty() || (n == 0 && reduction_ == nullptr))
+    return norms;
+  sumRows<2>(exec, "Ainvil::norm", shape_, sums_, n, body, reduction_, columns);
   Kokkos::deep_copy(exec, host_result_, result_);
   compat::fence(exec, "Ainvil::ResidualMeter::norm");
-  return {std::sqrt(host_result_(0)), host_result_(1) == 0};
+  for (const int c : columns)
+    norms[c] = {std::sqrt(host_result_(2 * c)), host_result_(2 * c + 1) == 0};
+  return norms;
 }
 
 template <class Scalar, class Device>
-typename ResidualMeter<Scalar, Device>::Norm
-ResidualMeter<Scalar, Device>::norm(const execution_space& exec, VectorIn x) {
-  return measure(exec, x.extent(0), NormBody<Scalar, Device>{x, result_});
+typename ResidualMeter<Scalar, Device>::Norms
+ResidualMeter<Scalar, Device>::norms(const execution_space& exec, const ColumnSet& columns,
+                                     VectorIn x) {
+  return measure(exec, columns, x.extent(0), NormBody<Scalar>{x, result_.data()});
 }
 
 template <class Scalar, class Device>
-double ResidualMeter<Scalar, Device>::residual(const execution_space& exec,
-                                               const LinearOperator<Scalar, Device>& a, VectorIn b,
-                                               VectorIn x, VectorOut r) {
-  copyVector<Scalar, Device>(exec, b, r);
-  a.apply(exec, x, r, Trans::No, Scalar(-1), Scalar(1));
-  return measure(exec, x.extent(0), ResidualNormBody<Scalar, Device>{{r, result_}, x}).two;
+typename ResidualMeter<Scalar, Device>::Norms ResidualMeter<Scalar, Device>::residuals(
+    const execution_space& exec, const LinearOperator<Scalar, Device>& a, const ColumnSet& columns,
+    VectorIn b, VectorIn x, VectorOut r) {
+  copyColumns<Scalar, Device>(exec, columns, b, r);
+  applyToColumns<Scalar, Device>(exec, a, columns, x, r, 0, Scalar(-1), Scalar(1));
+  return measure(exec, columns, x.extent(0), ResidualNormBody<Scalar>{{r, result_.data()}, x});
 }
 
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \

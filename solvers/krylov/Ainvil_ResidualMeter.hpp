@@ -4,14 +4,39 @@
 /// Norms and true residuals.
 
 #include "Ainvil_LinearOperator.hpp"
+#include "backend/Ainvil_ColumnSet.hpp"
 #include "backend/Ainvil_Reduction.hpp"
 #include "backend/Ainvil_SumTeams.hpp"
+
+#include <array>
+#include <utility>
 
 namespace ainvil {
 namespace detail {
 
-/// Measures vectors of a fixed length, of one process or, with a reduction, spread over several.
-/// Every measurement waits for the instance.
+/// y = alpha A x + beta y for some columns: a pass over the operator for each run of neighbours.
+/// Where `fill` columns or fewer lie between two runs, which may be written to, they share a pass.
+template <class Scalar, class Device>
+void applyToColumns(const typename Device::execution_space& exec,
+                    const LinearOperator<Scalar, Device>& a, const ColumnSet& columns,
+                    MultiVectorArg<const Scalar, Device> x, MultiVectorArg<Scalar, Device> y,
+                    int fill, Scalar alpha = 1, Scalar beta = 0) {
+  for (int k = 0; k < columns.size();) {
+    const int first = columns[k];
+    int last = first;
+    for (++k; k < columns.size() && columns[k] - last <= fill + 1; ++k)
+      last = columns[k];
+    const auto range = std::make_pair(first, last + 1);
+    a.apply(exec, Kokkos::subview(x, Kokkos::ALL(), range),
+            Kokkos::subview(y, Kokkos::ALL(), range), Trans::No, alpha, beta);
+  }
+}
+
+/// A product with up to so many columns more costs less than a pass of its own.
+constexpr int cheap_columns = 3;
+
+/// Measures columns of a fixed length, of one process or, with a reduction, spread over several.
+/// Every measurement waits for the instance, once for all columns.
 template <class Scalar, class Device>
 class ResidualMeter {
 public:
@@ -20,26 +45,29 @@ public:
   using VectorOut = MultiVectorArg<Scalar, Device>;
 
   ResidualMeter() = default;
-  ResidualMeter(const execution_space& exec, Offset n, const Reduction<Device>* reduction)
+  ResidualMeter(const execution_space& exec, Offset n, const Reduction<Device>* reduction,
+                int columns)
       : reduction_(reduction), shape_(SumTeams::forRows(exec, n)),
-        sums_(exec, 2, shape_, reduction != nullptr),
-        result_(allocateZeros<double, Device>(exec, "Ainvil::norm", 2)),
+        sums_(exec, 2, shape_, reduction != nullptr, columns),
+        result_(allocateZeros<double, Device>(exec, "Ainvil::norm", 2 * columns)),
         host_result_(hostMirror(result_)) {}
 
   struct Norm {
-    double two;   ///< 2-norm; 0 also where the squares underflow, Inf where they overflow
-    bool is_zero; ///< all entries are 0
+    double two = 0;      ///< 2-norm; 0 also where the squares underflow, Inf where they overflow
+    bool is_zero = true; ///< all entries are 0
   };
+  /// Of each column; those that were not measured are 0.
+  using Norms = std::array<Norm, ColumnSet::capacity>;
 
-  Norm norm(const execution_space& exec, VectorIn x);
+  Norms norms(const execution_space& exec, const ColumnSet& columns, VectorIn x);
 
   /// r = b - A x; returns ||r||, NaN if x is not finite, be it where A has no entries.
-  double residual(const execution_space& exec, const LinearOperator<Scalar, Device>& a, VectorIn b,
-                  VectorIn x, VectorOut r);
+  Norms residuals(const execution_space& exec, const LinearOperator<Scalar, Device>& a,
+                  const ColumnSet& columns, VectorIn b, VectorIn x, VectorOut r);
 
 private:
   template <class Body>
-  Norm measure(const execution_space& exec, Offset n, const Body& body);
+  Norms measure(const execution_space& exec, const ColumnSet& columns, Offset n, const Body& body);
 
   const Reduction<Device>* reduction_ = nullptr; ///< the owner's
   SumTeams shape_;

@@ -68,8 +68,8 @@ protected:
   }
 
   ArnoldiRecord next(double rho) {
-    data_.assign(ArnoldiRecord::size(capacity), 0.0);
-    const ArnoldiRecord record{data_.data(), capacity};
+    data_.assign(detail::ArnoldiStep{nullptr, capacity, 1}.size(), 0.0);
+    const ArnoldiRecord record = detail::ArnoldiStep{data_.data(), capacity, 1}.record(0);
     record.inverseNorm() = 1 / rho;
     return record;
   }

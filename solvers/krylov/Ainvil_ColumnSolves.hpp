@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// What a solver has to know of each of the columns that it solves for together.
+
+#include "Ainvil_Solver.hpp"
+#include "backend/Ainvil_ColumnSet.hpp"
+
+#include <array>
+
+namespace ainvil {
+namespace detail {
+
+/// What the residuals of each column are relative to, and are to become.
+struct Targets {
+  std::array<double, ColumnSet::capacity> reference = {}; ///< ||b|| or what stands in its place
+  std::array<double, ColumnSet::capacity> tolerance = {}; ///< of the residual relative to it
+
+  /// The residual norms to reach.
+  double norm(int column) const { return tolerance[column] * reference[column]; }
+};
+
+/// The squares of these norms in the arguments of a kernel, for the column that it moves to.
+struct SquaredTargets {
+  double limits[ColumnSet::capacity] = {};
+
+  explicit SquaredTargets(const Targets& targets) {
+    for (int c = 0; c < ColumnSet::capacity; ++c)
+      limits[c] = targets.norm(c) * targets.norm(c);
+  }
+  /// The loop has constant bounds, so that the numbers stay where arguments are.
+  KOKKOS_INLINE_FUNCTION double of(int column) const {
+    double limit = 0;
+    for (int c = 0; c < ColumnSet::capacity; ++c)
+      if (c == column)
+        limit = limits[c];
+    return limit;
+  }
+};
+
+/// Calls options.progress with the column that is furthest from its tolerance.
+inline void tellProgress(const SolverOptions& options, const Targets& targets,
+                         const ColumnSet& columns, const SolveResult* results) {
+  if (!options.progress)
+    return;
+  int worst = columns[0];
+  const auto distance = [&](int c) { return results[c].rel_residual / targets.tolerance[c]; };
+  for (const int c : columns)
+    if (distance(c) > distance(worst))
+      worst = c;
+  options.progress(results[worst].iterations, results[worst].rel_residual);
+}
+
+} // namespace detail
+} // namespace ainvil
