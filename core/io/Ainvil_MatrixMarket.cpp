@@ -219,12 +219,13 @@ std::string textOf(const BsrMatrix<double, HostDevice>& a, const std::string& co
   return text;
 }
 
-std::string textOf(const Vector<double, HostDevice>& x, const std::string& comment) {
+std::string textOf(const MultiVectorArg<const double, HostDevice>& x, const std::string& comment) {
   std::string text = header("array", comment);
   append(text, x.extent(0), ' ');
-  append(text, 1, '\n');
-  for (size_t i = 0; i < x.extent(0); ++i)
-    appendFinite(text, x(i), static_cast<Offset>(i) + 1);
+  append(text, x.extent(1), '\n');
+  for (size_t c = 0; c < x.extent(1); ++c)
+    for (size_t i = 0; i < x.extent(0); ++i)
+      appendFinite(text, x(i, c), static_cast<Offset>(i) + 1);
   return text;
 }
 
@@ -272,10 +273,18 @@ void writeMatrixMarket(const std::string& path, const BsrMatrix<double, HostDevi
                                [&] { writeFile(path, textOf(a, comment)); });
 }
 
-void writeMatrixMarket(const std::string& path, const Vector<double, HostDevice>& x,
+void writeMatrixMarket(const std::string& path, const MultiVector<double, HostDevice>& x,
                        const std::string& comment) {
   detail::reportingOutOfMemory(message("writing '", path, "'"),
                                [&] { writeFile(path, textOf(x, comment)); });
+}
+
+void writeMatrixMarket(const std::string& path, const Vector<double, HostDevice>& x,
+                       const std::string& comment) {
+  using Column = MultiVectorArg<const double, HostDevice>;
+  detail::reportingOutOfMemory(message("writing '", path, "'"), [&] {
+    writeFile(path, textOf(Column(x.data(), x.extent(0), 1), comment));
+  });
 }
 
 } // namespace ainvil

@@ -59,6 +59,10 @@ Vector<double, HostDevice> readMatrixMarketVector(InputFile& file);
 void writeMatrixMarket(const std::string& path, const BsrMatrix<double, HostDevice>& a,
                        const std::string& comment = {});
 
+/// Writes columns of n scalars as an n x k `array real general`, under the same rules.
+void writeMatrixMarket(const std::string& path, const MultiVector<double, HostDevice>& x,
+                       const std::string& comment = {});
+
 /// Writes a vector of n scalars as an n x 1 `array real general`, under the same rules.
 void writeMatrixMarket(const std::string& path, const Vector<double, HostDevice>& x,
                        const std::string& comment = {});

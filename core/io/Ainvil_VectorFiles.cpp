@@ -179,6 +179,29 @@ private:
 
 } // namespace
 
+MultiVector<double, HostDevice> readColumns(const std::string& path) {
+  using Columns = MultiVector<double, HostDevice>;
+  const HostDevice::execution_space exec;
+  const bool is_matrix = detail::readingFile(path, [&] {
+    const InputFile file(path);
+    return beginsWith(file, "%%MatrixMarket") || beginsWith(file, "%MatrixMarket");
+  });
+  if (!is_matrix) {
+    const HostVector x = readVector(path);
+    const auto columns = allocateView<Columns>(exec, "Ainvil::vector", x.extent(0), size_t(1));
+    std::copy_n(x.data(), x.extent(0), columns.data());
+    return columns;
+  }
+  const BsrMatrix<double, HostDevice> a = readMatrixMarket(path);
+  const auto columns =
+      allocateView<Columns>(exec, "Ainvil::vector", size_t(a.numRows()), size_t(a.numCols()));
+  Kokkos::deep_copy(columns, 0.0);
+  for (Ordinal i = 0; i < a.numRows(); ++i)
+    for (Offset e = a.graph.row_map(i); e < a.graph.row_map(i + 1); ++e)
+      columns(i, a.graph.entries(e)) = a.values(e);
+  return columns;
+}
+
 Vector<double, HostDevice> readVector(const std::string& path) {
   return detail::readingFile(path, [&] {
     InputFile file(path);

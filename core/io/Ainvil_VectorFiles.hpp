@@ -23,4 +23,9 @@ namespace ainvil {
 /// the number of the entry, if it holds something else, NaN or Inf; OutOfMemory with the name
 Vector<double, HostDevice> readVector(const std::string& path);
 
+/// The same for one or more columns: a Matrix Market file is a matrix, of which a coordinate file
+/// leaves out zeros; files of the other formats have one column. \throws FileError, OutOfMemory as
+/// readVector() and readMatrixMarket()
+MultiVector<double, HostDevice> readColumns(const std::string& path);
+
 } // namespace ainvil

@@ -154,6 +154,9 @@ void check(const CommandLine& command, bool block_size_given) {
   requireAtLeast("--restart", command.restart, 1);
   requireAtLeast("--max-iters", command.max_iterations, 0);
   requireAtLeast("--repeat", command.repeat, 1);
+  requireAtLeast("--rhs-count", command.rhs_count, 1);
+  if (command.rhs_count > 1 && command.rhs != RhsKind::Random)
+    throw InvalidArgument("--rhs-count needs --rhs random; a file brings its columns with it");
   requireTolerance("--tol", command.tolerance);
   requireAtLeast("--overlap", command.overlap, 0);
   if (command.overlap > 0 && command.in_blocks)
@@ -165,7 +168,7 @@ void check(const CommandLine& command, bool block_size_given) {
 /// What the race chooses itself cannot be given. \throws InvalidArgument
 void checkRace(const CommandLine& command, const CLI::App& app) {
   for (const char* option : {"--precond", "--solver", "--restart", "--repeat", "--allow-varying",
-                             "--basis", "--history"})
+                             "--basis", "--history", "--rhs-count"})
     if (app.get_option(option)->count() > 0)
       throw InvalidArgument(message("--recommend chooses solver and preconditioner itself and "
                                     "measures once: leave out ",
@@ -206,11 +209,16 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program 
   text("--problem", command.problem, "SPEC", "problem of the gallery, as cavity:300; see below");
   text("--rhs", rhs, "RHS",
        "ones|rowsum|scaled-rowsum|random[:SEED]|FILE (Matrix Market, text\n"
-       "with one number a line, or NumPy's .npy);\n"
+       "with one number a line, or NumPy's .npy), in Matrix Market of one\n"
+       "column or more, which ainvil-solve solves for together;\n"
        "rowsum: A times ones; scaled-rowsum: S A S times ones;\n"
        "all but the latter are scaled with the matrix;\n"
        "random: uniform in (-1, 1), seed 1;\n"
        "default: that of the problem if it has one, else rowsum");
+  if (program == Program::Solve)
+    addNumber(app, "--rhs-count", command.rhs_count, "K",
+              "with --rhs random: so many right-hand sides, solved for together,\n"
+              "eight at a time; of the seeds SEED, SEED + 1, ...");
   CLI::Option* block_size =
       app.add_option("--block-size", command.block_size,
                      "regroup in blocks of this size; default: the problem's, 1 for files")

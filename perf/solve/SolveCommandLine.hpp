@@ -27,6 +27,7 @@ struct CommandLine {
   std::string rhs_text;       ///< as given
   std::string rhs_file;       ///< for RhsKind::File
   std::uint64_t rhs_seed = 1; ///< for RhsKind::Random
+  int rhs_count = 1;          ///< likewise: right-hand sides of this seed and those behind it
   int block_size = 0;         ///< 0: that of the problem
   std::string scale = "none";
   std::string match = "none";

@@ -57,6 +57,31 @@ void judge(const CommandLine& command, const LinearSystem& system, RunRecord& re
   }
 }
 
+void sumUpColumns(RunRecord& record) {
+  // Later ones are worse; NaN is worse than any number.
+  const auto worse = [](const RunRecord& a, const RunRecord& b) {
+    if (a.converged != b.converged)
+      return b.converged;
+    return !(a.rel_residual <= b.rel_residual);
+  };
+  size_t worst = 0, longest = 0;
+  for (size_t c = 1; c < record.columns.size(); ++c) {
+    if (worse(record.columns[c], record.columns[worst]))
+      worst = c;
+    if (record.columns[c].iterations > record.columns[longest].iterations)
+      longest = c;
+  }
+  const RunRecord& column = record.columns[worst];
+  record.converged = column.converged;
+  record.status = column.status;
+  record.message =
+      column.message.empty() ? "" : message("right-hand side ", worst + 1, ": ", column.message);
+  record.rel_residual = column.rel_residual;
+  record.scaled_rel_residual = column.scaled_rel_residual;
+  record.iterations = record.columns[longest].iterations;
+  record.history = record.columns[longest].history;
+}
+
 void recordFailure(const std::exception& error, RunRecord& record) {
   record.converged = false;
   record.message = error.what();

@@ -21,6 +21,9 @@ SolverOptions solverOptions(const CommandLine& command);
 /// converged has `stagnated`, or `diverged` if it is not finite, with a message.
 void judge(const CommandLine& command, const LinearSystem& system, RunRecord& record);
 
+/// Sums up `columns`, which are judged, in the members of the record.
+void sumUpColumns(RunRecord& record);
+
 /// The run ended by this exception: status `breakdown`, `out_of_memory`, `refused` (another
 /// ainvil::Error: the preconditioner or the solver does not accept the system), `interrupted`, or
 /// `failed` (anything else). The message is the exception's.

@@ -13,8 +13,15 @@ namespace ainvil {
 namespace perf {
 
 void SolveOutputs::add(RunRecord record, const std::string& json) {
-  const auto solution = record.solution;
-  record.solution = {}; // one is kept, that of the best run
+  // One is kept, that of the best run.
+  std::vector<Vector<double, HostDevice>> solution;
+  if (record.columns.empty())
+    solution.push_back(record.solution);
+  for (RunRecord& column : record.columns) {
+    solution.push_back(column.solution);
+    column.solution = {};
+  }
+  record.solution = {};
   records_.push_back(std::move(record));
   json_ += json;
   if (command_.json == "-")
@@ -32,7 +39,12 @@ void SolveOutputs::add(RunRecord record, const std::string& json) {
 
 void SolveOutputs::writeSolution() {
   const RunRecord& record = records_[best_];
-  writeMatrixMarket(command_.solution, originalSolution(system_, solution_),
+  const auto columns = allocateView<MultiVector<double, HostDevice>>(
+      HostDevice::execution_space(), "Ainvil::solution", solution_[0].extent(0), solution_.size());
+  for (size_t c = 0; c < solution_.size(); ++c)
+    Kokkos::deep_copy(Kokkos::subview(columns, Kokkos::ALL(), c),
+                      originalSolution(system_.withColumn(static_cast<int>(c)), solution_[c]));
+  writeMatrixMarket(command_.solution, columns,
                     message("solution of ", command_.problemName(), "\nby ", command_.solver,
                             " with ", record.precond, ": ", record.status, ", relative residual ",
                             record.rel_residual));

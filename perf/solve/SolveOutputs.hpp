@@ -39,8 +39,8 @@ private:
   std::vector<RunRecord> records_;
   std::string json_;
   size_t best_ = 0;
-  Vector<double, HostDevice> solution_; ///< of the best run
-  std::vector<std::string> failed_;     ///< paths
+  std::vector<Vector<double, HostDevice>> solution_; ///< of the best run, each column
+  std::vector<std::string> failed_;                  ///< paths
 };
 
 } // namespace perf

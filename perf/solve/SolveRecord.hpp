@@ -54,6 +54,10 @@ struct RunRecord {
   double scaled_rel_residual = not_measured; ///< of S A S, if the system is scaled
   std::vector<double> history;         ///< relative residual after each iteration, from the 0th
   Vector<double, HostDevice> solution; ///< of the system as the solver sees it
+  /// Of several right-hand sides what became of each, the members that the solver and judge() set.
+  /// Above are then the worst status and residuals, the most iterations, and the history of the
+  /// column that took them; `solution` is empty.
+  std::vector<RunRecord> columns;
   /// Seconds of a race at which the run began and ended, if it was one of a race.
   double race_began = not_measured, race_ended = not_measured;
 

@@ -184,6 +184,8 @@ void Table::printHeader(const LinearSystem& system, const Environment& environme
     out_ << " in " << a.numEntries() << " blocks of size " << a.block_size;
   if (command_.scale != "none")
     out_ << ", scaled (" << command_.scale << ")";
+  if (system.numColumns() > 1)
+    out_ << ", " << system.numColumns() << " right-hand sides";
   if (command_.match != "none")
     out_ << ", rows exchanged and scaled (" << command_.match << ")";
   if (system.num_weak_diagonals > 0)
@@ -280,6 +282,17 @@ std::string toJson(const RunRecord& record, const CommandLine& command, const Li
   run["notes"] = record.notes;
   run["rel_residual"] = record.rel_residual;
   run["scaled_rel_residual"] = record.scaled_rel_residual;
+  for (const RunRecord& column : record.columns) {
+    Json one;
+    one["iterations"] = column.iterations;
+    one["status"] = column.status;
+    one["message"] = column.message;
+    one["rel_residual"] = column.rel_residual;
+    one["scaled_rel_residual"] = column.scaled_rel_residual;
+    if (command.json_history)
+      one["history"] = column.history;
+    run["columns"].push_back(one);
+  }
   run["decisive_residual"] = command.decides_scaled ? "scaled" : "original";
   if (command.json_history)
     run["history"] = record.history;

@@ -33,7 +33,18 @@ public:
          MemoryMeter& memory)
       : command_(command), system_(system), progress_(progress), memory_(memory),
         matrix_(toDevice(system.matrix)), operator_(matrix_), b_(toDevice(system.rhs)),
-        x_(allocate<Scalar, Device>(exec_, "Ainvil::x", b_.extent(0))) {}
+        x_(allocate<Scalar, Device>(exec_, "Ainvil::x", b_.extent(0))) {
+    if (system.more.empty())
+      return;
+    const size_t columns = system.numColumns();
+    all_b_ = allocateView<MultiVector<Scalar, Device>>(exec_, "Ainvil::b", b_.extent(0), columns);
+    all_x_ = allocateView<MultiVector<Scalar, Device>>(exec_, "Ainvil::x", b_.extent(0), columns);
+    for (size_t c = 0; c < columns; ++c) {
+      systems_.push_back(system.withColumn(static_cast<int>(c)));
+      Kokkos::deep_copy(exec_, columnOf(all_b_, c), toDevice(systems_.back().rhs));
+    }
+    compat::fence(exec_, "Ainvil::solve[columns]");
+  }
 
   /// Whatever stops the run is part of the record.
   RunRecord run(const std::string& specification, Precond& precond) {
@@ -129,39 +140,83 @@ private:
                 }));
   }
 
+  static Vector<Scalar, Device> columnOf(const MultiVector<Scalar, Device>& x, size_t column) {
+    return Kokkos::subview(x, Kokkos::ALL(), column);
+  }
+
+  /// Of several right-hand sides.
+  void solveAll(const SolverOptions& options, KrylovSolver<Scalar, Device>& solver,
+                const Precond& precond, RunRecord& record) {
+    Kokkos::deep_copy(exec_, all_x_, Scalar(0));
+    double seconds = 0;
+    std::vector<SolveResult> results;
+    seconds += timed([&] { results = solver.solve(exec_, operator_, &precond, all_b_, all_x_); });
+    record.columns.assign(results.size(), {});
+    for (size_t c = 0; c < results.size(); ++c) {
+      record.columns[c].iterations = 0;
+      const Column column{systems_[c], columnOf(all_b_, c), columnOf(all_x_, c)};
+      const bool goes_on = take(results[c], column, record.columns[c]);
+      goOn(goes_on, options, column, precond, record.columns[c], seconds);
+    }
+    sumUpColumns(record);
+    keepFastest(record.solve_seconds, seconds);
+  }
+
   /// Solves from x = 0. The solver stops by the residual of its own system, which may be scaled or
   /// rounded; where that of the command line is not small enough yet, it goes on from there with a
   /// smaller tolerance, as long as this helps.
   void solve(SolverOptions options, KrylovSolver<Scalar, Device>& solver, const Precond& precond,
              RunRecord& record) {
+    if (!systems_.empty())
+      return solveAll(options, solver, precond, record);
     Kokkos::deep_copy(exec_, x_, Scalar(0));
     record.iterations = 0;
     record.history.clear();
     double seconds = 0;
-    bool goes_on = iterate(solver, precond, record, seconds);
+    const Column column{system_, b_, x_};
+    const bool goes_on = iterate(solver, column, precond, record, seconds);
+    goOn(goes_on, options, column, precond, record, seconds);
+    keepFastest(record.solve_seconds, seconds);
+  }
+
+  /// A right-hand side, the system with it alone, and the iterate.
+  struct Column {
+    const LinearSystem& system;
+    Vector<Scalar, Device> b, x;
+  };
+
+  /// Solves on with smaller tolerances, as long as `goes_on` and this helps.
+  void goOn(bool goes_on, SolverOptions options, const Column& column, const Precond& precond,
+            RunRecord& record, double& seconds) {
     while (goes_on) {
       const double before = record.decisiveResidual(command_);
       options.tolerance *= 0.5 * command_.tolerance / before;
       options.max_iterations = command_.max_iterations - record.iterations;
-      goes_on = iterate(*createSolver<Scalar, Device>(command_.solver, options), precond, record,
-                        seconds) &&
+      goes_on = iterate(*createSolver<Scalar, Device>(command_.solver, options), column, precond,
+                        record, seconds) &&
                 record.decisiveResidual(command_) <= 0.9 * before;
     }
-    keepFastest(record.solve_seconds, seconds);
   }
 
   /// Goes on from x and judges what it has become. True if the solver is content and the judgement
   /// is not.
-  bool iterate(KrylovSolver<Scalar, Device>& solver, const Precond& precond, RunRecord& record,
-               double& seconds) {
+  bool iterate(KrylovSolver<Scalar, Device>& solver, const Column& column, const Precond& precond,
+               RunRecord& record, double& seconds) {
     SolveResult result;
     try {
-      seconds += timed([&] { result = solver.solve(exec_, operator_, &precond, b_, x_); });
+      seconds +=
+          timed([&] { result = solver.solve(exec_, operator_, &precond, column.b, column.x); });
     } catch (const Interrupted&) {
-      record.solution = toHost(x_); // as far as it has come
-      judge(command_, system_, record);
+      record.solution = toHost(column.x); // as far as it has come
+      judge(command_, column.system, record);
       throw;
     }
+    return take(result, column, record);
+  }
+
+  /// Takes what the solver made of a column and judges it. True if the solver is content and the
+  /// judgement is not.
+  bool take(const SolveResult& result, const Column& column, RunRecord& record) {
     const bool content = result.status == SolveStatus::Converged;
     record.converged = content;
     record.status = toString(result.status);
@@ -170,8 +225,8 @@ private:
     const bool first = record.history.empty();
     record.history.insert(record.history.end(), result.history.begin() + (first ? 0 : 1),
                           result.history.end());
-    record.solution = toHost(x_);
-    judge(command_, system_, record);
+    record.solution = toHost(column.x);
+    judge(command_, column.system, record);
     return content && !record.converged && record.iterations < command_.max_iterations &&
            std::isfinite(record.decisiveResidual(command_));
   }
@@ -236,7 +291,10 @@ private:
   Exec exec_;
   BsrMatrix<Scalar, Device> matrix_;
   MatrixOperator<Scalar, Device> operator_;
-  Vector<Scalar, Device> b_, x_;
+  Vector<Scalar, Device> b_, x_; ///< of the first right-hand side
+  // Of several ones, else empty.
+  std::vector<LinearSystem> systems_;
+  MultiVector<Scalar, Device> all_b_, all_x_;
 };
 
 } // namespace perf

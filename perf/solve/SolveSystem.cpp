@@ -117,30 +117,45 @@ HostVector rowSums(const Matrix& a) {
   return b;
 }
 
-HostVector readRhs(const std::string& path, Offset n) {
-  const HostVector b = readVector(path);
+std::vector<HostVector> readRhs(const CommandLine& command, Offset n) {
+  const std::string& path = command.rhs_file;
+  const MultiVector<double, HostDevice> b = readColumns(path);
   if (Offset(b.extent(0)) != n)
     throw InvalidArgument(message("the right-hand side in '", path, "' has ", b.extent(0),
                                   " values, but the matrix has ", n, " rows"));
-  return b;
+  if (b.extent(1) == 0)
+    throw InvalidArgument(message("the right-hand side in '", path, "' has no column"));
+  if (b.extent(1) > 1 && (command.program != Program::Solve || command.recommend))
+    throw InvalidArgument(message("the right-hand side in '", path, "' has ", b.extent(1),
+                                  " columns, but ", nameOf(command.program),
+                                  command.recommend ? " --recommend" : "", " solves for one"));
+  std::vector<HostVector> columns;
+  for (size_t c = 0; c < b.extent(1); ++c)
+    columns.push_back(Kokkos::subview(b, Kokkos::ALL(), c));
+  return columns;
 }
 
-/// The right-hand side of the system as given; empty for the row sums of the scaled one.
-HostVector makeRhs(const CommandLine& command, const Matrix& a, const HostVector& own) {
+/// The right-hand sides of the system as given; empty for the row sums of the scaled one.
+std::vector<HostVector> makeRhs(const CommandLine& command, const Matrix& a,
+                                const HostVector& own) {
   const Offset n = a.numPointRows();
   switch (command.rhs) {
   case RhsKind::Default:
-    return own.extent(0) > 0 ? own : rowSums(a);
+    return {own.extent(0) > 0 ? own : rowSums(a)};
   case RhsKind::Ones:
-    return constantVector(n, 1);
+    return {constantVector(n, 1)};
   case RhsKind::RowSum:
-    return rowSums(a);
+    return {rowSums(a)};
   case RhsKind::ScaledRowSum:
-    return {};
-  case RhsKind::Random:
-    return randomVector(n, command.rhs_seed);
+    return {HostVector()};
+  case RhsKind::Random: {
+    std::vector<HostVector> columns;
+    for (int c = 0; c < command.rhs_count; ++c)
+      columns.push_back(randomVector(n, command.rhs_seed + static_cast<std::uint64_t>(c)));
+    return columns;
+  }
   case RhsKind::File:
-    return readRhs(command.rhs_file, n);
+    return readRhs(command, n);
   }
   return {};
 }
@@ -224,15 +239,36 @@ void reorder(Ordering method, LinearSystem& system) {
 }
 
 /// Solvers refuse a b whose norm over- or underflows. Division by a power of 2 rounds nothing.
-void keepSquaresFinite(LinearSystem& system) {
-  const double largest = ScaledNorm(system.rhs).largest;
+void keepSquaresFinite(HostVector& b, double& scale) {
+  const double largest = ScaledNorm(b).largest;
   if (!std::isfinite(largest) || largest == 0 || std::abs(std::ilogb(largest)) < 460) // 1e138
     return;
-  const HostVector rhs = newVector(system.rhs.extent(0));
-  system.rhs_scale = std::ldexp(1.0, std::max(std::ilogb(largest), -1000));
+  const HostVector rhs = newVector(b.extent(0));
+  scale = std::ldexp(1.0, std::max(std::ilogb(largest), -1000));
   for (size_t i = 0; i < rhs.extent(0); ++i)
-    rhs(i) = system.rhs(i) / system.rhs_scale;
-  system.rhs = rhs;
+    rhs(i) = b(i) / scale;
+  b = rhs;
+}
+
+/// Another right-hand side of the system, scaled and in the order of the first.
+void addColumn(const HostVector& given, LinearSystem& system) {
+  const Exec exec;
+  const int bs = system.matrix.block_size;
+  LinearSystem::Column column;
+  column.original_rhs = column.rhs = given;
+  if (system.scaling.rows.extent(0) > 0) {
+    column.rhs = newVector(given.extent(0));
+    Kokkos::deep_copy(exec, column.rhs, given);
+    scale(exec, system.scaling.rows, column.rhs);
+    compat::fence(exec, "Ainvil::solve[scale]");
+  }
+  for (const Permutation<HostDevice>& order : {system.matching, system.order})
+    if (order.numRows() > 0) {
+      column.rhs = permutedVector(order, bs, column.rhs);
+      compat::fence(exec, "Ainvil::solve[reorder]");
+    }
+  keepSquaresFinite(column.rhs, column.rhs_scale);
+  system.more.push_back(column);
 }
 
 } // namespace
@@ -251,7 +287,8 @@ LinearSystem makeSystem(const CommandLine& command) {
   checkRows(command, system.matrix);
   if (command.block_size > 0)
     system.matrix = toBlocks(exec, system.matrix, command.block_size);
-  system.rhs = makeRhs(command, system.matrix, own_rhs);
+  const std::vector<HostVector> columns = makeRhs(command, system.matrix, own_rhs);
+  system.rhs = columns[0];
   system.original_matrix = system.matrix;
   system.original_rhs = system.rhs;
   system.num_weak_diagonals = detail::countWeakDiagonals(system.matrix);
@@ -263,7 +300,20 @@ LinearSystem makeSystem(const CommandLine& command) {
     system.original_rhs = system.rhs = rowSums(system.matrix);
   if (command.reorder != "none")
     reorder(orderingNamed(command.reorder), system);
-  keepSquaresFinite(system);
+  keepSquaresFinite(system.rhs, system.rhs_scale);
+  for (size_t c = 1; c < columns.size(); ++c)
+    addColumn(columns[c], system);
+  return system;
+}
+
+LinearSystem LinearSystem::withColumn(int column) const {
+  LinearSystem system = *this;
+  system.more.clear();
+  if (column > 0) {
+    system.rhs = more[column - 1].rhs;
+    system.original_rhs = more[column - 1].original_rhs;
+    system.rhs_scale = more[column - 1].rhs_scale;
+  }
   return system;
 }
 

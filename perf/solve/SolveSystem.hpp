@@ -10,6 +10,8 @@
 #include "Ainvil_Permutation.hpp"
 #include "Ainvil_Scaling.hpp"
 
+#include <vector>
+
 namespace ainvil {
 namespace perf {
 
@@ -30,12 +32,24 @@ struct LinearSystem {
   Offset num_weak_diagonals = 0;    ///< rows as given whose diagonal is zero to rounding
   /// What `rhs` was divided by, a power of 2, where squares of its entries over- or underflow.
   double rhs_scale = 1;
+
+  /// A right-hand side behind the first, as the members of the same names.
+  struct Column {
+    Vector<double, HostDevice> rhs, original_rhs;
+    double rhs_scale = 1;
+  };
+  std::vector<Column> more; ///< in their order
+
+  int numColumns() const { return 1 + static_cast<int>(more.size()); }
+  /// The same system with this right-hand side alone, 0 being the first; shares the arrays.
+  LinearSystem withColumn(int column) const;
 };
 
 /// The system that the command line describes, on the host.
 /// \throws FileError if a file cannot be read or is malformed; InvalidArgument if the matrix is not
 /// square, has a row without nonzero values or a diagonal that cannot be scaled with, or if the
-/// block size does not divide the number of rows. Rows are counted from 1.
+/// block size does not divide the number of rows, or for several right-hand sides where the program
+/// solves for one. Rows are counted from 1.
 LinearSystem makeSystem(const CommandLine& command);
 
 /// ||b - A x|| / ||b||, or ||b - A x|| if b is zero; NaN or Inf if x or b - A x is not finite.

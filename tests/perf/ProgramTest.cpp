@@ -172,6 +172,7 @@ TEST(CommandLine, OptionsOfAnotherProgramAreRefused) {
       {{"--allow-varying"}, {solve}},
       {{"--exec", "host"}, {solve}},
       {{"--precision", "float"}, {solve}},
+      {{"--rhs", "random", "--rhs-count", "2"}, {solve}},
       {{"--history", "h"}, {solve}},
       {{"--json-history"}, {solve}},
       {{"--basis", "float"}, {solve, peers}},

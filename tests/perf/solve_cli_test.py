@@ -298,6 +298,63 @@ class CommandLineTest(solve_cli.SolveTest):
         self.assertEqual(solution("--rhs", "random"), solution("--rhs", "random:1"))
         self.assertNotEqual(solution("--rhs", "random:1"), solution("--rhs", "random:2"))
 
+    def test_several_right_hand_sides_are_each_solved_as_alone(self):
+        """Columns of a file, and random ones, scaled, with rows exchanged and in another order."""
+        def entries(name):
+            lines = [line for line in self.read(name).splitlines() if not line.startswith("%")]
+            rows, columns = map(int, lines[0].split())
+            values = [float(line) for line in lines[1:]]
+            return [values[c * rows:(c + 1) * rows] for c in range(columns)]
+
+        def run(*arguments, code=0):
+            self.succeed("--problem", "cavity:8", "--precond", "jacobi", "--json", "r.json",
+                         "--solution", "x.mtx", *arguments, "--quiet", code=code)
+            return json.loads(self.read("r.json")), entries("x.mtx")
+
+        for options in (["--solver", "gmres"], ["--solver", "bicgstab", "--reorder", "rcm"],
+                        ["--scale", "ruiz"], ["--match", "product", "--reorder", "rcm"],
+                        ["--precision", "float", "--tol", "1e-5"]):
+            many, columns = run("--rhs", "random:3", "--rhs-count", "11", *options)
+            self.assertEqual((many["status"], len(many["columns"]), len(columns)),
+                             ("converged", 11, 11))
+            iterations = []
+            for c, x in enumerate(columns):
+                one, alone = run("--rhs", f"random:{3 + c}", *options)
+                self.assertEqual(many["columns"][c]["iterations"], one["iterations"])
+                self.assertNotIn("columns", one)
+                iterations.append(one["iterations"])
+                for a, b in zip(x, alone[0]):
+                    self.assertAlmostEqual(a, b, delta=1e-5 * max(map(abs, alone[0])))
+            self.assertEqual(many["iterations"], max(iterations))
+            self.assertEqual(many["rel_residual"],
+                             max(column["rel_residual"] for column in many["columns"]))
+        rhs = self.write("b.mtx", ARRAY + "192 3\n" + "0\n" * 192 + "1\n" * 192 + "1e-170\n" * 192)
+        many, columns = run("--rhs", rhs)
+        one, alone = run("--rhs", "ones")
+        self.assertEqual([column["iterations"] for column in many["columns"]],
+                         [0, one["iterations"], one["iterations"]])
+        self.assertEqual((columns[0], columns[1]), ([0] * 192, alone[0]))
+        for a, b in zip(columns[2], alone[0]):
+            self.assertAlmostEqual(a * 1e170, b, delta=1e-6 * max(map(abs, alone[0])))
+        text = self.succeed("--problem", "cavity:8", "--rhs", rhs, "--precond", "jacobi",
+                            "--max-iters", "5", code=3)
+        self.assertIn("3 right-hand sides", text)
+        self.assertIn("max_iterations", text)
+        many, _ = run("--rhs", rhs, "--max-iters", "5", "--json-history", code=3)
+        self.assertEqual([column["status"] for column in many["columns"]],
+                         ["converged", "max_iterations", "max_iterations"])
+        self.assertEqual([len(column["history"]) for column in many["columns"]], [1, 6, 6])
+
+    def test_several_right_hand_sides_are_refused_where_one_is_solved_for(self):
+        rhs = self.write("in.b.mtx", ARRAY + "192 2\n" + "1\n" * 384)
+        problem = ("--problem", "cavity:8", "--precond", "jacobi")
+        self.refuse("--rhs-count needs --rhs random", *problem, "--rhs", "ones", "--rhs-count", "2")
+        self.refuse("--rhs-count", *problem, "--rhs", "random", "--rhs-count", "0")
+        self.refuse("leave out --rhs-count", "--problem", "cavity:8", "--recommend", "--rhs", "random",
+                    "--rhs-count", "2")
+        self.refuse("2 columns, but ainvil-solve --recommend solves for one", "--problem",
+                    "cavity:8", "--recommend", "--rhs", rhs)
+
     def test_block_sizes_precisions_and_spaces(self):
         matrix = self.write("a.mtx.gz", gzip.compress(tridiagonal(12).encode()))
         for arguments, block_size in ((["--block-size", "4"], 4), (["--exec", "host"], 1),

@@ -244,7 +244,8 @@ class ErrorsTest(solve_cli.SolveTest):
     def test_refuses_bad_right_hand_sides(self):
         matrix = self.write("a.mtx", tridiagonal(3))
         for text, words in ((ARRAY + "2 1\n1\n1\n", ["2 values", "3 rows"]),
-                            (ARRAY + "3 2\n1\n1\n1\n1\n1\n1\n", ["vector"]),
+                            (ARRAY + "2 2\n1\n1\n1\n1\n", ["2 values", "3 rows"]),
+                            (ARRAY + "3 0\n", ["no column"]),
                             (ARRAY + "3 1\n1\nnan\n1\n", ["finite"]), ("1\nx\n", ["line 2", "'x'"]),
                             ("1\n1\n", ["2 values"]), ("1\n1\n1\n1\n", ["4 values", "3 rows"]),
                             ("1\na~\x7f\n", ["line 2", "'a~?'"]), (b"\x93NUMPY\x09", ["NumPy"])):
