@@ -23,6 +23,10 @@ namespace ainvil {
 /// iterate is that of the reported iteration however seldom the host looks. Workspace: 5 vectors (4
 /// without preconditioner).
 ///
+/// With SolverOptions::reductions = Fewest ||r||^2 is taken with the inner products of the next
+/// iteration, one sum over all rows an iteration in place of two, and with the same numbers up to
+/// rounding.
+///
 /// M must be a fixed linear operator. Breakdown: p.A p <= 0 (A indefinite) or r.z <= 0 (M
 /// indefinite); x is then the iterate before.
 template <class Scalar, class Device>
@@ -47,7 +51,8 @@ private:
   VectorArg residual() override { return r_; }
   void run(const System& system, const Columns& columns, SolveResult* results,
            Stop* stops) override;
-  void iterate(const System& system, const Columns& columns, int slot);
+  template <bool WithNorm>
+  void multiply(const System& system, const Columns& columns, int slot);
 
   MultiVector<Scalar, Device> r_, z_, w_, p_, q_; ///< w = A z, q = A p
   detail::PartialSums<Device> sums_;

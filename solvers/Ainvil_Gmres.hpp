@@ -77,7 +77,7 @@ private:
                          VectorArg z);
   void update(const execution_space& exec, const Columns& columns, int j);
   void readRecords(const execution_space& exec, int first, int last);
-  void look(const System& system, const Columns& columns, Counts& vectors, SolveResult* results);
+  bool look(const System& system, const Columns& columns, Counts& vectors, SolveResult* results);
   Counts correct(const System& system, const Columns& columns, const Counts& vectors);
   void toCandidates(double* y, int column, int vectors) const;
 

@@ -11,6 +11,13 @@ void SolverOptions::validate() const {
   if (!(tolerance >= 0) || !std::isfinite(tolerance))
     throw InvalidArgument(
         message("the solver tolerance must be a finite number >= 0, but it is ", tolerance));
+  if (!(absolute_tolerance >= 0) || !std::isfinite(absolute_tolerance))
+    throw InvalidArgument(message("the absolute tolerance must be a finite number >= 0, but it is ",
+                                  absolute_tolerance));
+  if (!(time_limit >= 0) || !std::isfinite(time_limit))
+    throw InvalidArgument(
+        message("the time limit must be a finite number of seconds >= 0 (0: none), but it is ",
+                time_limit));
   if (max_iterations < 0)
     throw InvalidArgument(message("max_iterations must be >= 0, but it is ", max_iterations));
   if (restart < 1)
@@ -34,6 +41,10 @@ const char* toString(SolveStatus status) {
     return "diverged";
   case SolveStatus::Stagnated:
     return "stagnated";
+  case SolveStatus::TimeLimit:
+    return "time_limit";
+  case SolveStatus::Stopped:
+    return "stopped";
   }
   return "unknown";
 }

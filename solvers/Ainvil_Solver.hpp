@@ -19,11 +19,22 @@ enum class ResidualScale {
   One              ///< residuals are absolute
 };
 
+/// How many reductions over processes, or waits for sums over all rows, an iteration has.
+enum class Reductions {
+  Usual, ///< CG 2, BiCGStab 3
+  /// CG 1, BiCGStab 2: the residual norm of an iteration is taken together with the first inner
+  /// products of the next. All numbers are the same up to rounding; the last products with A and M
+  /// before a solve ends or starts again are in vain. GMRES and FGMRES have one anyway.
+  Fewest
+};
+
 /// Options of an iterative solver; each solver reads the ones that concern it.
 struct SolverOptions {
   double tolerance = 1e-8; ///< stop at ||b - A x|| / ||b|| <= tolerance, 2-norms; >= 0
   /// What stands in the place of ||b|| there, and in all relative residuals of the result.
   ResidualScale relative_to = ResidualScale::Rhs;
+  /// Stop at ||b - A x|| <= absolute_tolerance too, whichever of the two comes first; >= 0.
+  double absolute_tolerance = 0;
   int max_iterations = 1000; ///< >= 0; 0 only measures the initial guess
   int restart = 30;          ///< GMRES, FGMRES: basis vectors of a cycle; >= 1
   /// GMRES, FGMRES: precision in which the basis is kept. Float halves what orthogonalisation reads
@@ -37,6 +48,14 @@ struct SolverOptions {
   /// CG and GMRES refuse a preconditioner that is not the same linear map at every application.
   /// True lets them try; the residual of the recurrence then means little, that of b - A x decides.
   bool allow_varying = false;
+  Reductions reductions = Reductions::Usual; ///< CG and BiCGStab
+  /// Seconds of a solve, of all columns together; 0: no limit. Asked for at every look of the host,
+  /// after at least one iteration. Over processes it is over where it is over on one; agreeing on
+  /// it is a reduction more a look.
+  double time_limit = 0;
+  /// Called at every look of the host with the same as `progress`, behind it; true ends the solve,
+  /// with the iterate as it is. Over processes one that says so suffices; likewise a reduction.
+  std::function<bool(int iteration, double rel_residual)> stop;
   /// Called at every look of the host with the last finished iteration and its relative residual.
   std::function<void(int iteration, double rel_residual)> progress;
 
@@ -50,7 +69,9 @@ enum class SolveStatus {
   MaxIterations, ///< max_iterations were run
   Breakdown,     ///< the method cannot go on: singular or indefinite operator
   Diverged,      ///< NaN or Inf appeared, or the preconditioner has an objection
-  Stagnated      ///< rounding keeps the true residual above the tolerance
+  Stagnated,     ///< rounding keeps the true residual above the tolerance
+  TimeLimit,     ///< time_limit was over
+  Stopped        ///< options.stop said so
 };
 
 /// The status in words for tables and logs, as "max_iterations".

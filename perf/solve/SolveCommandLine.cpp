@@ -158,6 +158,9 @@ void check(const CommandLine& command, bool block_size_given) {
   if (command.rhs_count > 1 && command.rhs != RhsKind::Random)
     throw InvalidArgument("--rhs-count needs --rhs random; a file brings its columns with it");
   requireTolerance("--tol", command.tolerance);
+  if (!(command.time_limit >= 0) || !std::isfinite(command.time_limit))
+    throw InvalidArgument(message(
+        "--time-limit must be a finite number of seconds >= 0, but it is ", command.time_limit));
   requireAtLeast("--overlap", command.overlap, 0);
   if (command.overlap > 0 && command.in_blocks)
     throw InvalidArgument("--overlap needs --format points: Ifpack2 shares no rows of blocks");
@@ -168,7 +171,7 @@ void check(const CommandLine& command, bool block_size_given) {
 /// What the race chooses itself cannot be given. \throws InvalidArgument
 void checkRace(const CommandLine& command, const CLI::App& app) {
   for (const char* option : {"--precond", "--solver", "--restart", "--repeat", "--allow-varying",
-                             "--basis", "--history", "--rhs-count"})
+                             "--basis", "--history", "--rhs-count", "--time-limit", "--reductions"})
     if (app.get_option(option)->count() > 0)
       throw InvalidArgument(message("--recommend chooses solver and preconditioner itself and "
                                     "measures once: leave out ",
@@ -197,7 +200,7 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program 
   std::string rhs;
   std::string exec = "default", clock = "wall";
   std::string precision = "double", basis;
-  std::string residual = "original";
+  std::string residual = "original", reductions;
 
   CLI::App app(mpi ? mpi_description : peers ? peers_description : description, nameOf(program));
   app.get_formatter()->column_width(help_column);
@@ -254,6 +257,15 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program 
   addNumber(app, "--tol", command.tolerance, "T",
             "stop at ||b - A x|| <= T ||b|| of the system as given");
   addNumber(app, "--max-iters", command.max_iterations, "N", "most iterations of a solve");
+  if (!peers) {
+    addNumber(app, "--time-limit", command.time_limit, "SECONDS",
+              "end a solve after so many seconds; default 0: no limit");
+    addChoice(app, "--reductions", reductions,
+              "sums over all rows in an iteration: usual, 2 of cg and 3 of\n"
+              "bicgstab; fewest, 1 and 2, same up to rounding, for one product and\n"
+              "application more at the end; gmres and fgmres have 1; default usual",
+              {"usual", "fewest"});
+  }
   addRepeatable(app, "--precond", command.preconds, "SPEC",
                 "preconditioner, see below; repeatable");
   CLI::Option* budget = nullptr;
@@ -353,6 +365,10 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program 
   if (krylov == "ainvil" && !command.belos.empty())
     throw InvalidArgument("--belos names a solver of Belos: leave out --krylov ainvil");
   command.by_belos = krylov == "belos" || !command.belos.empty();
+  command.fewest_reductions = reductions == "fewest";
+  if (command.by_belos && (command.fewest_reductions || command.time_limit > 0))
+    throw InvalidArgument("--time-limit and --reductions are for Ainvil's solvers: leave them out, "
+                          "or --krylov belos and --belos");
   check(command, block_size->count() > 0);
   if (budget != nullptr && budget->count() > 0 && !command.recommend)
     throw InvalidArgument("--budget is the time of a race: add --recommend, or leave it out");

@@ -40,6 +40,8 @@ struct CommandLine {
   bool float_basis = false; ///< of gmres and fgmres
   double tolerance = 1e-8;
   int max_iterations = 5000;
+  double time_limit = 0;             ///< seconds of a solve; 0: none
+  bool fewest_reductions = false;    ///< of cg and bicgstab
   std::vector<std::string> preconds; ///< never empty, but of a race
   /// Where these are the set that the program chose: what it takes in their place where the
   /// diagonal has zeros, or after them if none converges. May be empty.

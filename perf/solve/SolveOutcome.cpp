@@ -31,6 +31,8 @@ SolverOptions solverOptions(const CommandLine& command) {
   options.tolerance = command.tolerance;
   options.max_iterations = command.max_iterations;
   options.restart = command.restart;
+  options.time_limit = command.time_limit;
+  options.reductions = command.fewest_reductions ? Reductions::Fewest : Reductions::Usual;
   options.basis = command.float_basis ? Storage::Float : Storage::Native;
   options.allow_varying = command.allow_varying;
   return options;

@@ -267,6 +267,8 @@ std::string toJson(const RunRecord& record, const CommandLine& command, const Li
   run["precision"] = command.single_precision ? "float" : "double";
   run["basis"] = command.float_basis ? "float" : "double";
   run["repeat"] = command.repeat;
+  if (command.fewest_reductions)
+    run["reductions"] = "fewest";
   run["clock"] = command.cpu_clock ? "cpu" : "wall";
   run["setup_seconds"] = phases;
   run["setup_total_seconds"] = record.setup_seconds;

@@ -58,25 +58,59 @@ struct BiCgStabStartBody {
   }
 };
 
-/// alpha = rho / r^.v
+/// Ends an iteration with this squared residual norm and omega.
 template <class Scalar>
+KOKKOS_INLINE_FUNCTION void endBiCgStabIteration(const BiCgStabState& state, int slot,
+                                                 double squared_norm, double limit) {
+  state.endIteration(slot, squared_norm, limit);
+  if (!state.running())
+    return;
+  if (state.omega() == 0)
+    state.stop() = NoOmega;
+  else if (areOrthogonal<Scalar>(state.rho(), state.shadow(), squared_norm))
+    state.stop() = NoBeta;
+}
+
+/// alpha = rho / r^.v. With norm: and sum r_i^2, which ends the iteration before, if the slot is
+/// not negative.
+template <class Scalar, bool WithNorm>
 struct BiCgStabAlphaBody {
-  KernelColumn<const Scalar> shadow, v;
+  static constexpr int num_sums = WithNorm ? 3 : 2;
+
+  KernelColumn<const Scalar> shadow, v, r;
   BiCgStabState state;
+  int slot;
+  SquaredTargets targets;
+  double limit = 0; ///< square of the residual norm to reach
 
   KOKKOS_INLINE_FUNCTION bool begin(int column) {
     shadow.moveTo(column);
     v.moveTo(column);
+    r.moveTo(column);
     state.moveTo(column);
+    limit = targets.of(column);
     return state.running();
   }
 
-  KOKKOS_INLINE_FUNCTION Sums<2> row(Offset i) const {
+  KOKKOS_INLINE_FUNCTION Sums<num_sums> row(Offset i) const {
     const double v_i = v[i];
-    return {{shadow[i] * v_i, v_i * v_i}};
+    Sums<num_sums> products;
+    products.value[0] = shadow[i] * v_i;
+    products.value[1] = v_i * v_i;
+    if constexpr (WithNorm) {
+      const double r_i = r[i];
+      products.value[2] = r_i * r_i;
+    }
+    return products;
   }
 
-  KOKKOS_INLINE_FUNCTION void finish(const Sums<2>& sums) const {
+  KOKKOS_INLINE_FUNCTION void finish(const Sums<num_sums>& sums) const {
+    if constexpr (WithNorm)
+      if (slot >= 0) {
+        endBiCgStabIteration<Scalar>(state, slot, sums.value[2], limit);
+        if (!state.running())
+          return;
+      }
     const double shadow_v = sums.value[0];
     const double vv = sums.value[1];
     if (!detail::isFinite(shadow_v + vv))
@@ -190,13 +224,7 @@ struct BiCgStabUpdateBody {
   }
 
   KOKKOS_INLINE_FUNCTION void finish(const Sums<1>& sums) const {
-    state.endIteration(slot, sums.value[0], limit);
-    if (!state.running())
-      return;
-    if (omega == 0)
-      state.stop() = NoOmega;
-    else if (areOrthogonal<Scalar>(state.rho(), state.shadow(), sums.value[0]))
-      state.stop() = NoBeta;
+    endBiCgStabIteration<Scalar>(state, slot, sums.value[0], limit);
   }
 };
 
@@ -239,9 +267,32 @@ void BiCgStab<Scalar, Device>::run(const System& system, const Columns& columns,
   detail::sumRows<1>(system.exec, "Ainvil::BiCgStab::start", shape_, sums_, n_,
                      detail::BiCgStabStartBody<Scalar>{r_, shadow_, p_, state}, this->reduction(),
                      columns);
-  const auto ends =
-      recurrence_.run(system.exec, options_, system.targets, columns, results,
-                      [&](int slot, const Columns& running) { iterate(system, running, slot); });
+  const auto y = system.m != nullptr ? y_ : p_;
+  const auto z = system.m != nullptr ? z_ : r_;
+  const auto update = [&](int slot) {
+    return detail::BiCgStabUpdateBody<Scalar>{
+        v_, t_, y, z, system.x, r_, p_, state, slot, detail::SquaredTargets(system.targets)};
+  };
+  const auto usual = [&](int slot, const Columns& running) {
+    multiply<false>(system, running, slot);
+    multiplyHalf(system, running);
+    detail::sumRows<1>(system.exec, "Ainvil::BiCgStab::update", shape_, sums_, n_, update(slot),
+                       this->reduction(), running);
+  };
+  const auto fewest = [&](int slot, const Columns& running) {
+    multiplyHalf(system, running);
+    detail::forRows<Device>(system.exec, "Ainvil::BiCgStab::update", n_, update(slot), running);
+    multiply<true>(system, running, slot);
+  };
+  const auto iterate = [&](const auto& step) {
+    return recurrence_.run(
+        system.exec, options_, system.targets, columns, results, step,
+        [&](const Columns& looked) { return this->goesOn(system, looked, results); });
+  };
+  const bool has_fewest = options_.reductions == Reductions::Fewest;
+  if (has_fewest)
+    multiply<true>(system, columns, -1);
+  const auto ends = has_fewest ? iterate(fewest) : iterate(usual);
   for (const int c : columns) {
     if (ends[c] == detail::NotFinite)
       stops[c] = {SolveStatus::Diverged, "A or the preconditioner gave NaN or Inf"};
@@ -251,32 +302,37 @@ void BiCgStab<Scalar, Device>::run(const System& system, const Columns& columns,
   }
 }
 
+/// y = M p, v = A y and alpha.
 template <class Scalar, class Device>
-void BiCgStab<Scalar, Device>::iterate(const System& system, const Columns& columns, int slot) {
+template <bool WithNorm>
+void BiCgStab<Scalar, Device>::multiply(const System& system, const Columns& columns, int slot) {
   const execution_space& exec = system.exec;
-  const BiCgStabState state{recurrence_.state()};
   const auto y = system.m != nullptr ? y_ : p_;
-  const auto z = system.m != nullptr ? z_ : r_;
-  const detail::SquaredTargets targets(system.targets);
   if (system.m != nullptr)
     this->apply(exec, *system.m, columns, p_, y);
   this->apply(exec, system.a, columns, y, v_);
-  detail::sumRows<2>(exec, "Ainvil::BiCgStab::alpha", shape_, sums_, n_,
-                     detail::BiCgStabAlphaBody<Scalar>{shadow_, v_, state}, this->reduction(),
-                     columns);
+  using Body = detail::BiCgStabAlphaBody<Scalar, WithNorm>;
+  detail::sumRows<Body::num_sums>(
+      exec, "Ainvil::BiCgStab::alpha", shape_, sums_, n_,
+      Body{shadow_, v_, r_, {recurrence_.state()}, slot, detail::SquaredTargets(system.targets)},
+      this->reduction(), columns);
+}
+
+/// s = r - alpha v, z = M s, t = A z and omega.
+template <class Scalar, class Device>
+void BiCgStab<Scalar, Device>::multiplyHalf(const System& system, const Columns& columns) {
+  const execution_space& exec = system.exec;
+  const BiCgStabState state{recurrence_.state()};
+  const auto z = system.m != nullptr ? z_ : r_;
   detail::forRows<Device>(exec, "Ainvil::BiCgStab::half", n_,
                           detail::BiCgStabHalfBody<Scalar>{r_, v_, state}, columns);
-
   if (system.m != nullptr)
     this->apply(exec, *system.m, columns, r_, z);
   this->apply(exec, system.a, columns, z, t_);
   detail::sumRows<5>(exec, "Ainvil::BiCgStab::omega", shape_, sums_, n_,
-                     detail::BiCgStabOmegaBody<Scalar>{r_, t_, shadow_, state, targets},
+                     detail::BiCgStabOmegaBody<Scalar>{r_, t_, shadow_, state,
+                                                       detail::SquaredTargets(system.targets)},
                      this->reduction(), columns);
-  detail::sumRows<1>(
-      exec, "Ainvil::BiCgStab::update", shape_, sums_, n_,
-      detail::BiCgStabUpdateBody<Scalar>{v_, t_, y, z, system.x, r_, p_, state, slot, targets},
-      this->reduction(), columns);
 }
 
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \

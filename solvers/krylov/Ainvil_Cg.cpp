@@ -42,26 +42,45 @@ struct CgState : RecurrenceState {
   KOKKOS_INLINE_FUNCTION double& beta() const { return scalar(2); }
 };
 
-/// gamma = r.z, delta = w.z with w = A z; from them beta and alpha.
-template <class Scalar>
+/// gamma = r.z, delta = w.z with w = A z; from them beta and alpha. With norm: and sum r_i^2, which
+/// ends the iteration before, if the slot is not negative.
+template <class Scalar, bool WithNorm>
 struct CgDotsBody {
+  static constexpr int num_sums = WithNorm ? 3 : 2;
+
   KernelColumn<const Scalar> r, z, w;
   CgState state;
+  int slot;
+  SquaredTargets targets;
+  double limit = 0; ///< square of the residual norm to reach
 
   KOKKOS_INLINE_FUNCTION bool begin(int column) {
     r.moveTo(column);
     z.moveTo(column);
     w.moveTo(column);
     state.moveTo(column);
+    limit = targets.of(column);
     return state.running();
   }
 
-  KOKKOS_INLINE_FUNCTION Sums<2> row(Offset i) const {
+  KOKKOS_INLINE_FUNCTION Sums<num_sums> row(Offset i) const {
     const double z_i = z[i];
-    return {{double(r[i]) * z_i, double(w[i]) * z_i}};
+    const double r_i = r[i];
+    Sums<num_sums> products;
+    products.value[0] = r_i * z_i;
+    products.value[1] = double(w[i]) * z_i;
+    if constexpr (WithNorm)
+      products.value[2] = r_i * r_i;
+    return products;
   }
 
-  KOKKOS_INLINE_FUNCTION void finish(const Sums<2>& sums) const {
+  KOKKOS_INLINE_FUNCTION void finish(const Sums<num_sums>& sums) const {
+    if constexpr (WithNorm)
+      if (slot >= 0) {
+        state.endIteration(slot, sums.value[2], limit);
+        if (!state.running())
+          return;
+      }
     const double gamma = sums.value[0];
     const double delta = sums.value[1];
     const double beta = state.gamma() > 0 ? gamma / state.gamma() : 0.0;
@@ -144,7 +163,7 @@ void Cg<Scalar, Device>::allocate(const execution_space& exec, Offset n, bool pr
   q_ = vectors("q");
   z_ = preconditioned ? vectors("z") : MultiVector<Scalar, Device>();
   sums_ =
-      detail::PartialSums<Device>(exec, 2, shape_, this->reduction() != nullptr, this->capacity_);
+      detail::PartialSums<Device>(exec, 3, shape_, this->reduction() != nullptr, this->capacity_);
   recurrence_ =
       detail::DeviceRecurrence<Device>(exec, "Ainvil::Cg::state", options_, this->capacity_);
 }
@@ -153,29 +172,50 @@ template <class Scalar, class Device>
 void Cg<Scalar, Device>::run(const System& system, const Columns& columns, SolveResult* results,
                              Stop* stops) {
   recurrence_.start(system.exec, options_, columns, results);
-  const auto ends =
-      recurrence_.run(system.exec, options_, system.targets, columns, results,
-                      [&](int slot, const Columns& running) { iterate(system, running, slot); });
+  const detail::CgState state{recurrence_.state()};
+  const auto z = system.m != nullptr ? z_ : r_;
+  const auto update = [&](int slot) {
+    return detail::CgUpdateBody<Scalar>{
+        z, w_, p_, q_, system.x, r_, state, slot, detail::SquaredTargets(system.targets)};
+  };
+  const auto usual = [&](int slot, const Columns& running) {
+    multiply<false>(system, running, slot);
+    detail::sumRows<1>(system.exec, "Ainvil::Cg::update", shape_, sums_, n_, update(slot),
+                       this->reduction(), running);
+  };
+  const auto fewest = [&](int slot, const Columns& running) {
+    detail::forRows<Device>(system.exec, "Ainvil::Cg::update", n_, update(slot), running);
+    multiply<true>(system, running, slot);
+  };
+  const auto iterate = [&](const auto& step) {
+    return recurrence_.run(
+        system.exec, options_, system.targets, columns, results, step,
+        [&](const Columns& looked) { return this->goesOn(system, looked, results); });
+  };
+  const bool has_fewest = options_.reductions == Reductions::Fewest;
+  if (has_fewest)
+    multiply<true>(system, columns, -1);
+  const auto ends = has_fewest ? iterate(fewest) : iterate(usual);
   for (const int c : columns)
     if (ends[c] == detail::NotFinite || ends[c] >= detail::FirstBreakdown)
       stops[c] = {ends[c] == detail::NotFinite ? SolveStatus::Diverged : SolveStatus::Breakdown,
                   detail::describe(ends[c]), detail::advice(ends[c])};
 }
 
+/// z = M r, w = A z and their inner products.
 template <class Scalar, class Device>
-void Cg<Scalar, Device>::iterate(const System& system, const Columns& columns, int slot) {
+template <bool WithNorm>
+void Cg<Scalar, Device>::multiply(const System& system, const Columns& columns, int slot) {
   const execution_space& exec = system.exec;
-  const detail::CgState state{recurrence_.state()};
   const auto z = system.m != nullptr ? z_ : r_;
   if (system.m != nullptr)
     this->apply(exec, *system.m, columns, r_, z);
   this->apply(exec, system.a, columns, z, w_);
-  detail::sumRows<2>(exec, "Ainvil::Cg::innerProducts", shape_, sums_, n_,
-                     detail::CgDotsBody<Scalar>{r_, z, w_, state}, this->reduction(), columns);
-  detail::sumRows<1>(exec, "Ainvil::Cg::update", shape_, sums_, n_,
-                     detail::CgUpdateBody<Scalar>{z, w_, p_, q_, system.x, r_, state, slot,
-                                                  detail::SquaredTargets(system.targets)},
-                     this->reduction(), columns);
+  using Body = detail::CgDotsBody<Scalar, WithNorm>;
+  detail::sumRows<Body::num_sums>(
+      exec, "Ainvil::Cg::innerProducts", shape_, sums_, n_,
+      Body{r_, z, w_, {recurrence_.state()}, slot, detail::SquaredTargets(system.targets)},
+      this->reduction(), columns);
 }
 
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \

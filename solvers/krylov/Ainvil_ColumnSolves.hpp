@@ -38,17 +38,15 @@ struct SquaredTargets {
   }
 };
 
-/// Calls options.progress with the column that is furthest from its tolerance.
-inline void tellProgress(const SolverOptions& options, const Targets& targets,
-                         const ColumnSet& columns, const SolveResult* results) {
-  if (!options.progress)
-    return;
+/// The column that is furthest from its tolerance.
+inline int furthestColumn(const Targets& targets, const ColumnSet& columns,
+                          const SolveResult* results) {
   int worst = columns[0];
   const auto distance = [&](int c) { return results[c].rel_residual / targets.tolerance[c]; };
   for (const int c : columns)
     if (distance(c) > distance(worst))
       worst = c;
-  options.progress(results[worst].iterations, results[worst].rel_residual);
+  return worst;
 }
 
 } // namespace detail

@@ -80,11 +80,13 @@ public:
 
   /// Calls step(slot, running) for one iteration after the other, until the device has stopped in
   /// all columns, by max_iterations at the latest; `running` are those of which the host does not
-  /// know yet. Appends residuals to the histories. Returns the RecurrenceStop of each column.
-  template <class Step>
-  std::array<int, ColumnSet::capacity>
-  run(const execution_space& exec, const SolverOptions& options, const Targets& targets,
-      const ColumnSet& columns, SolveResult* results, const Step& step) const {
+  /// know yet. Appends residuals to the histories. At every look of the host goesOn(looked at) may
+  /// end it. Returns the RecurrenceStop of each column.
+  template <class Step, class GoesOn>
+  std::array<int, ColumnSet::capacity> run(const execution_space& exec,
+                                           const SolverOptions& options, const Targets& targets,
+                                           const ColumnSet& columns, SolveResult* results,
+                                           const Step& step, const GoesOn& goesOn) const {
     std::array<int, ColumnSet::capacity> stops = {};
     int done = 0; // iterations of the columns that are running
     for (ColumnSet running = columns; !running.empty();) {
@@ -113,7 +115,8 @@ public:
           running.add(c);
       }
       done += steps;
-      tellProgress(options, targets, looked, results);
+      if (!goesOn(looked))
+        break;
     }
     return stops;
   }

@@ -149,7 +149,8 @@ typename Gmres<Scalar, Device>::Counts Gmres<Scalar, Device>::runCycle(const Sys
       for (const int c : near)
         arnoldi_[c].close(j + 1, hostRecord(j + 1, c));
     }
-    look(system, running, vectors, results);
+    if (!look(system, running, vectors, results))
+      break;
     Columns going;
     for (const int c : running)
       if (!arnoldi_[c].exhausted() && !arnoldi_[c].failed() && j + 1 < lengths[c] &&
@@ -161,9 +162,9 @@ typename Gmres<Scalar, Device>::Counts Gmres<Scalar, Device>::runCycle(const Sys
 }
 
 /// Takes the final columns of the least-squares problems as iterations, up to the one that meets
-/// the tolerance.
+/// the tolerance. False if the solve is to end.
 template <class Scalar, class Device>
-void Gmres<Scalar, Device>::look(const System& system, const Columns& columns, Counts& vectors,
+bool Gmres<Scalar, Device>::look(const System& system, const Columns& columns, Counts& vectors,
                                  SolveResult* results) {
   for (const int c : columns) {
     SolveResult& result = results[c];
@@ -174,7 +175,7 @@ void Gmres<Scalar, Device>::look(const System& system, const Columns& columns, C
       result.history.push_back(result.rel_residual);
     }
   }
-  detail::tellProgress(options_, system.targets, columns, results);
+  return this->goesOn(system, columns, results);
 }
 
 /// product = A M candidate

@@ -120,6 +120,8 @@ void KrylovSolver<Scalar, Device>::solveAll(const execution_space& exec, const O
   detail::requireKokkos<execution_space>();
   ScopedRegion region(message("Ainvil::solve[", name_, "]"));
   const Offset n = a.numRows(), unknowns = reduction_ != nullptr ? reduction_->total(n) : n;
+  timer_.reset();
+  ended_ = SolveStatus::Converged;
   const Offset columns = b.extent(1), together = Columns::capacity;
   const auto prepare = [&] {
     checkSystem(name_, a, m, b, x);
@@ -165,6 +167,16 @@ void KrylovSolver<Scalar, Device>::iterate(const execution_space& exec, const Op
     if (!isOver(options_, tolerance[c], previous[c], results[c]))
       columns.add(c);
   }
+  const auto end = [&](SolveResult& result) {
+    finish(result, ended_,
+           message(ended_ == SolveStatus::TimeLimit ? "the time limit was over" : "stopped",
+                   " after ", result.iterations, " iterations"));
+  };
+  if (ended_ != SolveStatus::Converged) { // with the columns before these
+    for (const int c : columns)
+      end(results[c]);
+    return;
+  }
   while (!columns.empty()) {
     std::array<Stop, Columns::capacity> stops;
     run(system, columns, results, stops.data());
@@ -180,8 +192,12 @@ void KrylovSolver<Scalar, Device>::iterate(const execution_space& exec, const Op
       const bool goes_on = stop.status == SolveStatus::Converged || (stop.unless_better && better);
       if (goes_on || result.true_rel_residual <= tolerance[c] ||
           !std::isfinite(result.true_rel_residual)) {
-        if (!isOver(options_, tolerance[c], previous[c], result))
+        if (isOver(options_, tolerance[c], previous[c], result))
+          continue;
+        if (ended_ == SolveStatus::Converged)
           going.add(c);
+        else
+          end(result);
       } else {
         finish(result, stop.status,
                message(stop.reason, ", after iteration ", result.iterations,
@@ -190,6 +206,26 @@ void KrylovSolver<Scalar, Device>::iterate(const execution_space& exec, const Op
     }
     columns = going;
   }
+}
+
+template <class Scalar, class Device>
+bool KrylovSolver<Scalar, Device>::goesOn(const System& system, const Columns& columns,
+                                          const SolveResult* results) {
+  const SolveResult& result = results[detail::furthestColumn(system.targets, columns, results)];
+  if (options_.progress)
+    options_.progress(result.iterations, result.rel_residual);
+  if (!options_.stop && options_.time_limit == 0)
+    return true;
+  // Both in one number, so that processes agree by one reduction.
+  constexpr Offset late = Offset(1) << 32;
+  Offset votes = options_.stop && options_.stop(result.iterations, result.rel_residual) ? 1 : 0;
+  if (options_.time_limit > 0 && timer_.seconds() >= options_.time_limit)
+    votes += late;
+  if (reduction_ != nullptr)
+    votes = reduction_->total(votes);
+  if (votes > 0)
+    ended_ = votes % late > 0 ? SolveStatus::Stopped : SolveStatus::TimeLimit;
+  return votes == 0;
 }
 
 template <class Scalar, class Device>
@@ -259,7 +295,7 @@ KrylovSolver<Scalar, Device>::start(System& system, ConstVectorArg b, SolveResul
     reference[c] = of_initial                                   ? r_norm
                    : options_.relative_to == ResidualScale::One ? 1
                                                                 : b_norms[c].two;
-    tolerance[c] = options_.tolerance;
+    tolerance[c] = std::max(options_.tolerance, options_.absolute_tolerance / reference[c]);
     settle(c, SolveStatus::Converged, r_norm / reference[c], "");
     if (!(results[c].rel_residual <= tolerance[c]))
       left.add(c);

@@ -72,9 +72,9 @@ public:
   /// From now on the vectors are spread over processes: each gives solve() its own rows, perhaps
   /// none, A and M as operators on these, and the same options, and all call solve() at the same
   /// time. A sum over all rows is then one reduction: of an iteration GMRES and FGMRES have one, CG
-  /// two and BiCGStab three. What solve() throws before it iterates is thrown on all of them; what
-  /// A, M or `progress` throw later must be thrown on all or on none. Null: one process has all
-  /// rows, and nothing is asked of others.
+  /// two and BiCGStab three, or as SolverOptions::reductions says. What solve() throws before it
+  /// iterates is thrown on all of them; what A, M or `progress` throw later must be thrown on all
+  /// or on none. Null: one process has all rows, and nothing is asked of others.
   void setReduction(std::shared_ptr<const Reduction<Device>> reduction);
 
 protected:
@@ -114,6 +114,10 @@ protected:
   virtual void run(const System& system, const Columns& columns, SolveResult* results,
                    Stop* stops) = 0;
 
+  /// For every look of the host: tells of these columns. False if the solve is to end, by the time
+  /// limit or `stop`.
+  bool goesOn(const System& system, const Columns& columns, const SolveResult* results);
+
   /// y = op x in these columns, and perhaps in some between them.
   void apply(const execution_space& exec, const Operator& op, const Columns& columns,
              ConstVectorArg x, VectorArg y) const {
@@ -142,6 +146,8 @@ private:
   const char* name_;
   const char* why_fixed_;
   bool preconditioned_ = false;
+  Kokkos::Timer timer_;                        ///< since this solve began
+  SolveStatus ended_ = SolveStatus::Converged; ///< by goesOn(), or this if it was not
   std::atomic<bool> solving_{false};
   std::shared_ptr<const Reduction<Device>> reduction_;
   detail::ResidualMeter<Scalar, Device> meter_;

@@ -24,6 +24,7 @@ constexpr const char* belos_restarts = "Maximum Restarts";
 constexpr const char* belos_scaling = "Implicit Residual Scaling";
 constexpr const char* belos_block_size = "Matrix Block Size";
 constexpr const char* belos_varying = "Allow Varying";
+constexpr const char* belos_single = "Use Single Reduction";
 
 /// Of Belos' GMRES, CG and BiCGStab, and without effect here.
 inline const std::vector<const char*>& ignoredParameters() {
@@ -45,7 +46,6 @@ inline const std::vector<const char*>& ignoredParameters() {
                                                  "Residual Scaling",
                                                  "Show Maximum Residual Norm Only",
                                                  "Timer Label",
-                                                 "Use Single Reduction",
                                                  "User Defined Residual Scaling",
                                                  "Verbosity"};
   return names;
@@ -137,6 +137,9 @@ BelosSolver<Scalar, LO, GO, Node>::getValidParameters() const {
             "Products in Ainvil's block format, of blocks of this size; 0: those of the operator.");
   list->set(detail::belos_varying, false,
             "GMRES and CG take a preconditioner that varies between applications.");
+  list->set(
+      detail::belos_single, false,
+      "CG and BiCGStab: fewest reductions an iteration, one and two, the same up to rounding.");
   for (const char* name : detail::ignoredParameters())
     list->set(name, std::string(), "Of Belos' solvers; without effect.");
   return list;
@@ -174,6 +177,8 @@ SolverOptions BelosSolver<Scalar, LO, GO, Node>::options() const {
         std::min<long long>(options.max_iterations, (restarts + 1LL) * options.restart));
   options.relative_to = detail::scaleOf(list->get<std::string>(detail::belos_scaling));
   options.allow_varying = list->get<bool>(detail::belos_varying);
+  options.reductions =
+      list->get<bool>(detail::belos_single) ? Reductions::Fewest : Reductions::Usual;
   whole(detail::belos_block_size, 0);
   return options;
 }

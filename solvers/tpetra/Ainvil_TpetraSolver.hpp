@@ -14,7 +14,8 @@ namespace tpetra {
 
 /// GMRES, FGMRES, CG and BiCGStab of solvers/ for systems that are spread over ranks: the same
 /// classes, which take one MPI_Allreduce where they take sums over all rows. An iteration of GMRES
-/// and FGMRES has one, of CG two, of BiCGStab three. On one rank there is none, and results are
+/// and FGMRES has one, of CG two, of BiCGStab three; with SolverOptions::reductions = Fewest CG has
+/// one and BiCGStab two. On one rank there is none, and results are
 /// those of the solver without ranks to the last bit where A and M are.
 ///
 /// A is any Tpetra::Operator, M too, so Ifpack2's preconditioners and Ainvil's; both work on the
@@ -22,9 +23,9 @@ namespace tpetra {
 /// Ainvil's, and overlap their messages. Operators that are neither a RowMatrix nor Ainvil's need
 /// to know apply() with alpha = 1 and beta = 0 only.
 ///
-/// All calls of solve() are collective, and fail on all ranks or on none. What A, M or `progress`
-/// throws on one rank in the midst of a solve ends it on all ranks, the next time that sums are
-/// taken and the host looks at them, and all ranks throw it (as onAllRanks() does); x is then
+/// All calls of solve() are collective, and fail on all ranks or on none. What A, M, `progress` or
+/// `stop` throws on one rank in the midst of a solve ends it on all ranks, the next time that sums
+/// are taken and the host looks at them, and all ranks throw it (as onAllRanks() does); x is then
 /// undefined. A must not throw on one rank alone before its own communication is done, because the
 /// others would wait for it there.
 template <class Scalar = Tpetra::Operator<>::scalar_type,

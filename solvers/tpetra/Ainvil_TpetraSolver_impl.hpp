@@ -101,6 +101,14 @@ Solver<Scalar, LO, GO, Node>::Solver(const std::string& name, SolverOptions opti
       else
         failure_.keepOf([&] { options_.progress(iteration, residual); });
     };
+  if (options_.stop)
+    inner.stop = [this](int iteration, double residual) {
+      if (comm_->getSize() == 1)
+        return options_.stop(iteration, residual);
+      bool stops = false;
+      failure_.keepOf([&] { stops = options_.stop(iteration, residual); });
+      return stops;
+    };
   solver_ = createSolver<Scalar, device_type>(name, std::move(inner));
 }
 
@@ -112,7 +120,10 @@ void Solver<Scalar, LO, GO, Node>::requireSame(const Teuchos::Comm<int>& comm,
   tpetra::requireSame(comm, "the solver",
                       message("'", name_, "' ", preconditioned ? "with" : "without",
                               " a preconditioner, tolerance ", o.tolerance, ", scale ",
-                              static_cast<int>(o.relative_to), ", at most ", o.max_iterations,
+                              static_cast<int>(o.relative_to), ", absolute tolerance ",
+                              o.absolute_tolerance, ", ", o.time_limit > 0 ? "a" : "no",
+                              " time limit, ", o.stop ? "a" : "no", " stop, reductions ",
+                              static_cast<int>(o.reductions), ", at most ", o.max_iterations,
                               " iterations, restart ", o.restart, ", basis ",
                               static_cast<int>(o.basis), ", a look every ", o.check_interval));
 }

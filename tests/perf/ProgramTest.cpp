@@ -173,6 +173,8 @@ TEST(CommandLine, OptionsOfAnotherProgramAreRefused) {
       {{"--exec", "host"}, {solve}},
       {{"--precision", "float"}, {solve}},
       {{"--rhs", "random", "--rhs-count", "2"}, {solve}},
+      {{"--time-limit", "2"}, {solve, mpi}},
+      {{"--reductions", "fewest"}, {solve, mpi}},
       {{"--history", "h"}, {solve}},
       {{"--json-history"}, {solve}},
       {{"--basis", "float"}, {solve, peers}},

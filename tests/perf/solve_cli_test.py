@@ -345,6 +345,27 @@ class CommandLineTest(solve_cli.SolveTest):
                          ["converged", "max_iterations", "max_iterations"])
         self.assertEqual([len(column["history"]) for column in many["columns"]], [1, 6, 6])
 
+    def test_time_limits_and_reductions(self):
+        def run(*arguments, code=0):
+            self.succeed("--problem", "laplace7:16", "--precond", "jacobi", "--json", "r.json",
+                         "--json-history", *arguments, "--quiet", code=code)
+            return json.loads(self.read("r.json"))
+
+        late = run("--time-limit", "1e-9", code=3)
+        self.assertEqual(late["status"], "time_limit")
+        self.assertLessEqual(late["iterations"], 1)
+        self.assertIn("time limit", late["message"])
+        self.assertEqual(run("--time-limit", "1000")["status"], "converged")
+        for solver in ("cg", "bicgstab", "gmres"):
+            usual, fewest = (run("--solver", solver, "--reductions", how)
+                             for how in ("usual", "fewest"))
+            self.assertEqual(len(usual["history"]), len(fewest["history"]))
+            for a, b in zip(usual["history"], fewest["history"]):
+                self.assertAlmostEqual(a, b, delta=1e-2 * a)
+        self.refuse("--time-limit must be", "--problem", "laplace7:4", "--time-limit", "-1")
+        self.refuse("leave out --reductions", "--problem", "laplace7:4", "--recommend",
+                    "--reductions", "fewest")
+
     def test_several_right_hand_sides_are_refused_where_one_is_solved_for(self):
         rhs = self.write("in.b.mtx", ARRAY + "192 2\n" + "1\n" * 384)
         problem = ("--problem", "cavity:8", "--precond", "jacobi")
