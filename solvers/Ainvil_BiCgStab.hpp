@@ -65,6 +65,7 @@ private:
   MultiVector<Scalar, Device> y_, z_; ///< with preconditioner only
   detail::PartialSums<Device> sums_;
   detail::DeviceRecurrence<Device> recurrence_;
+  std::array<int, Columns::capacity> before_ = {}; ///< iterations when the run started
 };
 
 /// One solve with its own workspace: see BiCgStab.

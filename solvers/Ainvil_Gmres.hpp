@@ -71,13 +71,14 @@ private:
   void run(const System& system, const Columns& columns, SolveResult* results,
            Stop* stops) override;
   double negligible() const;
-  Counts runCycle(const System& system, const Columns& columns, SolveResult* results);
+  void startCycle(const Columns& columns, const SolveResult* results);
+  void runCycle(const System& system, SolveResult* results);
   void multiply(const System& system, const Columns& columns, int j);
   void takeInnerProducts(const execution_space& exec, const Columns& columns, int vectors,
                          VectorArg z);
   void update(const execution_space& exec, const Columns& columns, int j);
   void readRecords(const execution_space& exec, int first, int last);
-  bool look(const System& system, const Columns& columns, Counts& vectors, SolveResult* results);
+  void look(const System& system, SolveResult* results);
   Counts correct(const System& system, const Columns& columns, const Counts& vectors);
   void toCandidates(double* y, int column, int vectors) const;
 
@@ -114,7 +115,15 @@ private:
   }
 
   bool flexible_;
-  int length_ = 0;                          ///< iterations of a cycle at most
+  int length_ = 0; ///< iterations of a cycle at most
+  /// The cycle that runs.
+  struct {
+    Columns running; ///< columns that go on
+    Counts lengths;  ///< steps of each column at most
+    Counts vectors;  ///< whose combination is the iterate to be taken
+    int steps;       ///< that are done
+    int seen;        ///< steps whose records have been on the host
+  } cycle_ = {};
   MultiVector<Scalar, Device> basis_;       ///< length vectors a column, or empty
   MultiVector<float, Device> single_basis_; ///< the other is empty
   MultiVector<Scalar, Device> work_;        ///< candidates and products

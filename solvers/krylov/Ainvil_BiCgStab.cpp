@@ -260,13 +260,14 @@ template <class Scalar, class Device>
 void BiCgStab<Scalar, Device>::run(const System& system, const Columns& columns,
                                    SolveResult* results, Stop* stops) {
   const BiCgStabState state{recurrence_.state()};
-  std::array<int, Columns::capacity> before = {};
-  for (const int c : columns)
-    before[c] = results[c].iterations;
-  recurrence_.start(system.exec, options_, columns, results);
-  detail::sumRows<1>(system.exec, "Ainvil::BiCgStab::start", shape_, sums_, n_,
-                     detail::BiCgStabStartBody<Scalar>{r_, shadow_, p_, state}, this->reduction(),
-                     columns);
+  if (!system.resumes) {
+    for (const int c : columns)
+      before_[c] = results[c].iterations;
+    recurrence_.start(system.exec, options_, columns, results);
+    detail::sumRows<1>(system.exec, "Ainvil::BiCgStab::start", shape_, sums_, n_,
+                       detail::BiCgStabStartBody<Scalar>{r_, shadow_, p_, state}, this->reduction(),
+                       columns);
+  }
   const auto y = system.m != nullptr ? y_ : p_;
   const auto z = system.m != nullptr ? z_ : r_;
   const auto update = [&](int slot) {
@@ -286,18 +287,18 @@ void BiCgStab<Scalar, Device>::run(const System& system, const Columns& columns,
   };
   const auto iterate = [&](const auto& step) {
     return recurrence_.run(
-        system.exec, options_, system.targets, columns, results, step,
+        system.exec, options_, system.targets, columns, system.resumes, results, step,
         [&](const Columns& looked) { return this->goesOn(system, looked, results); });
   };
   const bool has_fewest = options_.reductions == Reductions::Fewest;
-  if (has_fewest)
+  if (has_fewest && !system.resumes)
     multiply<true>(system, columns, -1);
   const auto ends = has_fewest ? iterate(fewest) : iterate(usual);
   for (const int c : columns) {
     if (ends[c] == detail::NotFinite)
       stops[c] = {SolveStatus::Diverged, "A or the preconditioner gave NaN or Inf"};
     // After at least one iteration another shadow residual may do better.
-    else if (ends[c] == detail::NoAlpha && results[c].iterations == before[c])
+    else if (ends[c] == detail::NoAlpha && results[c].iterations == before_[c])
       stops[c] = {SolveStatus::Breakdown, "r.A M r = 0: BiCGStab has no direction to go"};
   }
 }

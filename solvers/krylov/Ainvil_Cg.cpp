@@ -171,7 +171,8 @@ void Cg<Scalar, Device>::allocate(const execution_space& exec, Offset n, bool pr
 template <class Scalar, class Device>
 void Cg<Scalar, Device>::run(const System& system, const Columns& columns, SolveResult* results,
                              Stop* stops) {
-  recurrence_.start(system.exec, options_, columns, results);
+  if (!system.resumes)
+    recurrence_.start(system.exec, options_, columns, results);
   const detail::CgState state{recurrence_.state()};
   const auto z = system.m != nullptr ? z_ : r_;
   const auto update = [&](int slot) {
@@ -189,11 +190,11 @@ void Cg<Scalar, Device>::run(const System& system, const Columns& columns, Solve
   };
   const auto iterate = [&](const auto& step) {
     return recurrence_.run(
-        system.exec, options_, system.targets, columns, results, step,
+        system.exec, options_, system.targets, columns, system.resumes, results, step,
         [&](const Columns& looked) { return this->goesOn(system, looked, results); });
   };
   const bool has_fewest = options_.reductions == Reductions::Fewest;
-  if (has_fewest)
+  if (has_fewest && !system.resumes)
     multiply<true>(system, columns, -1);
   const auto ends = has_fewest ? iterate(fewest) : iterate(usual);
   for (const int c : columns)

@@ -81,44 +81,48 @@ public:
   /// Calls step(slot, running) for one iteration after the other, until the device has stopped in
   /// all columns, by max_iterations at the latest; `running` are those of which the host does not
   /// know yet. Appends residuals to the histories. At every look of the host goesOn(looked at) may
-  /// end it. Returns the RecurrenceStop of each column.
+  /// end it. Where that has thrown, a run that `resumes` goes on behind it. Returns the
+  /// RecurrenceStop of each column.
   template <class Step, class GoesOn>
-  std::array<int, ColumnSet::capacity> run(const execution_space& exec,
-                                           const SolverOptions& options, const Targets& targets,
-                                           const ColumnSet& columns, SolveResult* results,
-                                           const Step& step, const GoesOn& goesOn) const {
-    std::array<int, ColumnSet::capacity> stops = {};
-    int done = 0; // iterations of the columns that are running
-    for (ColumnSet running = columns; !running.empty();) {
+  std::array<int, ColumnSet::capacity>
+  run(const execution_space& exec, const SolverOptions& options, const Targets& targets,
+      const ColumnSet& columns, bool resumes, SolveResult* results, const Step& step,
+      const GoesOn& goesOn) {
+    if (!resumes) {
+      running_ = columns;
+      stops_ = {};
+      done_ = 0;
+    }
+    while (!running_.empty()) {
       int steps = 0;
-      for (const int c : running)
+      for (const int c : running_)
         steps =
             std::max(steps, std::min(interval_, options.max_iterations - results[c].iterations));
       for (int slot = 0; slot < steps; ++slot)
-        step(slot, running);
+        step(slot, running_);
       const auto used = std::make_pair(0, (columns[columns.size() - 1] + 1) * stateSize());
       Kokkos::deep_copy(exec, Kokkos::subview(host_data_, used), Kokkos::subview(data_, used));
       compat::fence(exec, "Ainvil::DeviceRecurrence::look");
 
-      ColumnSet looked = running;
-      running = {};
+      ColumnSet looked = running_;
+      running_ = {};
       for (const int c : looked) {
         const RecurrenceState host = hostState(c);
         SolveResult& result = results[c];
-        const int finished = static_cast<int>(host.iterations()) - done;
+        const int finished = static_cast<int>(host.iterations()) - done_;
         for (int slot = 0; slot < finished; ++slot)
           result.history.push_back(std::sqrt(host.residual(slot)) / targets.reference[c]);
         result.iterations += finished;
         result.rel_residual = result.history.back();
-        stops[c] = static_cast<int>(host.stop());
+        stops_[c] = static_cast<int>(host.stop());
         if (host.running())
-          running.add(c);
+          running_.add(c);
       }
-      done += steps;
+      done_ += steps;
       if (!goesOn(looked))
         break;
     }
-    return stops;
+    return stops_;
   }
 
 private:
@@ -134,6 +138,10 @@ private:
   }
 
   int interval_ = 1;
+  // Of the run.
+  ColumnSet running_; ///< columns of which the host does not know that they have stopped
+  std::array<int, ColumnSet::capacity> stops_ = {};
+  int done_ = 0; ///< iterations of the columns that are running
   Kokkos::View<double*, Device> data_;
   typename Kokkos::View<double*, Device>::HostMirror host_data_;
 };

@@ -60,10 +60,10 @@ double Gmres<Scalar, Device>::negligible() const {
 template <class Scalar, class Device>
 void Gmres<Scalar, Device>::run(const System& system, const Columns& columns, SolveResult* results,
                                 Stop* stops) {
-  for (const int c : columns)
-    if (results[c].iterations == 0) // the first of this solve
-      arnoldi_[c].start(negligible());
-  const Counts vectors = runCycle(system, columns, results);
+  if (!system.resumes)
+    startCycle(columns, results);
+  runCycle(system, results);
+  const Counts& vectors = cycle_.vectors;
   Columns sound;
   for (const int c : columns)
     if (arnoldi_[c].failed())
@@ -102,80 +102,84 @@ std::string Gmres<Scalar, Device>::singularAdvice(bool preconditioned, int colum
          "it, or take another preconditioner";
 }
 
-/// Runs steps from the residuals in candidate(), as many as the length of a cycle and
-/// max_iterations allow each column, and appends to the histories. Returns the number of basis
-/// vectors whose combination is the iterate to be taken. Where the open column of a least-squares
-/// problem ends the cycle, or seems to, one more kernel of inner products makes it final.
+/// As many steps as the length of a cycle and max_iterations allow each column.
 template <class Scalar, class Device>
-typename Gmres<Scalar, Device>::Counts Gmres<Scalar, Device>::runCycle(const System& system,
-                                                                       const Columns& columns,
-                                                                       SolveResult* results) {
+void Gmres<Scalar, Device>::startCycle(const Columns& columns, const SolveResult* results) {
+  cycle_ = {};
+  cycle_.running = columns;
+  for (const int c : columns) {
+    if (results[c].iterations == 0) // the first of this solve
+      arnoldi_[c].start(negligible());
+    cycle_.lengths[c] = std::min(length_, options_.max_iterations - results[c].iterations);
+    arnoldi_[c].startCycle(cycle_.lengths[c]);
+  }
+}
+
+/// Runs the steps of a cycle, from the residuals in candidate() or behind a look, and appends to
+/// the histories. Where the open column of a least-squares problem ends the cycle, or seems to, one
+/// more kernel of inner products makes it final.
+template <class Scalar, class Device>
+void Gmres<Scalar, Device>::runCycle(const System& system, SolveResult* results) {
   const execution_space& exec = system.exec;
   const int interval = detail::checkInterval<Device>(options_);
-  Counts lengths = {}, vectors = {};
-  for (const int c : columns) {
-    lengths[c] = std::min(length_, options_.max_iterations - results[c].iterations);
-    arnoldi_[c].startCycle(lengths[c]);
-  }
-  int seen = 0;
-  Columns running = columns;
-  for (int j = 0; !running.empty(); ++j) {
+  auto& [running, lengths, vectors, steps, seen] = cycle_;
+  while (!running.empty()) {
+    const int j = steps++;
     multiply(system, running, j);
     takeInnerProducts(exec, running, j, product());
     update(exec, running, j);
     Columns closing;
     for (const int c : running)
-      if (j + 1 == lengths[c])
+      if (steps == lengths[c])
         closing.add(c);
-    if (closing.empty() && (j + 1) % interval != 0)
+    if (closing.empty() && steps % interval != 0)
       continue;
 
     if (!closing.empty())
-      takeInnerProducts(exec, closing, j + 1, candidate());
-    readRecords(exec, seen, closing.empty() ? j + 1 : j + 2);
+      takeInnerProducts(exec, closing, steps, candidate());
+    readRecords(exec, seen, closing.empty() ? steps : steps + 1);
     Columns near;
     for (const int c : running) {
-      for (int i = seen; i <= j; ++i)
+      for (int i = seen; i < steps; ++i)
         arnoldi_[c].add(i, hostRecord(i, c));
-      if (j + 1 == lengths[c])
-        arnoldi_[c].close(j + 1, hostRecord(j + 1, c));
+      if (steps == lengths[c])
+        arnoldi_[c].close(steps, hostRecord(steps, c));
       else if (arnoldi_[c].predictedResidual() <= system.targets.norm(c))
         near.add(c);
     }
-    seen = j + 1;
+    seen = steps;
     if (!near.empty()) {
-      takeInnerProducts(exec, near, j + 1, candidate());
-      readRecords(exec, j + 1, j + 2);
+      takeInnerProducts(exec, near, steps, candidate());
+      readRecords(exec, steps, steps + 1);
       for (const int c : near)
-        arnoldi_[c].close(j + 1, hostRecord(j + 1, c));
+        arnoldi_[c].close(steps, hostRecord(steps, c));
     }
-    if (!look(system, running, vectors, results))
-      break;
-    Columns going;
-    for (const int c : running)
-      if (!arnoldi_[c].exhausted() && !arnoldi_[c].failed() && j + 1 < lengths[c] &&
-          !(vectors[c] > 0 && isMet(system, c, results[c])))
-        going.add(c);
-    running = going;
+    const Columns looked = running;
+    look(system, results);
+    if (!this->goesOn(system, looked, results))
+      return;
   }
-  return vectors;
 }
 
 /// Takes the final columns of the least-squares problems as iterations, up to the one that meets
-/// the tolerance. False if the solve is to end.
+/// the tolerance, and the columns out of the cycle that are through.
 template <class Scalar, class Device>
-bool Gmres<Scalar, Device>::look(const System& system, const Columns& columns, Counts& vectors,
-                                 SolveResult* results) {
-  for (const int c : columns) {
+void Gmres<Scalar, Device>::look(const System& system, SolveResult* results) {
+  auto& [running, lengths, vectors, steps, seen] = cycle_;
+  Columns going;
+  for (const int c : running) {
     SolveResult& result = results[c];
-    while (vectors[c] < arnoldi_[c].columns() && !(vectors[c] > 0 && isMet(system, c, result))) {
+    const auto isThrough = [&, c = c] { return cycle_.vectors[c] > 0 && isMet(system, c, result); };
+    while (vectors[c] < arnoldi_[c].columns() && !isThrough()) {
       ++vectors[c];
       ++result.iterations;
       result.rel_residual = arnoldi_[c].residual(vectors[c]) / system.targets.reference[c];
       result.history.push_back(result.rel_residual);
     }
+    if (!arnoldi_[c].exhausted() && !arnoldi_[c].failed() && steps < lengths[c] && !isThrough())
+      going.add(c);
   }
-  return this->goesOn(system, columns, results);
+  running = going;
 }
 
 /// product = A M candidate

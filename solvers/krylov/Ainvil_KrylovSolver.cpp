@@ -10,23 +10,6 @@
 namespace ainvil {
 namespace {
 
-/// \throws InvalidArgument unless A is n x n, M is absent or n x n, and b and x have n rows and as
-/// many columns as one another.
-template <class Operator, class B, class X>
-void checkSystem(const char* solver, const Operator& a, const Operator* m, const B& b, const X& x) {
-  const Offset n = a.numRows();
-  detail::requireSquare(solver, n, a.numCols());
-  if (m != nullptr && (m->numRows() != n || m->numCols() != n))
-    throw InvalidArgument(message(solver, " needs a preconditioner of the size ", n,
-                                  " of A, but it is ", m->numRows(), " x ", m->numCols()));
-  if (Offset(b.extent(0)) != n || Offset(x.extent(0)) != n)
-    throw InvalidArgument(message(solver, " on ", n, " unknowns needs b and x of that size, ",
-                                  "but they have ", b.extent(0), " and ", x.extent(0), " entries"));
-  if (b.extent(1) != x.extent(1))
-    throw InvalidArgument(message(solver, " needs as many columns of x as of b, but they have ",
-                                  x.extent(1), " and ", b.extent(1)));
-}
-
 /// Marks a solver as solving while it lives. \throws InvalidArgument if it is solving already.
 class Solving {
 public:
@@ -93,6 +76,25 @@ void KrylovSolver<Scalar, Device>::checkPreconditioner(const Operator& m) const 
                                   "; take fgmres, or set allow_varying"));
 }
 
+/// \throws InvalidArgument unless A is n x n, M is absent or n x n, and b and x have n rows and as
+/// many columns as one another.
+template <class Scalar, class Device>
+template <class B, class X>
+void KrylovSolver<Scalar, Device>::checkSystem(const Operator& a, const Operator* m, const B& b,
+                                               const X& x) const {
+  const Offset n = a.numRows();
+  detail::requireSquare(name_, n, a.numCols());
+  if (m != nullptr && (m->numRows() != n || m->numCols() != n))
+    throw InvalidArgument(message(name_, " needs a preconditioner of the size ", n,
+                                  " of A, but it is ", m->numRows(), " x ", m->numCols()));
+  if (Offset(b.extent(0)) != n || Offset(x.extent(0)) != n)
+    throw InvalidArgument(message(name_, " on ", n, " unknowns needs b and x of that size, ",
+                                  "but they have ", b.extent(0), " and ", x.extent(0), " entries"));
+  if (b.extent(1) != x.extent(1))
+    throw InvalidArgument(message(name_, " needs as many columns of x as of b, but they have ",
+                                  x.extent(1), " and ", b.extent(1)));
+}
+
 template <class Scalar, class Device>
 SolveResult KrylovSolver<Scalar, Device>::solve(const execution_space& exec, const Operator& a,
                                                 const Operator* m, Vector<const Scalar, Device> b,
@@ -100,6 +102,23 @@ SolveResult KrylovSolver<Scalar, Device>::solve(const execution_space& exec, con
   SolveResult result;
   solveAll(exec, a, m, asColumn(b), asColumn(x), &result);
   return result;
+}
+
+template <class Scalar, class Device>
+SolveResult KrylovSolver<Scalar, Device>::resume(const execution_space& exec, const Operator& a,
+                                                 const Operator* m, Vector<const Scalar, Device> b,
+                                                 Vector<Scalar, Device> x) {
+  const Solving solving(solving_, name_);
+  ScopedRegion region(message("Ainvil::solve[", name_, "]"));
+  checkSystem(a, m, asColumn(b), asColumn(x));
+  if (!is_paused_ || a.numRows() != n_ || (m != nullptr && !preconditioned_))
+    throw InvalidArgument(message(name_, ": resume() goes on with a solve of the same system that ",
+                                  "an exception out of progress has ended, but there is none"));
+  is_paused_ = false;
+  detail::reportingOutOfMemory("solve()", [&] {
+    iterate({exec, a, m, asColumn(x), targets_, true}, asColumn(b), &paused_);
+  });
+  return paused_;
 }
 
 template <class Scalar, class Device>
@@ -117,6 +136,7 @@ void KrylovSolver<Scalar, Device>::solveAll(const execution_space& exec, const O
                                             const Operator* m, ConstVectorArg b, VectorArg x,
                                             SolveResult* results) {
   const Solving solving(solving_, name_);
+  is_paused_ = false;
   detail::requireKokkos<execution_space>();
   ScopedRegion region(message("Ainvil::solve[", name_, "]"));
   const Offset n = a.numRows(), unknowns = reduction_ != nullptr ? reduction_->total(n) : n;
@@ -124,7 +144,7 @@ void KrylovSolver<Scalar, Device>::solveAll(const execution_space& exec, const O
   ended_ = SolveStatus::Converged;
   const Offset columns = b.extent(1), together = Columns::capacity;
   const auto prepare = [&] {
-    checkSystem(name_, a, m, b, x);
+    checkSystem(a, m, b, x);
     if (m != nullptr)
       checkPreconditioner(*m);
     detail::reportingOutOfMemory("solve()", [&] {
@@ -139,8 +159,8 @@ void KrylovSolver<Scalar, Device>::solveAll(const execution_space& exec, const O
     for (Offset first = 0; first < columns; first += together) {
       const auto range = std::make_pair(first, std::min(first + together, columns));
       columns_ = static_cast<int>(range.second - first);
-      iterate(exec, a, m, Kokkos::subview(b, Kokkos::ALL(), range),
-              Kokkos::subview(x, Kokkos::ALL(), range), results + first);
+      iterate({exec, a, m, Kokkos::subview(x, Kokkos::ALL(), range), {}},
+              Kokkos::subview(b, Kokkos::ALL(), range), results + first);
     }
   });
 }
@@ -151,21 +171,21 @@ void KrylovSolver<Scalar, Device>::setReduction(
   const Solving solving(solving_, name_);
   reduction_ = std::move(reduction);
   n_ = -1; // the workspace depends on whether there is one
+  is_paused_ = false;
 }
 
 /// With a workspace for b and x of these lengths, and columns_ columns.
 template <class Scalar, class Device>
-void KrylovSolver<Scalar, Device>::iterate(const execution_space& exec, const Operator& a,
-                                           const Operator* m, ConstVectorArg b, VectorArg x,
-                                           SolveResult* results) {
-  System system{exec, a, m, x, {}};
+void KrylovSolver<Scalar, Device>::iterate(System system, ConstVectorArg b, SolveResult* results) {
   const auto& [reference, tolerance] = system.targets;
-  std::array<double, Columns::capacity> previous = {};
-  Columns columns;
-  for (const int c : start(system, b, results)) {
-    previous[c] = results[c].true_rel_residual;
-    if (!isOver(options_, tolerance[c], previous[c], results[c]))
-      columns.add(c);
+  if (!system.resumes) {
+    going_ = {};
+    for (const int c : start(system, b, results)) {
+      previous_[c] = results[c].true_rel_residual;
+      if (!isOver(options_, tolerance[c], previous_[c], results[c]))
+        going_.add(c);
+    }
+    targets_ = system.targets;
   }
   const auto end = [&](SolveResult& result) {
     finish(result, ended_,
@@ -173,26 +193,27 @@ void KrylovSolver<Scalar, Device>::iterate(const execution_space& exec, const Op
                    " after ", result.iterations, " iterations"));
   };
   if (ended_ != SolveStatus::Converged) { // with the columns before these
-    for (const int c : columns)
+    for (const int c : going_)
       end(results[c]);
     return;
   }
-  while (!columns.empty()) {
+  while (!going_.empty()) {
     std::array<Stop, Columns::capacity> stops;
-    run(system, columns, results, stops.data());
-    const auto norms = meter_.residuals(exec, a, columns, b, x, residual());
+    run(system, going_, results, stops.data());
+    system.resumes = false;
+    const auto norms = meter_.residuals(system.exec, system.a, going_, b, system.x, residual());
     Columns going;
-    for (const int c : columns) {
+    for (const int c : going_) {
       SolveResult& result = results[c];
       const Stop& stop = stops[c];
-      previous[c] = result.true_rel_residual;
+      previous_[c] = result.true_rel_residual;
       result.true_rel_residual = norms[c].two / reference[c];
       constexpr double worth_a_run = 0.9; // a run that takes off less is not followed by another
-      const bool better = result.true_rel_residual <= worth_a_run * previous[c];
+      const bool better = result.true_rel_residual <= worth_a_run * previous_[c];
       const bool goes_on = stop.status == SolveStatus::Converged || (stop.unless_better && better);
       if (goes_on || result.true_rel_residual <= tolerance[c] ||
           !std::isfinite(result.true_rel_residual)) {
-        if (isOver(options_, tolerance[c], previous[c], result))
+        if (isOver(options_, tolerance[c], previous_[c], result))
           continue;
         if (ended_ == SolveStatus::Converged)
           going.add(c);
@@ -204,7 +225,7 @@ void KrylovSolver<Scalar, Device>::iterate(const execution_space& exec, const Op
                        stop.advice.empty() ? "" : ": ", stop.advice));
       }
     }
-    columns = going;
+    going_ = going;
   }
 }
 
@@ -212,8 +233,16 @@ template <class Scalar, class Device>
 bool KrylovSolver<Scalar, Device>::goesOn(const System& system, const Columns& columns,
                                           const SolveResult* results) {
   const SolveResult& result = results[detail::furthestColumn(system.targets, columns, results)];
-  if (options_.progress)
-    options_.progress(result.iterations, result.rel_residual);
+  if (options_.progress) {
+    try {
+      options_.progress(result.iterations, result.rel_residual);
+    } catch (...) {
+      is_paused_ = columns_ == 1;
+      if (is_paused_ && results != &paused_)
+        paused_ = results[0];
+      throw;
+    }
+  }
   if (!options_.stop && options_.time_limit == 0)
     return true;
   // Both in one number, so that processes agree by one reduction.

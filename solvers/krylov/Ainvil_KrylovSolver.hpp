@@ -47,6 +47,13 @@ public:
     return solve(execution_space(), a, m, b, x);
   }
 
+  /// Goes on with the last solve, of one right-hand side, which an exception out of `progress` has
+  /// ended, from where it was and as if it had not ended: with the arguments of then, and x as it
+  /// was left. It may be ended and resumed as often as you like; a time limit counts on meanwhile.
+  /// \throws InvalidArgument if the last solve ended otherwise.
+  SolveResult resume(const execution_space& exec, const Operator& a, const Operator* m,
+                     Vector<const Scalar, Device> b, Vector<Scalar, Device> x);
+
   /// Solves A X = B for any number of columns, n x k each; a result a column. Eight at a time
   /// advance together: A and M are applied to all of them at once, so that a pass over the matrix
   /// serves eight, kernels and reductions of an iteration are as many as for one, and so are the
@@ -89,6 +96,7 @@ protected:
     const Operator* m;           ///< M, or null for none
     VectorArg x;                 ///< the iterates
     detail::Targets targets;     ///< of the residuals
+    bool resumes = false;        ///< the run goes on behind its last look
   };
 
   /// Why a run ended before the tolerance was met.
@@ -110,7 +118,8 @@ protected:
   virtual VectorArg residual() = 0;
   /// Improves x from residual() in these columns until the recurrence of each meets its tolerance,
   /// max_iterations are done, or the method has to start again; appends to the histories. At least
-  /// one iteration, or a Stop. `results` and `stops` are those of all columns.
+  /// one iteration, or a Stop. `results` and `stops` are those of all columns. An exception out of
+  /// goesOn() may be followed by a run that resumes.
   virtual void run(const System& system, const Columns& columns, SolveResult* results,
                    Stop* stops) = 0;
 
@@ -139,8 +148,9 @@ private:
                 VectorArg x, SolveResult* results);
   void reserve(const execution_space& exec, Offset n, Offset unknowns, bool preconditioned,
                int columns);
-  void iterate(const execution_space& exec, const Operator& a, const Operator* m, ConstVectorArg b,
-               VectorArg x, SolveResult* results);
+  template <class B, class X>
+  void checkSystem(const Operator& a, const Operator* m, const B& b, const X& x) const;
+  void iterate(System system, ConstVectorArg b, SolveResult* results);
   Columns start(System& system, ConstVectorArg b, SolveResult* results);
 
   const char* name_;
@@ -149,6 +159,12 @@ private:
   Kokkos::Timer timer_;                        ///< since this solve began
   SolveStatus ended_ = SolveStatus::Converged; ///< by goesOn(), or this if it was not
   std::atomic<bool> solving_{false};
+  // Of the columns that are solved for, or were until an exception out of `progress`.
+  bool is_paused_ = false; ///< resume() may go on
+  SolveResult paused_;     ///< what it goes on with
+  Columns going_;          ///< columns that are not over
+  detail::Targets targets_;
+  std::array<double, Columns::capacity> previous_ = {}; ///< true residuals when the run started
   std::shared_ptr<const Reduction<Device>> reduction_;
   detail::ResidualMeter<Scalar, Device> meter_;
 };

@@ -9,6 +9,7 @@
 #include "Ainvil_Jacobi.hpp"
 #include "ilu/Ainvil_IluParameters.hpp"
 
+#include <optional>
 #include <thread>
 #include <type_traits>
 
@@ -112,6 +113,52 @@ TEST_P(SolverObject, IsFreeAfterAnException) {
   const Vector<double, Device> wrong("x", 5);
   EXPECT_NE(refusal([&] { solver->solve(a_, nullptr, b_, wrong); }), "");
   expectSolves(*solver);
+}
+
+/// Steps and iterates are those of a solve without a pause.
+TEST_P(SolverObject, GoesOnAfterEveryPause) {
+  struct Pause {};
+  options_.restart = 7;
+  for (const int interval : {1, 4, 9}) {
+    options_.check_interval = interval;
+    options_.progress = {};
+    const Vector<double, Device> expected_x("x", b_.extent(0)), x("x", b_.extent(0));
+    const auto expected = makeSolver()->solve(a_, nullptr, b_, expected_x);
+    int pauses = 0;
+    options_.progress = [&](int, double) {
+      ++pauses;
+      throw Pause();
+    };
+    const auto solver = makeSolver();
+    const auto until = [&](const auto& call) -> std::optional<SolveResult> {
+      try {
+        return call();
+      } catch (const Pause&) {
+        return std::nullopt;
+      }
+    };
+    auto result = until([&] { return solver->solve(a_, nullptr, b_, x); });
+    while (!result)
+      result = until([&] { return solver->resume({}, a_, nullptr, b_, x); });
+    EXPECT_GT(pauses, 2);
+    EXPECT_EQ(result->status, SolveStatus::Converged);
+    EXPECT_EQ(result->iterations, expected.iterations);
+    EXPECT_EQ(result->history, expected.history);
+    EXPECT_EQ(toHost<double>(x), toHost<double>(expected_x));
+    EXPECT_NE(refusal([&] { solver->resume({}, a_, nullptr, b_, x); }), ""); // it is over
+  }
+}
+
+TEST_P(SolverObject, ResumesNothingElse) {
+  const auto solver = makeSolver();
+  const Vector<double, Device> x("x", b_.extent(0));
+  EXPECT_NE(refusal([&] { solver->resume({}, a_, nullptr, b_, x); }), "");
+  options_.progress = [](int, double) { throw 1; };
+  const auto paused = makeSolver();
+  EXPECT_THROW(paused->solve(a_, nullptr, b_, x), int);
+  const Vector<double, Device> wrong("x", 5);
+  EXPECT_NE(refusal([&] { paused->resume({}, a_, nullptr, b_, wrong); }), "");
+  EXPECT_THROW(paused->resume({}, a_, nullptr, b_, x), int);
 }
 
 INSTANTIATE_TEST_SUITE_P(Solvers, SolverObject,
