@@ -11,12 +11,16 @@ namespace ainvil {
 /// Pattern, method and breakdown policy of BlockIlu.
 struct BlockIluParameters : IluOnPatternOptions {
   int level = 0; ///< fill level k of ILU(k)
+  /// omega of MILU: so many times the products that are dropped are subtracted from the diagonal
+  /// block of their row; from 0 to below 2.
+  double modified = 0;
 
   static const ParameterTable<BlockIluParameters>& table(); ///< the keys that name them
 };
 
 /// A ~ L U on the pattern of ILU(k), by detail::IluOnPattern. Source: Saad, Iterative Methods for
-/// Sparse Linear Systems (2003), sections 10.3 and 10.4.
+/// Sparse Linear Systems (2003), sections 10.3 and 10.4; modified: section 10.3.5, Gustafsson, A
+/// class of first order factorization methods, BIT 18 (1978).
 template <class Scalar, class Device>
 class BlockIlu final : public Factorization<Scalar, Device> {
 public:

@@ -34,9 +34,11 @@ inline void subtractRow(Scalar* w, Scalar l, const Scalar* u, const Ordinal* col
 /// Row i of Crout's block ILU as in BlockIluRow,
 ///   w_ij = A_ij - sum over k < min(i, j) of L_ik U_kj          for (i, j) in the pattern
 ///   L_ij = w_ij (j <= i),   D_i = L_ii,   U_ij = D_i^-1 w_ij (j > i),
-/// the k in ascending order. Scalars lie in w by column: products outside of the pattern go where
-/// nobody looks, which costs less than to ask. Blocks lie in w as in the row, and the others are
-/// left out.
+/// the k in ascending order. Modified factors have, with omega = `modified`,
+///   D_i = L_ii - omega times the sum of L_ik U_kj over k < min(i, j), (i, j) beside the pattern.
+/// Scalars lie in w by column: products outside of the pattern go where
+/// nobody looks, which costs less than to ask, unless they are wanted. Blocks lie in w as in the
+/// row, and the others are left out.
 template <int BS, class Scalar>
 struct BlockIluHostRow {
   KernelGraph a_graph, l_graph, u_graph;
@@ -46,6 +48,7 @@ struct BlockIluHostRow {
   PivotInversion<Scalar> pivot_inverter;
   int block_size;
   bool holds_a;               ///< the pattern holds that of A
+  Scalar modified;            ///< omega
   WorkRow<Scalar>* work_rows; ///< one a thread
 
   void operator()(int worker, Ordinal i) const {
@@ -67,6 +70,8 @@ struct BlockIluHostRow {
     // Whether there is anything in the pattern that is not in A.
     const bool filled = !holds_a || l_length + u_length > a_length;
     const bool eliminates = u_read.values.data() != nullptr;
+    const bool keeps_dropped = modified != Scalar(0);
+    int* const position = work.position.data();
     bool finite = true, read_finite = true;
 
     for (int r = 0; r < bs; ++r)
@@ -86,6 +91,9 @@ struct BlockIluHostRow {
         w[u_columns[t]] = 0;
       for (int t = 0; t < a_length; ++t)
         w[a_columns[t]] = a_row[t];
+      if (keeps_dropped)
+        mark(position, {l_columns, l_columns + l_length}, {u_columns, u_columns + u_length});
+      Scalar dropped = 0;
       for (int t = 0; t + 1 < l_length; ++t) {
         const Ordinal k = l_columns[t];
         const Scalar l_ik = w[k];
@@ -94,13 +102,22 @@ struct BlockIluHostRow {
         if (!eliminates || l_ik == Scalar(0))
           continue;
         const Offset begin = u_read.graph.row_map(k), end = u_read.graph.row_map(k + 1);
-        if (isMuchLonger(end - begin, l_length - t - 1 + u_length))
+        if (keeps_dropped)
+          for (Offset kj = begin; kj < end; ++kj) {
+            const Ordinal j = u_read.graph.entries(kj);
+            (position[j] >= 0 ? w[j] : dropped) -= l_ik * u_read.values(kj);
+          }
+        else if (isMuchLonger(end - begin, l_length - t - 1 + u_length))
           searchColumns(begin, end, {l_columns + t + 1, l_columns + l_length},
                         {u_columns, u_columns + u_length},
                         [&](Ordinal j, Offset kj) { w[j] -= l_ik * u_read.values(kj); });
         else
           subtractRow(w, l_ik, u_read.values.data() + begin, u_read.graph.entries.data() + begin,
                       static_cast<Ordinal>(end - begin));
+      }
+      if (keeps_dropped) {
+        unmark(position, {l_columns, l_columns + l_length}, {u_columns, u_columns + u_length});
+        w[i] += modified * dropped;
       }
       pivot_inverter.template invert<1>(i, 1, w + i, sizes, d_inverse, nullptr, nullptr);
       l_row[l_length - 1] = w[i];
@@ -111,12 +128,8 @@ struct BlockIluHostRow {
         finite = finite && isFinite(u_ij);
       }
     } else {
-      int* const position = work.position.data();
       const Offset length = l_length + u_length;
-      for (int t = 0; t < l_length; ++t)
-        position[l_columns[t]] = t;
-      for (int t = 0; t < u_length; ++t)
-        position[u_columns[t]] = l_length + t;
+      mark(position, {l_columns, l_columns + l_length}, {u_columns, u_columns + u_length});
       if (filled) {
         std::fill_n(w, length * bs2, Scalar(0));
         for (int t = 0; t < a_length; ++t)
@@ -125,26 +138,27 @@ struct BlockIluHostRow {
       } else {
         std::copy_n(a_row, length * bs2, w);
       }
+      std::fill_n(block, keeps_dropped ? bs2 : 0, Scalar(0));
       for (int t = 0; eliminates && t + 1 < l_length; ++t) {
         const Ordinal k = l_columns[t];
         const Scalar* const l_ik = w + Offset(t) * bs2;
         const auto subtract = [&](Ordinal j, Offset kj) {
           const int at = position[j];
-          if (at >= 0)
-            subtractProduct<BS>(w + Offset(at) * bs2, l_ik, u_read.values.data() + kj * bs2, bs);
+          if (at >= 0 || keeps_dropped)
+            subtractProduct<BS>(at >= 0 ? w + Offset(at) * bs2 : block, l_ik,
+                                u_read.values.data() + kj * bs2, bs);
         };
         const Offset begin = u_read.graph.row_map(k), end = u_read.graph.row_map(k + 1);
-        if (isMuchLonger(end - begin, l_length - t - 1 + u_length))
+        if (!keeps_dropped && isMuchLonger(end - begin, l_length - t - 1 + u_length))
           searchColumns(begin, end, {l_columns + t + 1, l_columns + l_length},
                         {u_columns, u_columns + u_length}, subtract);
         else
           for (Offset kj = begin; kj < end; ++kj)
             subtract(u_read.graph.entries(kj), kj);
       }
-      for (int t = 0; t < l_length; ++t)
-        position[l_columns[t]] = -1;
-      for (int t = 0; t < u_length; ++t)
-        position[u_columns[t]] = -1;
+      unmark(position, {l_columns, l_columns + l_length}, {u_columns, u_columns + u_length});
+      for (int e = 0; keeps_dropped && e < bs2; ++e)
+        w[Offset(l_length - 1) * bs2 + e] += modified * block[e];
       pivot_inverter.template invert<BS>(i, bs, w + Offset(l_length - 1) * bs2, sizes, d_inverse,
                                          work.pivots.data(), scales);
       std::copy_n(w, Offset(l_length) * bs2, l_row);
@@ -167,6 +181,19 @@ private:
   struct Columns {
     const Ordinal *first, *last;
   };
+
+  /// Where the columns of the row are: those of U behind those of L.
+  static void mark(int* position, Columns below, Columns above) {
+    int t = 0;
+    for (const Columns& columns : {below, above})
+      for (const Ordinal* j = columns.first; j < columns.last; ++j)
+        position[*j] = t++;
+  }
+  static void unmark(int* position, Columns below, Columns above) {
+    for (const Columns& columns : {below, above})
+      for (const Ordinal* j = columns.first; j < columns.last; ++j)
+        position[*j] = -1;
+  }
 
   /// Whether a row of U is so long that searching it for the `wanted` columns costs less than
   /// walking through it.

@@ -14,11 +14,13 @@ namespace detail {
 /// Row i of Crout's block ILU, row i of L (pivot block last) and of U:
 ///   w_ij = A_ij - sum over k < min(i, j) of L_ik U_kj          for (i, j) in the pattern
 ///   L_ij = w_ij (j <= i),   D_i = L_ii,   U_ij = D_i^-1 w_ij (j > i)
-/// The k of row i run in ascending order, the lanes share the block products L_ik U_kj of each
-/// entry by entry. What rows wait for is kept short: the products of as many k as there is room for
-/// are listed before the first of these is waited for, and w lies in scratch memory where the row
-/// fits. The U_kj are taken from `u_read`, which is the U that is written where rows wait for each
-/// other.
+/// and for modified factors D_i = L_ii - `modified` times the sum of the L_ik U_kj for (i, j)
+/// beside the pattern, whose products have no target: of scalars a lane a term of it, of blocks an
+/// entry. The k of row i run in ascending order, the lanes share the block products L_ik U_kj of
+/// each entry by entry. What rows wait for is kept short: the products of as many k as there is
+/// room for are listed before the first of these is waited for, and w lies in scratch memory where
+/// the row fits. The U_kj are taken from `u_read`, which is the U that is written where rows wait
+/// for each other.
 template <int BS, class Scalar, class Device>
 struct BlockIluRow {
   KernelGraph a_graph, l_graph, u_graph;
@@ -27,7 +29,8 @@ struct BlockIluRow {
   KernelMatrix<const Scalar> u_read; ///< without values: all zero
   PivotInversion<Scalar> pivot_inverter;
   int block_size;
-  int capacity; ///< blocks of w in scratch memory; longer rows are worked on in place
+  int capacity;    ///< blocks of w in scratch memory; longer rows are worked on in place
+  Scalar modified; ///< omega
 
   /// Products with entries `u_shift` + begin .. `u_shift` + end - 1 of U, their targets in the
   /// list.
@@ -129,7 +132,43 @@ struct BlockIluRow {
             sum += l_ik[r * bs + m] * u_kj[m * bs + c];
           w.block(targets[t])[e] -= sum;
         });
+        if (modified != Scalar(0))
+          subtractDropped(member, step, targets, l_ik, w.block(w.l_length - 1));
       }
+    }
+  }
+
+  /// d -= omega times the sum of the products of a step that have no target.
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void subtractDropped(const Member& member, const Step& step,
+                                              const int* targets, const Scalar* l_ik,
+                                              Scalar* d) const {
+    const int bs = BS > 0 ? BS : block_size;
+    const int bs2 = bs * bs;
+    if constexpr (BS == 1) {
+      Scalar sum = 0;
+      Kokkos::parallel_reduce(
+          Kokkos::ThreadVectorRange(member, step.end - step.begin),
+          [&](const int t, Scalar& partial) {
+            if (targets[step.begin + t] < 0)
+              partial += u_read.values(step.u_shift + step.begin + t);
+          },
+          sum);
+      Kokkos::single(Kokkos::PerThread(member), [&]() { d[0] -= modified * (l_ik[0] * sum); });
+      joinLanes(member);
+    } else {
+      forLanes(member, bs2, [&](const int e) {
+        const int r = e / bs, c = e - r * bs;
+        Scalar sum = 0;
+        for (int t = step.begin; t < step.end; ++t) {
+          if (targets[t] >= 0)
+            continue;
+          const Scalar* u_kj = u_read.values.data() + (step.u_shift + t) * bs2;
+          for (int m = 0; m < bs; ++m)
+            sum += l_ik[r * bs + m] * u_kj[m * bs + c];
+        }
+        d[e] -= modified * sum;
+      });
     }
   }
 

@@ -175,6 +175,7 @@ void IluOnPattern<Scalar, Device>::factorRows(const execution_space& exec, const
                                                              pivot_inverter_,
                                                              a.block_size,
                                                              holds_a_,
+                                                             Scalar(modified_),
                                                              work_rows_.data()};
       if (ordered)
         order_.runByWorkers(exec, label, row);
@@ -194,7 +195,8 @@ void IluOnPattern<Scalar, Device>::factorRows(const execution_space& exec, const
                     u_read,
                     pivot_inverter_,
                     a.block_size,
-                    capacity};
+                    capacity,
+                    Scalar(modified_)};
       if (ordered)
         order_.run(exec, label, row, scratch);
       else
@@ -209,7 +211,7 @@ void IluOnPattern<Scalar, Device>::addWorkRows(const Matrix& a, int workers) {
   for (auto& work : work_rows_)
     work.read_finite = work.finite = true;
   while (static_cast<int>(work_rows_.size()) < workers)
-    work_rows_.emplace_back(a.numRows(), longest_row_, a.block_size);
+    work_rows_.emplace_back(a.numRows(), longest_row_, a.block_size, modified_ != 0);
 }
 
 /// Sweep s reads the U of sweep s - 1, nothing in the beginning, and leaves the last one in upper_.

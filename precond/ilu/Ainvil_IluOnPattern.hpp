@@ -49,9 +49,12 @@ public:
   using Factor = TriangularFactor<Scalar, Device>; ///< L or U
 
   /// With options in range. Of symmetric factors, pivot blocks that are not positive definite count
-  /// as singular.
-  explicit IluOnPattern(const IluOnPatternOptions& options, FactorKind kind = FactorKind::General)
-      : options_(options), kind_(kind) {}
+  /// as singular. `modified` times the products L_ik U_kj for (i, j) beside the pattern are
+  /// subtracted from D_i: with 1, and where the pattern holds that of A, block rows of L U and of A
+  /// have the same sums. The diagonal is then left out of what is said of A = L U.
+  explicit IluOnPattern(const IluOnPatternOptions& options, FactorKind kind = FactorKind::General,
+                        double modified = 0)
+      : options_(options), kind_(kind), modified_(modified) {}
 
   /// Allocates factors of A on the pattern, which has all diagonal blocks; `holds_a` tells whether
   /// it holds that of A, too. Entries of A beside it are left out. To be called before findOrder().
@@ -96,6 +99,7 @@ private:
 
   IluOnPatternOptions options_;
   FactorKind kind_;
+  double modified_; ///< omega
   Factor lower_;
   Factor upper_;
   bool holds_a_ = true;                       ///< the pattern holds that of A

@@ -86,11 +86,12 @@ TEST(Factory, RefusesWithTheExpectedSentence) {
       {"ilu:level=1,", "nothing follows the last comma"},
       {"ilu:level=1,,solve=isai", "'' is not of the form key=value"},
       {"ilu:level=1,level=2", "key 'level' is given twice"},
-      {"ilu:colour=red", "unknown key 'colour', known are factorization, level, iterative, drop, "
-                         "max-fill, repattern, search, steps, solve, "
-                         "power, side, relax, relax-threshold, relax-limit, sweeps, damping, "
-                         "start, order, divergence-limit, storage, match, scale, reorder, "
-                         "breakdown, shift, pivot-tol, poly"},
+      {"ilu:colour=red",
+       "unknown key 'colour', known are factorization, level, iterative, modified, drop, "
+       "max-fill, repattern, search, steps, solve, "
+       "power, side, relax, relax-threshold, relax-limit, sweeps, damping, "
+       "start, order, divergence-limit, storage, match, scale, reorder, "
+       "breakdown, shift, pivot-tol, poly"},
       {"none:level=1", "unknown key 'level', known are poly"},
       {"none:poly=-1", "'poly' must be an integer from 0 to 1000000, but it is '-1'"},
       {"ilu:poly=auto", "'poly' must be an integer from 0 to 1000000, but it is 'auto'"},
@@ -106,6 +107,9 @@ TEST(Factory, RefusesWithTheExpectedSentence) {
       {"ilu:factorization=lu", "'factorization' must be one of iluk, ilut, but it is 'lu'"},
       {"ilu:factorization=ilut,level=1",
        "key 'level' has no effect with the other parameters given"},
+      {"ilu:modified=2", "'modified' must be a number of at least 0 and below 2, but it is '2'"},
+      {"ilu:factorization=ilut,modified=1",
+       "key 'modified' has no effect with the other parameters given"},
       {"ilu:drop=0.1", "key 'drop' has no effect with the other parameters given"},
       {"ilu:level=1,max-fill=3", "key 'max-fill' has no effect with the other parameters given"},
       {"ilu:factorization=ilut,drop=-1", "'drop' must be a number of at least 0, but it is '-1'"},

@@ -95,6 +95,7 @@ std::vector<std::string> allMethods() {
       "ilu:solve=jacobi,sweeps=3,storage=bfloat16",
       "ilu:match=product,reorder=rcm,storage=float,breakdown=shift",
       "ilu:factorization=ilut",
+      "ilu:level=1,modified=0.9",
       "ilu:factorization=ilut,drop=0.05,max-fill=1.5,search=parallel,steps=3,repattern=100,solve="
       "isai,power=2",
       "ilu:factorization=ilut,max-fill=0.8,iterative=2,breakdown=shift,solve=jacobi",
