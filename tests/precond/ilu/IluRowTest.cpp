@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// \file
+/// The kernel of GPUs, which runs on hosts, too, with one lane: the factors are those of Ilu.
+
+#include "precond/ilu/IluSupport.hpp"
+
+#include "ilu/Ainvil_BlockIluRow.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace ainvil {
+namespace {
+
+using namespace test;
+
+template <int BS>
+void expectFactors(const HostBsr& host_a, const Ilu<double, Device>& ilu, double modified,
+                   int capacity) {
+  using Row = detail::BlockIluRow<BS, double, Device>;
+  const Exec exec;
+  const DeviceBsr a = copyTo<Device>(host_a);
+  const DeviceBsr& l = ilu.factors().lower().matrix;
+  const DeviceBsr& u = ilu.factors().upper().matrix;
+  const int bs = a.block_size;
+  const auto l_values = poisoned(l.values.extent(0)), u_values = poisoned(u.values.extent(0));
+  const auto inverses = poisoned(size_t(a.numRows()) * bs * bs);
+  const detail::PivotInverter<double, Device> pivots(
+      exec, BreakdownPolicy::Fail, 0, std::numeric_limits<double>::epsilon(), a.numPointRows());
+  pivots.start(exec, a);
+  const OrderedRows<Device> order(exec, l.graph, Uplo::Lower, 20);
+  order.run(exec, "Ainvil::test",
+            Row{a.graph, l.graph, u.graph, a.values, l_values, u_values, inverses,
+                DeviceBsr(u.graph, u_values, bs), pivots, bs, capacity, modified},
+            Row::scratchBytes(bs, capacity));
+  EXPECT_EQ(pivots.count(exec), 0);
+  expectNear(toHost(l_values), toHost(l.values), 1e-12);
+  expectNear(toHost(u_values), toHost(u.values), 1e-12);
+  expectNear(toHost(inverses), toHost(ilu.factors().lower().diagonal_inverse), 1e-12);
+}
+
+TEST(IluRow, GivesTheFactors) {
+  for (const int bs : {1, 3, 5, 9})
+    for (const double modified : {0.0, 0.7})
+      for (const int level : {0, 1}) {
+        const HostBsr a = matrixOn(randomPattern(61, 6, 61), bs, 62);
+        IluParameters<Device> parameters = exactIlu(level);
+        parameters.factorization.modified = modified;
+        Ilu<double, Device> ilu(parameters);
+        setUp(ilu, a);
+        for (const int capacity : {0, 5, 1000}) {
+          SCOPED_TRACE(message(bs, " ", modified, " ", level, " ", capacity));
+          switch (bs) {
+          case 1:
+            expectFactors<1>(a, ilu, modified, capacity);
+            break;
+          case 3:
+            expectFactors<3>(a, ilu, modified, capacity);
+            break;
+          case 5:
+            expectFactors<5>(a, ilu, modified, capacity);
+            break;
+          default:
+            expectFactors<0>(a, ilu, modified, capacity);
+          }
+        }
+      }
+}
+
+} // namespace
+} // namespace ainvil
