@@ -3,11 +3,11 @@
 """How good the answers of ainvil-solve --recommend are: the time of its configuration over that of the best of a grid of
 configurations, and the time of the race over that of the best.
 
-usage: recommend.py BUILD_FOLDER RESULTS.jsonl [--matrices FOLDER] [--budget SECONDS] PROBLEM...
+usage: recommend.py BUILD_FOLDER RESULTS.jsonl [--matrices FOLDER] [--budget SECONDS] [--limit SECONDS] PROBLEM...
 
 PROBLEM is one of the gallery, as cavity:60; --matrices adds all files *.mtx.gz of a folder, with b = A times ones. Everything is
 measured in processor time (--clock cpu): set OMP_NUM_THREADS=1. The grid is every solver below with every preconditioner below
-and what the race itself has tried. A solver with the whole grid gets LIMIT seconds. The best few of the grid and the
+and what the race itself has tried. A solver with the whole grid gets --limit seconds. The best few of the grid and the
 answer are measured once more, the fastest set-up and solve of three. RESULTS.jsonl gets a line a problem.
 """
 import argparse
@@ -20,14 +20,16 @@ import sys
 import tempfile
 import time
 
-LIMIT = 60
 SOLVERS = [("cg", 30), ("gmres", 30), ("gmres", 100), ("bicgstab", 30)]
 LEVELS = ["ilu", "ilu:storage=float", "ilu:reorder=rcm", "ilu:match=product"] + [
     f"ilu:reorder={order},level={level},breakdown=shift" for order in ("rcm", "nd") for level in (1, 2, 4)] + [
     f"ilu:match=product,reorder={order},level={level},breakdown=shift" for order, level in
     (("rcm", 1), ("rcm", 2), ("nd", 1), ("nd", 4))] + ["ilu:reorder=nd,level=4,breakdown=shift,pivot-tol=1e11"]
 SYMMETRIC = ["ic", "ic:storage=float", "ic:level=1", "ic:level=2", "fsai:power=1", "fsai", "ainv", "chebyshev"]
-LATE = ["ilu:level=1", "ilu:level=2", "ilu:poly=10", "ilu:level=4", "ilu:solve=isai", "ilu:match=product,reorder=nd,level=10,breakdown=shift"]
+THRESHOLD = [f"ilu:factorization=ilut,drop=1e-{digits}" for digits in (1, 2, 3, 4)] + [
+    f"ilu:reorder={order},factorization=ilut,drop=1e-{digits},breakdown=shift,pivot-tol=1e11" for order in ("rcm", "nd")
+    for digits in (3, 4)] + [f"ilu:match=product,reorder=nd,factorization=ilut,drop=1e-{digits},breakdown=shift" for digits in (3, 4, 5)]
+LATE = ["none", "ilu:level=1", "ilu:level=2", "ilu:poly=10", "ilu:level=4", "ilu:solve=isai"]
 
 
 def run(program, arguments, limit):
@@ -56,16 +58,16 @@ def best_of(records):
     return min(done, key=lambda record: record["total_seconds"], default=None)
 
 
-def measured(program, system, configuration):
+def measured(program, system, configuration, limit):
     """Seconds of a configuration, the fastest of three; None if it does not converge."""
     solver, restart, block_size, precond = configuration
     found = best_of(run(program, [*system, "--solver", solver, "--restart", str(restart), "--block-size", str(block_size),
-                                  "--precond", precond, "--repeat", "3"], 3 * LIMIT)[0])
+                                  "--precond", precond, "--repeat", "3"], 3 * limit)[0])
     return None if found is None else found["total_seconds"]
 
 
-def study(program, name, system, budget):
-    race, _ = run(program, [*system, "--recommend", "--budget", str(budget)], budget + LIMIT)
+def study(program, name, system, budget, limit):
+    race, _ = run(program, [*system, "--recommend", "--budget", str(budget)], budget + limit)
     race_seconds = max((record["race_ended_seconds"] for record in race), default=0)
     answer = best_of(race)
     grid = []
@@ -73,16 +75,16 @@ def study(program, name, system, budget):
     for solver, restart in SOLVERS:
         if solver == "cg" and not symmetric:
             continue
-        preconds = ["jacobi", *(SYMMETRIC if solver == "cg" else []), *LEVELS, *LATE]
+        preconds = ["jacobi", *(SYMMETRIC if solver == "cg" else []), *([] if solver == "cg" else THRESHOLD), *LEVELS, *LATE]
         words = [word for precond in preconds for word in ("--precond", precond)]
-        records, _ = run(program, [*system, "--solver", solver, "--restart", str(restart), "--max-iters", "3000", *words], LIMIT)
+        records, _ = run(program, [*system, "--solver", solver, "--restart", str(restart), "--max-iters", "3000", *words], limit)
         grid += records
     done = [record for record in grid + race if record["status"] == "converged"]
     done.sort(key=lambda record: record["total_seconds"])
     finalists = list(dict.fromkeys(map(key, done)))[:3]
     if answer is not None and key(answer) not in finalists:
         finalists.append(key(answer))
-    times = {configuration: measured(program, system, configuration) for configuration in finalists}
+    times = {configuration: measured(program, system, configuration, limit) for configuration in finalists}
     times = {configuration: seconds for configuration, seconds in times.items() if seconds is not None}
     result = {"problem": name, "any_converged": bool(done), "race_converged": answer is not None,
               "race_seconds": race_seconds, "race_entries": len(race), "grid_entries": len(grid)}
@@ -101,6 +103,7 @@ def main():
     parser.add_argument("results")
     parser.add_argument("--matrices")
     parser.add_argument("--budget", type=float, default=30)
+    parser.add_argument("--limit", type=float, default=60)
     parser.add_argument("problems", nargs="*")
     arguments = parser.parse_args()
     program = os.path.join(arguments.build, "bin", "ainvil-solve")
@@ -111,7 +114,7 @@ def main():
     results = []
     with open(arguments.results, "w", encoding="utf-8") as file:
         for name, system in systems:
-            result = study(program, name, system, arguments.budget)
+            result = study(program, name, system, arguments.budget, arguments.limit)
             results.append(result)
             file.write(json.dumps(result) + "\n")
             file.flush()

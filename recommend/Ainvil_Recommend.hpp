@@ -48,8 +48,8 @@ struct RaceEntry : Configuration {
   Offset breakdowns = 0;     ///< as in Report
   std::string notes;         ///< as in Report
   PhaseTimes phases;         ///< of the set-up
-  /// Seconds since the start of its set-up, and the relative residual by recurrence, at every look
-  /// of the host: of all solves, so that seconds of some may come twice.
+  /// Seconds of its set-up and solve so far, and the relative residual by recurrence, at every look
+  /// of the host.
   std::vector<std::pair<double, double>> course;
 };
 
@@ -108,11 +108,12 @@ struct Recommendation {
 /// size on A x = b, b in the memory of the device, from x = 0, and tells which one is the fastest.
 ///
 /// It looks at the matrix first, then gives each of a list of configurations, the promising ones
-/// first, a slice of time that is enough to see how fast the residual falls. The leader runs on;
-/// the others are dropped when their predicted time to the solution, by the digits that they gained
-/// lately, is beyond its own; neighbours of the leader follow, with more fill, longer restarts, or
-/// factors in float. It ends when nothing is left that could be faster within a few times the time
-/// of the best, three times that and a second being what it aims at, or after the budget.
+/// first, a few iterations to see how fast the residual falls. The leader is the one with the
+/// smallest predicted time to the solution, by the digits that it gained lately. It runs on; all
+/// others together get as much time as it has had, and half a second. Who pauses loses nothing.
+/// When one has converged, neighbours of it follow, with more fill, longer restarts, or factors in
+/// float, and who is predicted to be slower is dropped. It ends when nothing is left that could be
+/// faster, when three times the time of the best and a second are spent, or after the budget.
 ///
 /// Entries are `converged` by the recomputed residual only. Cost: the races'; memory for several
 /// preconditioners at a time. With the clock of the machine the answer may vary where

@@ -5,6 +5,7 @@
 #include "parameters/Ainvil_SpecificationText.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
 namespace ainvil {
@@ -28,62 +29,85 @@ bool fillsLittle(const MatrixTraits& traits) {
   return traits.fill_products <= few_products;
 }
 
+/// How much longer than with level 1 the set-up with level 4 takes: few products an entry are those
+/// of a grid in the plane, where the factors grow slowly.
+double growthOfFill(const MatrixTraits& traits) {
+  constexpr double growth_in_the_plane = 6, products_in_the_plane = 0.8;
+  return growth_in_the_plane *
+         std::pow(std::max(1.0, traits.fill_products / products_in_the_plane), 1.5);
+}
+
 /// For matrices that nothing usual solves: rows exchanged for large diagonals, pivots shifted, and
 /// more fill in an order that bounds it. Cheaper ones first.
 std::vector<Candidate> lastResorts(const MatrixTraits& traits, bool gpu, bool single_precision) {
   const int bs = traits.block_size;
   const Solvers both{gmres, bicgstab}, all{gmres, bicgstab, gmres100};
+  Solvers both_and_cg = both, all_and_cg = all;
+  if (traits.maybeSpd())
+    for (Solvers* solvers : {&both_and_cg, &all_and_cg})
+      solvers->insert(solvers->begin(), cg);
   const std::string tolerant = std::string("breakdown=shift,pivot-tol=") +
                                (single_precision ? "200" : "1e11"); // pivots below 2e-5 of a row
+  const std::string matched = "ilu:match=product",
+                    rcm1 = matched + ",reorder=rcm,level=1,breakdown=shift",
+                    nd1 = matched + ",reorder=nd,level=1,breakdown=shift",
+                    nd_threshold =
+                        matched + ",reorder=nd,factorization=ilut,drop=1e-4,breakdown=shift";
+  const double of_level4 = growthOfFill(traits) / 3;
   std::vector<Candidate> list{
-      {"ilu:match=product", bs, both},
-      {"ilu:match=product,reorder=rcm,level=1,breakdown=shift", bs, all, "ilu:match=product", 1},
-      {"ilu:match=product,reorder=nd,level=1,breakdown=shift", bs, both,
-       "ilu:match=product,reorder=rcm,level=1,breakdown=shift", 1.5},
-      {"ilu:reorder=nd,level=4," + tolerant, bs, all,
-       "ilu:match=product,reorder=nd,level=1,breakdown=shift", 2},
-      {"ilu:match=product,reorder=nd,level=4,breakdown=shift", bs, all,
-       "ilu:match=product,reorder=nd,level=1,breakdown=shift", 2}};
+      {matched, bs, both_and_cg},
+      {rcm1, bs, all_and_cg, matched, 1},
+      {nd_threshold, bs, both, nd1, 2},
+      {nd1, bs, both_and_cg, rcm1, 1.5},
+      {"ilu:reorder=nd,factorization=ilut,drop=1e-4," + tolerant, bs, all, nd_threshold, 1},
+      {"ilu:reorder=nd,level=4," + tolerant, bs, all_and_cg, nd1, of_level4},
+      {matched + ",reorder=nd,level=4,breakdown=shift", bs, both_and_cg, nd1, of_level4}};
   if (gpu)
-    list.insert(list.begin() + 1, {"ilu:match=product,solve=isai,power=2,relax=auto", bs, both});
+    list.insert(list.begin() + 1, {matched + ",solve=isai,power=2,relax=auto", bs, both});
   if (traits.rows <= small_rows)
-    list.push_back({"ilu:match=product,reorder=nd,level=10,breakdown=shift", bs, both,
-                    "ilu:match=product,reorder=nd,level=4,breakdown=shift", 1.5});
-  list.push_back({"ilu:reorder=rcm,level=1," + tolerant, bs, both, "ilu", 2});
-  if (traits.maybeSpd())
-    for (Candidate& candidate : list)
-      candidate.solvers.insert(candidate.solvers.begin(), cg);
+    list.push_back({matched + ",reorder=nd,factorization=ilut,drop=1e-5,breakdown=shift", bs, both,
+                    nd_threshold, 2});
+  list.push_back({"ilu:reorder=rcm,level=1," + tolerant, bs, both_and_cg, "ilu", 2});
   return list;
 }
 
 std::vector<Candidate> ofHosts(const MatrixTraits& traits) {
   const int bs = traits.block_size, natural = traits.natural_block_size;
-  const Solvers both{gmres, bicgstab}, all{gmres, bicgstab, gmres100};
+  const Solvers both{gmres, bicgstab};
+  const std::string rcm1 = "ilu:reorder=rcm,level=1,breakdown=shift",
+                    threshold = "ilu:factorization=ilut,drop=1e-2";
   std::vector<Candidate> list;
   if (traits.maybeSpd()) {
-    list = {{"ic", bs, {cg}}, {"jacobi", bs, {cg}}, {"fsai:power=1", bs, {cg}, "ic", 1}};
+    list = {{"ic", bs, {cg}},
+            {"jacobi", bs, {cg}},
+            {"none", bs, {cg}},
+            {"fsai:power=1", bs, {cg}, "ic", 1}};
     if (natural != bs)
       list.insert(list.begin() + 1, {"ic", natural, {cg}});
     if (fillsLittle(traits))
       list.push_back({"ic:level=1", bs, {cg}, "ic", 2});
-    list.push_back({"ilu:reorder=rcm,level=1,breakdown=shift", bs, {cg}, "ic", 1});
+    list.push_back({rcm1, bs, {cg}, "ic", 1});
     list.push_back({"ilu", bs, both, "ic", 1});
-    list.push_back({"ilu:reorder=nd,level=4,breakdown=shift",
-                    bs,
-                    {cg},
-                    "ilu:reorder=rcm,level=1,breakdown=shift",
-                    6});
+    list.push_back(
+        {"ilu:reorder=nd,level=4,breakdown=shift", bs, {cg}, rcm1, growthOfFill(traits)});
+    list.push_back({threshold, bs, {bicgstab}, "ilu", 8});
     list.push_back({"ainv", bs, {cg}, "ic", 10});
   } else {
-    list = {{"ilu", bs, both}, {"jacobi", bs, {bicgstab, gmres}}};
+    list = {{"ilu", bs, both}};
     if (natural != bs)
-      list.insert(list.begin() + 1, {"ilu", natural, both});
+      list.push_back({"ilu", natural, both});
     if (fillsLittle(traits))
-      list.push_back({"ilu:level=1", bs, all, "ilu", 2});
+      list.push_back({"ilu:level=1", bs, both, "ilu", 2});
+    list.push_back({threshold, bs, {bicgstab, gmres}, "ilu", 8});
+    list.push_back({"jacobi", bs, {bicgstab, gmres}});
+    list.push_back({"none", bs, {gmres}});
     list.push_back({"ilu:reorder=rcm", bs, both, "ilu", 1});
-    list.push_back({"ilu:reorder=rcm,level=1,breakdown=shift", bs, all, "ilu:reorder=rcm", 1.5});
-    list.push_back({"ilu:reorder=nd,level=4,breakdown=shift", bs, both,
-                    "ilu:reorder=rcm,level=1,breakdown=shift", 6});
+    list.push_back({rcm1, bs, both, "ilu:reorder=rcm", 1.5});
+    if (fillsLittle(traits))
+      list.push_back({"ilu:level=1", bs, {gmres100}, "ilu", 2});
+    list.push_back({"ilu:factorization=ilut,drop=1e-3", bs, both, threshold, 4});
+    list.push_back(
+        {"ilu:reorder=nd,level=4,breakdown=shift", bs, both, rcm1, growthOfFill(traits)});
   }
   return list;
 }
@@ -100,6 +124,7 @@ std::vector<Candidate> ofGpus(const MatrixTraits& traits) {
             {"ic:solve=isai,power=2", bs, {cg}, "ic:solve=isai", 1},
             {"ic:solve=jacobi,sweeps=3", bs, {cg}},
             {"ilu:solve=isai", bs, both},
+            {"none", bs, {cg}},
             {"ic", bs, {cg}}};
     if (natural != bs)
       list.insert(list.begin() + 2, {"fsai:power=1", natural, {cg}});
@@ -111,6 +136,8 @@ std::vector<Candidate> ofGpus(const MatrixTraits& traits) {
             {"ilu:solve=jacobi,sweeps=3", bs, both},
             {"ilu:solve=isai,relax=1", bs, both},
             {"ilu:solve=isai,relax=auto", bs, {gmres}},
+            {"none", bs, {gmres}},
+            {"ilu:factorization=ilut,drop=1e-2,solve=isai", bs, both, "ilu:solve=isai", 8},
             {"ilu", bs, both}};
     if (natural != bs)
       list.insert(list.begin() + 1, {"ilu:solve=isai", natural, both});
@@ -146,7 +173,6 @@ std::vector<Candidate> firstCandidates(const MatrixTraits& traits, bool gpu,
   const bool zeros = traits.weak_diagonals > 0;
   for (size_t i = 0; i < last.size(); ++i)
     list.insert(zeros ? list.begin() + std::min(2 * i, list.size()) : list.end(), last[i]);
-  list.push_back({"none", traits.block_size, {gmres}});
   return list;
 }
 
@@ -180,7 +206,19 @@ std::vector<Candidate> neighbours(const RaceEntry& entry, const MatrixTraits& tr
 
   const bool few = entry.iterations <= 3; // there is no more to be gained by better factors
   const bool factors = method == "ilu" || method == "ic";
-  if (factors) {
+  const bool by_threshold = spec.value("factorization") == "ilut";
+  if (by_threshold) {
+    const std::string text = spec.value("drop");
+    const int digits =
+        text.empty() ? 3 : static_cast<int>(std::lround(-std::log10(std::atof(text.c_str()))));
+    if (!few)
+      add(with("drop", message("1e-", digits + 1)), 3);
+    if (digits > 1)
+      add(with("drop", message("1e-", digits - 1)), 0);
+    for (const char* order : {"rcm", "nd"})
+      if (spec.value("reorder") != order)
+        add(with("reorder", order), 0.5);
+  } else if (factors) {
     const int level = number("level", 0);
     const bool ordered = !spec.value("reorder").empty();
     if (!few && (ordered || fillsLittle(traits))) {

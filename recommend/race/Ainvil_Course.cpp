@@ -19,6 +19,12 @@ double Course::digitsAt(double seconds) const {
   return after == times_.begin() ? 0.0 : digits_[after - times_.begin() - 1];
 }
 
+double Course::secondsAt(double digits) const {
+  const auto first = std::lower_bound(digits_.begin(), digits_.end(), digits);
+  return first == digits_.end() ? std::numeric_limits<double>::infinity()
+                                : times_[first - digits_.begin()];
+}
+
 double Course::rate() const {
   const double begin = times_.front(), end = times_.back();
   const double since = begin + (end - begin) / 3;
@@ -33,6 +39,16 @@ double Course::secondsUntil(double digits) const {
     return seconds();
   const double speed = rate();
   return speed > 0 ? seconds() + left / speed : std::numeric_limits<double>::infinity();
+}
+
+double Course::secondsUntil(double digits, const Course& other) const {
+  const double reached = other.secondsAt(this->digits()), ends = other.secondsUntil(digits);
+  const double of_other = reached - other.times_.front();
+  if (this->digits() < least_digits)
+    return std::numeric_limits<double>::infinity();
+  if (!(of_other > 0) || !(reached < ends) || !(ends < std::numeric_limits<double>::infinity()))
+    return secondsUntil(digits);
+  return seconds() + (ends - reached) * (seconds() - times_.front()) / of_other;
 }
 
 } // namespace detail

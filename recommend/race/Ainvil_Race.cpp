@@ -14,11 +14,10 @@ namespace ainvil {
 namespace detail {
 namespace {
 
-// A race may take so many times the time of its best, and so many seconds besides.
-constexpr double factor_of_best = 1.9, seconds_besides = 0.6;
-/// A slice is at least as long as this, and as so many products with A.
-constexpr double shortest_slice = 0.01, products_of_slice = 60;
-constexpr double growth_of_slice = 3;
+/// The play-off ends the race after so many times the time of the best, and so many seconds
+/// besides.
+constexpr double factor_of_play_off = 2.9, seconds_of_play_off = 0.9;
+
 /// Of two that are ahead in nothing, the one that came first.
 template <class RunPtr, class Key>
 void sortBy(std::vector<RunPtr>& runs, const Key& key) {
@@ -61,48 +60,11 @@ double Race<Scalar, Device>::digits() const {
   return -std::log10(options_.tolerance);
 }
 
-/// Seconds to the solution: measured, by the recent rate, or infinite.
-template <class Scalar, class Device>
-double Race<Scalar, Device>::predicted(const Run& run) const {
-  if (run.hasEnded())
-    return run.entry.converged() ? run.entry.totalSeconds() : infinity;
-  return run.course.looks() == 0 ? infinity : run.course.secondsUntil(digits());
-}
-
-template <class Scalar, class Device>
-const typename Race<Scalar, Device>::Run* Race<Scalar, Device>::leader() const {
-  if (best_ != nullptr)
-    return best_.get();
-  const Run* leader = nullptr;
-  for (const RunPtr& run : runs_)
-    if (!run->hasEnded() && run->course.looks() > 0 &&
-        (leader == nullptr || predicted(*run) < predicted(*leader)))
-      leader = run.get();
-  return leader;
-}
-
-template <class Scalar, class Device>
-double Race<Scalar, Device>::secondsOfLeader() const {
-  const Run* const leader = this->leader();
-  return leader == nullptr ? infinity : predicted(*leader);
-}
-
-/// There is time left beside what the leader has yet to run, and `more`.
-template <class Scalar, class Device>
-bool Race<Scalar, Device>::isAffordable(double more) const {
-  const Run* const leader = this->leader();
-  if (leader == nullptr)
-    return true;
-  const double total = predicted(*leader);
-  const double left = leader->hasEnded() ? 0.0 : total - leader->course.seconds();
-  return now() + left + more < factor_of_best * total + seconds_besides;
-}
-
 template <class Scalar, class Device>
 void Race<Scalar, Device>::tell(const Run* running) {
   if (!options_.progress)
     return;
-  const Run* const leader = this->leader();
+  const Run* const leader = leader_.get();
   const RaceState state{now(), leader != nullptr ? &leader->entry : nullptr,
                         leader != nullptr ? predicted(*leader) : infinity,
                         running != nullptr ? &running->entry : nullptr};
@@ -120,19 +82,26 @@ typename Race<Scalar, Device>::System& Race<Scalar, Device>::system(int block_si
   return system;
 }
 
-/// One for each solver and restart length, with the tolerance of the race.
+/// One with the tolerance of the race, and with a workspace where another run has left it.
 template <class Scalar, class Device>
-KrylovSolver<Scalar, Device>& Race<Scalar, Device>::solver(const Configuration& configuration) {
-  auto& solver = solvers_[{configuration.solver, configuration.restart, options_.tolerance}];
-  if (solver == nullptr) {
-    SolverOptions options;
-    options.tolerance = options_.tolerance;
-    options.max_iterations = options_.max_iterations;
-    options.restart = configuration.restart;
-    options.progress = [this](int iteration, double residual) { watch(iteration, residual); };
-    solver = createSolver<Scalar, Device>(configuration.solver, options);
-  }
-  return *solver;
+std::unique_ptr<KrylovSolver<Scalar, Device>>
+Race<Scalar, Device>::takeSolver(const Configuration& configuration) {
+  const auto left = solvers_.find({configuration.solver, configuration.restart});
+  if (left != solvers_.end())
+    return std::move(solvers_.extract(left).mapped());
+  SolverOptions options;
+  options.tolerance = options_.tolerance;
+  options.max_iterations = options_.max_iterations;
+  options.restart = configuration.restart;
+  options.progress = [this](int iteration, double residual) { watch(iteration, residual); };
+  return createSolver<Scalar, Device>(configuration.solver, options);
+}
+
+/// Leaves its workspace to others.
+template <class Scalar, class Device>
+void Race<Scalar, Device>::giveSolver(Run& run) {
+  if (run.solver != nullptr)
+    solvers_.emplace(std::make_pair(run.entry.solver, run.entry.restart), std::move(run.solver));
 }
 
 /// True unless the race has had it before.
@@ -144,8 +113,11 @@ bool Race<Scalar, Device>::add(const Candidate& candidate) {
       return run->entry.precond == candidate.precond && run->entry.solver == name &&
              run->entry.block_size == candidate.block_size && run->entry.restart == length;
     };
-    if (std::any_of(runs_.begin(), runs_.end(), same))
+    const auto known = std::find_if(runs_.begin(), runs_.end(), same);
+    if (known != runs_.end()) {
+      (*known)->is_neighbour = best_ != nullptr;
       continue;
+    }
     auto run = std::make_shared<Run>();
     static_cast<Configuration&>(run->entry) = {solver, restart, candidate.precond,
                                                candidate.block_size};
@@ -173,42 +145,6 @@ void Race<Scalar, Device>::probe() {
   traits_.indefinite = result.status == SolveStatus::Breakdown;
 }
 
-/// Of a product with A.
-template <class Scalar, class Device>
-double Race<Scalar, Device>::secondsOfProduct() {
-  const auto y = allocateZeros<Scalar, Device>(exec_, "Ainvil::y", b_.extent(0));
-  const auto& op = *system(traits_.block_size).op;
-  const auto multiply = [&] { op.apply(exec_, asColumn(b_), asColumn(y)); };
-  multiply();
-  compat::fence(exec_, "Ainvil::recommend");
-  constexpr int times = 3;
-  const double start = now();
-  for (int i = 0; i < times; ++i)
-    multiply();
-  compat::fence(exec_, "Ainvil::recommend");
-  return (now() - start) / times;
-}
-
-/// Seconds of its set-up as far as others tell; 0 if they do not, or it has been set up.
-template <class Scalar, class Device>
-double Race<Scalar, Device>::expectedSetUp(const Run& run) const {
-  const auto parent = setup_seconds_.find({run.entry.block_size, run.parent});
-  return run.setup != nullptr || parent == setup_seconds_.end() ? 0 : run.growth * parent->second;
-}
-
-/// Empty if there is time for its set-up.
-template <class Scalar, class Device>
-std::string Race<Scalar, Device>::whyNotSetUp(const Run& run) const {
-  const double expected = expectedSetUp(run);
-  if (best_ != nullptr && expected > best_->entry.totalSeconds())
-    return message("its set-up would take about ", secondsText(expected), " s, the best ",
-                   secondsText(best_->entry.totalSeconds()), " s in all");
-  if (now() + expected > options_.budget)
-    return message("its set-up would take about ", secondsText(expected),
-                   " s, more than is left of the budget");
-  return {};
-}
-
 template <class Scalar, class Device>
 std::vector<double> Race<Scalar, Device>::toHost(const Vector<Scalar, Device>& x) const {
   const auto mirror = hostMirror(x);
@@ -217,19 +153,13 @@ std::vector<double> Race<Scalar, Device>::toHost(const Vector<Scalar, Device>& x
   return std::vector<double>(mirror.data(), mirror.data() + mirror.extent(0));
 }
 
-/// Of the fastest that converged, else of the smallest residual.
+/// Where nothing has converged, that of the smallest residual.
 template <class Scalar, class Device>
 void Race<Scalar, Device>::keepSolution(const Run& run) {
-  if (run.x.extent(0) == 0 || !std::isfinite(run.entry.rel_residual))
-    return;
-  const bool better =
-      run.entry.converged()
-          ? best_ == nullptr || run.entry.totalSeconds() < best_->entry.totalSeconds()
-          : best_ == nullptr && (x_of_ == nullptr || run.entry.rel_residual < x_residual_);
-  if (!better)
+  const bool better = x_of_ == nullptr || run.entry.rel_residual < x_of_->entry.rel_residual;
+  if (best_ != nullptr || run.x.extent(0) == 0 || !std::isfinite(run.entry.rel_residual) || !better)
     return;
   x_ = toHost(run.x);
-  x_residual_ = run.entry.rel_residual;
   x_of_ = &run;
 }
 
@@ -242,15 +172,18 @@ void Race<Scalar, Device>::end(Run& run, const std::string& status, const std::s
     run.entry.rel_residual =
         measure_->solve(exec_, *system(traits_.block_size).op, nullptr, b_, run.x)
             .true_rel_residual;
-  keepSolution(run);
+  if (!run.entry.converged())
+    keepSolution(run);
   if (options_.ended)
     options_.ended(run.entry, run.x.extent(0) > 0 ? toHost(run.x) : std::vector<double>());
   for (const RunPtr& pointer : runs_)
     if (pointer.get() == &run)
       ended_.push_back(pointer);
+  giveSolver(run);
+  if (run.entry.converged())
+    return;
   run.x = {};
-  if (!run.entry.converged())
-    run.setup = nullptr;
+  run.setup = nullptr;
 }
 
 template <class Scalar, class Device>
@@ -262,22 +195,16 @@ std::vector<typename Race<Scalar, Device>::RunPtr> Race<Scalar, Device>::alive()
   return alive;
 }
 
-/// After a round: runs that cannot win any more. Before anything has converged all are kept, for a
-/// leader may yet stagnate.
+/// Lets a run begin anew.
 template <class Scalar, class Device>
-void Race<Scalar, Device>::dropHopeless() {
-  if (best_ == nullptr)
-    return;
-  const double best = secondsOfLeader();
-  for (const RunPtr& run : alive()) {
-    const double expected = predicted(*run);
-    if (run->course.looks() < looks_to_judge || expected <= 3 * best)
-      continue;
-    end(*run, "dropped",
-        expected < infinity ? message("would take about ", secondsText(expected), " s")
-                            : message("its residual does not fall, ", run->entry.rel_residual,
-                                      " after ", run->entry.iterations, " iterations"));
-  }
+void Race<Scalar, Device>::forget(Run& run) {
+  run.setup = nullptr;
+  run.solver = nullptr;
+  run.x = {};
+  run.course = Course();
+  run.seconds_before = run.entry.solve_seconds = 0;
+  run.entry.iterations = 0;
+  run.entry.course.clear();
 }
 
 /// Frees what paused runs hold, which then begin anew. False if there is nothing.
@@ -288,12 +215,12 @@ bool Race<Scalar, Device>::freeOthers(const Run& but) {
     if (run.get() == &but || run->setup == nullptr)
       continue;
     freed = true;
-    run->setup = nullptr;
     if (run->hasEnded())
-      continue;
-    run->x = {};
-    run->course = Course();
+      run->setup = nullptr;
+    else
+      forget(*run);
   }
+  solvers_.clear();
   return freed;
 }
 
@@ -314,17 +241,17 @@ bool Race<Scalar, Device>::deepen() {
 template <class Scalar, class Device>
 void Race<Scalar, Device>::playOff() {
   constexpr int most = 3;
-  constexpr double close = 1.5;
   std::vector<RunPtr> finalists;
   for (const RunPtr& run : ended_)
-    if (run->entry.converged() && run->entry.totalSeconds() < close * secondsOfLeader())
+    if (run->entry.converged() && run->entry.totalSeconds() < close * best_->entry.totalSeconds())
       finalists.push_back(run);
   sortBy(finalists, [&](const Run& run) { return run.entry.totalSeconds(); });
   if (finalists.size() < 2)
     return;
   finalists.resize(std::min<size_t>(finalists.size(), most));
+  const double end_of_race = factor_of_play_off * best_->entry.totalSeconds() + seconds_of_play_off;
   for (const RunPtr& run : finalists) {
-    if (isOver() || !isAffordable(1.2 * run->entry.totalSeconds()))
+    if (isOver() || now() + 1.2 * run->entry.totalSeconds() > end_of_race)
       return;
     RaceEntry& entry = run->entry;
     Run again;
@@ -361,44 +288,17 @@ Recommendation Race<Scalar, Device>::run() {
   for (const Candidate& candidate :
        firstCandidates(traits_, compat::IsGpu<Exec>::value, std::is_same<Scalar, float>::value))
     add(candidate);
-  double slice = std::max(shortest_slice, products_of_slice * secondsOfProduct());
   while (!isOver()) {
-    auto runs = alive();
-    if (runs.empty() || !isAffordable()) {
-      const bool leader_runs = best_ == nullptr && leader() != nullptr;
-      if (!leader_runs && (!isAffordable() || !deepen()))
-        break;
-      runs = alive();
-    }
-    // Those that have run by their prospects, then neighbours of the best, then all that wait.
-    sortBy(runs, [&](const Run& run) {
-      return run.course.looks() > 0 ? std::make_pair(predicted(run), -run.course.digits())
-                                    : std::make_pair(run.is_neighbour ? 1e100 : infinity, 1.0);
-    });
-    bool first = true, any = false;
-    for (const RunPtr& run : runs) {
-      if (isOver())
-        break;
-      if (run->hasEnded())
-        continue;
-      // The leader runs on in any case; the others where there is time for them.
-      const bool leads = best_ == nullptr && run.get() == leader();
-      const double most = best_ != nullptr ? std::min(slice, secondsOfLeader()) : slice;
-      if (!leads && !isAffordable(most + expectedSetUp(*run)))
-        continue;
-      const double wanted = leads && first && predicted(*run) < infinity
-                                ? 1.5 * (predicted(*run) - run->entry.setupSeconds())
-                                : 0.0;
-      first = false;
-      any = true;
-      advance(run, std::max(slice, wanted));
-      if (isAffordable() && deepen())
-        break; // neighbours go before what waits
-    }
-    dropHopeless();
-    if (!any && !deepen())
+    chooseLeader();
+    if (best_ != nullptr && affordable() > 0)
+      deepen();
+    if (const RunPtr challenger = nextChallenger())
+      advance(challenger, sliceOf(*challenger));
+    else if (leader_ != nullptr && !leader_->hasEnded())
+      advance(leader_, sliceOf(*leader_));
+    else
       break;
-    slice *= growth_of_slice;
+    dropHopeless();
   }
   if (best_ != nullptr && !isOver())
     playOff();

@@ -18,12 +18,14 @@ namespace ainvil {
 namespace detail {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-/// Looks at a residual before a run is judged by its rate.
-constexpr std::size_t looks_to_judge = 12;
+/// Iterations before a run is judged by its rate, and before one is that has gained a digit.
+constexpr int steps_to_judge = 12, steps_of_a_digit = 6;
+/// Who has taken at most so many times as long as the best may yet turn out to be it.
+constexpr double close = 1.5;
 
 /// Thrown out of a solver, whose slice is over.
 struct EndOfSlice {};
-/// Likewise, and out of a set-up: the run is not worth another.
+/// Likewise, and out of a set-up: the run has no prospects.
 struct Dropped {
   std::string reason;
 };
@@ -31,11 +33,13 @@ struct Dropped {
 /// Three digits.
 std::string secondsText(double seconds);
 
-/// One race on one system. A run is a configuration with its iterate; it waits, is set up and
-/// advanced by slices of time, and has ended once its entry has a status. A slice ends by an
-/// exception from the progress of the solver. GMRES then goes on from the last whole cycle, which
-/// is what it would have done; CG and BiCGStab, whose recurrences would be lost, start anew with a
-/// longer slice. Runs of the same preconditioner share its set-up.
+/// One race on one system. A run is a configuration with its iterate and solver; it waits, is set
+/// up and advanced by slices of time, and has ended once its entry has a status. A slice ends by an
+/// exception from the progress of the solver, which the next one resumes. Runs of the same
+/// preconditioner share its set-up.
+///
+/// Who gets the next slice: as long as nothing has converged, the leader and all others together
+/// have about the same time; see nextChallenger() for the order of the others.
 template <class Scalar, class Device>
 class Race {
 public:
@@ -64,38 +68,49 @@ private:
     double growth = 1;
     bool is_neighbour = false; ///< of one that converged
     bool has_lacked_memory = false;
-    std::shared_ptr<SetUp> setup; ///< null: waits for it
-    Vector<Scalar, Device> x;     ///< of GMRES: where the next slice goes on
-    Course course;                ///< seconds of set-up and solve
-    int iterations_before = 0;    ///< those of earlier slices that count
-    double seconds_before = 0;    ///< likewise
-    int iterations = 0;           ///< of the slice
+    std::shared_ptr<SetUp> setup;                         ///< null: waits for it
+    std::unique_ptr<KrylovSolver<Scalar, Device>> solver; ///< null: has not begun
+    Vector<Scalar, Device> x;  ///< its iterate; kept after the end where it may be the best
+    Course course;             ///< seconds of set-up and solve
+    double seconds_before = 0; ///< of the solve, in slices before this one
     bool hasEnded() const { return !entry.status.empty(); }
+    /// May be judged by its rate.
+    bool isSampled() const {
+      return course.looks() >= 2 &&
+             (entry.iterations >= steps_to_judge ||
+              (entry.iterations >= steps_of_a_digit && course.digits() >= 1));
+    }
   };
   using RunPtr = std::shared_ptr<Run>;
 
   double now() const { return options_.clock() - start_; }
   double digits() const;
   bool isOver() const { return interrupted_ || now() >= options_.budget; }
-  double secondsOfLeader() const;
-  const Run* leader() const;
-  bool isAffordable(double more = 0) const;
+  void chooseLeader();
+  double secondsOfLeader() const { return leader_ == nullptr ? infinity : predicted(*leader_); }
+  double affordable() const;
   double predicted(const Run& run) const;
+  double hoped(const Run& run) const;
+  double partOf(const Run& run) const;
   void tell(const Run* running);
 
   bool add(const Candidate& candidate);
   System& system(int block_size);
-  KrylovSolver<Scalar, Device>& solver(const Configuration& configuration);
+  std::unique_ptr<KrylovSolver<Scalar, Device>> takeSolver(const Configuration& configuration);
+  void giveSolver(Run& run);
   void probe();
-  double secondsOfProduct();
   void setUp(Run& run);
   double expectedSetUp(const Run& run) const;
   std::string whyNotSetUp(const Run& run) const;
+  RunPtr nextChallenger();
+  double sliceOf(const Run& run) const;
   void advance(const RunPtr& run, double slice);
   void solveOn(Run& run);
   void confirm(Run& run, SolveResult result);
   void watch(int iteration, double rel_residual);
   void dropHopeless();
+  std::string whyHopeless(const Run& run) const;
+  void forget(Run& run);
   bool freeOthers(const Run& but);
   bool deepen();
   void playOff();
@@ -111,12 +126,14 @@ private:
   MatrixTraits traits_;
   Vector<const Scalar, Device> b_;
   std::map<int, System> systems_;
-  std::map<std::tuple<std::string, int, double>, std::unique_ptr<KrylovSolver<Scalar, Device>>>
+  /// That nobody uses, by name and restart length.
+  std::multimap<std::pair<std::string, int>, std::unique_ptr<KrylovSolver<Scalar, Device>>>
       solvers_;
   std::unique_ptr<KrylovSolver<Scalar, Device>> measure_; ///< measures residuals only
   std::vector<RunPtr> runs_;                              ///< all, in the order in which they came
   std::vector<RunPtr> ended_;                             ///< in the order in which they ended
   RunPtr best_;                                           ///< the fastest that converged, or null
+  RunPtr leader_;                                         ///< that one, or who may be it; or null
   RunPtr deepened_;                                       ///< whose neighbours have been added last
   std::map<std::pair<int, std::string>, std::weak_ptr<SetUp>> setups_;
   std::map<std::pair<int, std::string>, double> setup_seconds_; ///< of all that were tried
@@ -125,9 +142,7 @@ private:
   // Of the slice that is running.
   Run* running_ = nullptr;
   double slice_start_ = 0, slice_end_ = 0;
-  double challenge_ = 0;  ///< seconds to the solution below which the slice does not end
-  std::vector<double> x_; ///< of the best, or of the smallest residual
-  double x_residual_ = 0;
+  std::vector<double> x_; ///< of the smallest residual where nothing has converged
   const Run* x_of_ = nullptr;
 };
 

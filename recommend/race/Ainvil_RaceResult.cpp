@@ -14,8 +14,10 @@ Recommendation Race<Scalar, Device>::result() {
                           : best_ == nullptr         ? "nothing had converged when the race ended"
                                              : "a few times the time of the best were spent";
   for (const RunPtr& run : alive()) {
+    const std::string too_long = run->setup == nullptr && !isOver() ? whyNotSetUp(*run) : "";
     if (run->setup == nullptr && run->entry.began == 0)
-      not_tried_.push_back(run->entry.text(traits_.block_size) + ": " + why);
+      not_tried_.push_back(run->entry.text(traits_.block_size) + ": " +
+                           (too_long.empty() ? why : too_long));
     else
       end(*run, interrupted_ ? "interrupted" : "dropped", why);
   }
@@ -49,7 +51,7 @@ Recommendation Race<Scalar, Device>::result() {
     result.options.restart = chosen->restart;
     result.options.max_iterations = options_.max_iterations;
   }
-  result.x = x_;
+  result.x = best_ != nullptr ? toHost(best_->x) : x_;
   result.traits = traits_.text();
   result.not_tried = not_tried_;
   result.seconds = now();

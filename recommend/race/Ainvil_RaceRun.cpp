@@ -30,8 +30,9 @@ void Race<Scalar, Device>::setUp(Run& run) {
         tell(&run);
         if (isOver())
           throw Dropped{interrupted_ ? "" : "the budget ended during its set-up"};
-        if (best_ != nullptr && now() - run.entry.began > best_->entry.totalSeconds())
-          throw Dropped{"its set-up alone takes longer than the best in all"};
+        if (now() - run.entry.began > secondsOfLeader())
+          throw Dropped{message("its set-up alone takes longer than ",
+                                leader_->entry.text(traits_.block_size), " in all")};
       });
       m->initialize(exec_, a);
       compat::fence(exec_, "Ainvil::recommend");
@@ -68,42 +69,22 @@ void Race<Scalar, Device>::watch(int iteration, double rel_residual) {
   Run& run = *running_;
   const double solving = run.seconds_before + now() - slice_start_;
   const double total = run.entry.setupSeconds() + solving;
-  run.iterations = iteration;
   run.course.add(total, rel_residual);
   run.entry.course.emplace_back(total, rel_residual);
   run.entry.solve_seconds = solving;
-  run.entry.iterations = run.iterations_before + iteration;
+  run.entry.iterations = iteration;
   run.entry.rel_residual = rel_residual;
   tell(&run);
   if (isOver())
     throw EndOfSlice();
-  if (run.iterations_before + iteration >= options_.max_iterations)
+  if (iteration >= options_.max_iterations)
     return; // the solver ends by itself
-  if (best_ != nullptr && best_.get() != &run) {
+  if (best_ != nullptr) {
     const double best = best_->entry.totalSeconds();
     if (total > best)
       throw Dropped{message("slower than ", best_->entry.text(traits_.block_size))};
-    // A prediction is the better, the more of the way is done; and what is ahead of the best at the
-    // same time is not judged by it.
-    const double expected = run.course.secondsUntil(digits());
-    const double tolerated = 3 - 2 * total / best;
-    if (run.course.looks() >= looks_to_judge && expected > tolerated * best &&
-        run.course.digits() < best_->course.digitsAt(total) + 0.1)
-      throw Dropped{expected < infinity
-                        ? message("would take about ", secondsText(expected), " s")
-                        : message("its residual does not fall, ", run.entry.rel_residual, " after ",
-                                  run.entry.iterations, " iterations")};
   }
-  // What is nearly through is not made to begin anew.
-  const double left = run.course.secondsUntil(digits()) - total;
-  if (run.course.looks() >= looks_to_judge && left < solving / 2)
-    return;
-  const bool long_slice = now() - slice_start_ > 2 * (slice_end_ - slice_start_);
-  // GMRES has its iterate at the end of a cycle, and at the next look one step is lost.
-  const bool goes_on = run.entry.solver == "gmres" && run.entry.restart > 1;
-  const bool cycle_begins =
-      !goes_on || (iteration > 1 && iteration % run.entry.restart == 1) || iteration < 2;
-  if (now() > slice_end_ && (cycle_begins || long_slice))
+  if (now() > slice_end_ && run.isSampled())
     throw EndOfSlice();
 }
 
@@ -125,21 +106,11 @@ void Race<Scalar, Device>::advance(const RunPtr& pointer, double slice) {
       if (best_ != nullptr && run.setup->seconds() > best_->entry.totalSeconds())
         return end(run, "dropped", "its set-up alone takes longer than the best in all");
     }
-    const bool goes_on = run.entry.solver == "gmres";
-    if (!goes_on || run.course.looks() == 0) {
-      Kokkos::deep_copy(exec_, run.x, Scalar(0));
-      run.iterations_before = 0;
-      run.seconds_before = 0;
-      run.course = Course(run.setup->seconds());
-    }
     slice_start_ = now();
     slice_end_ = slice_start_ + slice;
     running_ = &run;
     solveOn(run);
   } catch (const EndOfSlice&) {
-    const int length = std::max(1, run.entry.restart);
-    if (run.entry.solver == "gmres")
-      run.iterations_before += (run.iterations - 1) / length * length;
     run.seconds_before = run.entry.solve_seconds;
   } catch (const Dropped& dropped) {
     end(run, interrupted_ && dropped.reason.empty() ? "interrupted" : "dropped",
@@ -147,8 +118,7 @@ void Race<Scalar, Device>::advance(const RunPtr& pointer, double slice) {
   } catch (const BreakdownError& error) {
     end(run, "breakdown", error.what());
   } catch (const OutOfMemory& error) {
-    run.setup = nullptr;
-    run.course = Course();
+    forget(run);
     if (run.has_lacked_memory || !freeOthers(run))
       end(run, "out_of_memory", error.what());
     run.has_lacked_memory = true; // may be set up once more when its turn comes again
@@ -166,12 +136,20 @@ void Race<Scalar, Device>::advance(const RunPtr& pointer, double slice) {
   }
 }
 
+/// From its beginning, or from where it has paused.
 template <class Scalar, class Device>
 void Race<Scalar, Device>::solveOn(Run& run) {
-  const SolveResult result = solver(run.entry).solve(exec_, *system(run.entry.block_size).op,
-                                                     run.setup->m.get(), b_, run.x);
+  const auto& op = *system(run.entry.block_size).op;
+  const auto* const m = run.setup->m.get();
+  SolveResult result;
+  if (run.solver == nullptr) {
+    run.solver = takeSolver(run.entry);
+    result = run.solver->solve(exec_, op, m, b_, run.x);
+  } else {
+    result = run.solver->resume(exec_, op, m, b_, run.x);
+  }
   run.entry.solve_seconds = run.seconds_before + now() - slice_start_;
-  run.entry.iterations = run.iterations_before + result.iterations;
+  run.entry.iterations = result.iterations;
   confirm(run, result);
 }
 

@@ -58,6 +58,37 @@ TEST(Course, AClockThatStandsStillHasNoRate) {
   EXPECT_EQ(Course(2).secondsUntil(8), infinity);
 }
 
+TEST(Course, TellsWhenDigitsWereGained) {
+  const Course course = steady(3);
+  EXPECT_EQ(course.secondsAt(0), 1);
+  EXPECT_EQ(course.secondsAt(2), 3);
+  EXPECT_EQ(course.secondsAt(1.5), 3); // at the look that saw them
+  EXPECT_EQ(course.secondsAt(4), infinity);
+}
+
+/// Two digits in the first seconds, then one in each 5.
+Course slowingDown(double pace, int looks) {
+  Course course(0);
+  for (int i = 1; i <= looks; ++i)
+    course.add(pace * i, std::pow(10.0, -(i <= 2 ? i : 2 + (i - 2) / 5.0)));
+  return course;
+}
+
+TEST(Course, AnotherCourseTellsHowItGoesOn) {
+  const Course leader = slowingDown(1, 32), half = slowingDown(2, 2);
+  ASSERT_NEAR(leader.digits(), 8, 1e-12);
+  EXPECT_NEAR(half.secondsUntil(8, leader), 64, 1e-9);
+  EXPECT_NEAR(half.secondsUntil(8), 12, 1e-9); // by itself it looks far better
+  // The other way round there is nothing to learn.
+  EXPECT_EQ(leader.secondsUntil(20, half), leader.secondsUntil(20));
+}
+
+TEST(Course, AnotherCourseTellsNothingOfTheFirstTenths) {
+  Course begun(0);
+  begun.add(1, 0.99);
+  EXPECT_EQ(begun.secondsUntil(8, slowingDown(1, 32)), infinity);
+}
+
 TEST(Course, ATimeThatRunsBackwardsStands) {
   Course course(0);
   course.add(5, 1e-1);
