@@ -23,7 +23,7 @@ PHASES = [("order", ("order", "partition", "reorder")), ("pattern", ("pattern", 
 plt.rcParams.update({"font.size": 10, "axes.grid": True, "grid.alpha": 0.3, "legend.frameon": False,
                      "axes.axisbelow": True, "axes.spines.top": False, "axes.spines.right": False,
                      "lines.linewidth": 1.4, "lines.markersize": 4, "figure.dpi": 150,
-                     "svg.hashsalt": "ainvil"})
+                     "svg.hashsalt": "ainvil", "svg.fonttype": "none"})
 
 
 def save(figure, path):
@@ -152,6 +152,52 @@ def bar(axes, y, width, left=0, **how):
 
 def hatch(run):
     return {} if converged(run) else {"hatch": HATCH, "edgecolor": "white"}
+
+
+def race_name(run):
+    restarts = f"({run['restart']})" if run["solver"] == "gmres" else ""
+    return f"{run['solver']}{restarts} {run['precond']}"
+
+
+def thinned(points, most=100):
+    """Every so many points one, and the last."""
+    step = max(1, math.ceil(len(points) / most))
+    return points[::step] + ([points[-1]] if (len(points) - 1) % step else [])
+
+
+def is_of_race(run):
+    return "race_began_seconds" in run
+
+
+def race(runs):
+    """What --recommend has run: the residual of each over the seconds of its set-up and solve. The fastest few are
+    named; others are grey and end in a cross where they were dropped or have failed, in a dot where they converged."""
+    for (problem,), part in by([run for run in runs if run.get("history_seconds")], "problem").items():
+        figure, axes = plt.subplots(figsize=(9, 5.4))
+        axes.set_yscale("log")
+        done = sorted(filter(converged, part), key=lambda run: run["total_seconds"])
+        others = sorted((run for run in part if not converged(run)), key=lambda run: coordinate(run["rel_residual"]))
+        named = (done + others)[:5]
+        for run in done + others:
+            points = thinned([(run["setup_total_seconds"] or 0, 1.0)] +
+                             [(x, max(coordinate(y), FLOOR)) for x, y in zip(run["history_seconds"], run["history"])])
+            is_named = run in named
+            colour = PALETTE[named.index(run)] if is_named else "#AAAAAA"
+            label = race_name(run) + (f", {number(run['total_seconds'])} s" if converged(run) else f" ({failure(run)})")
+            order = 3 if is_named else 2
+            axes.plot(*zip(*points), color=colour, linewidth=1.6 if is_named else 0.7, zorder=order,
+                      label=label if is_named else None)
+            axes.plot(*points[-1], color=colour, zorder=order, marker="o" if converged(run) else "x", linestyle="")
+        axes.plot([], [], color="#AAAAAA", marker="x", label="others, where they were dropped or failed")
+        if part[0]["tolerance"] > 0:
+            axes.axhline(part[0]["tolerance"], color=GREY, linestyle=":", linewidth=1)
+            axes.set_ylim(part[0]["tolerance"] / 10, 30)
+        axes.set_xlim(left=0)
+        axes.set_xlabel("seconds of set-up and solve" + (", processor time" if part[0].get("clock") == "cpu" else ""))
+        axes.set_ylabel("||b - A x|| / ||b||")
+        figure.suptitle(title(part[0], f", {len(part)} configurations,"))
+        legend_below(figure, axes)
+        yield f"race-{problem}", figure
 
 
 def convergence(runs):
@@ -397,7 +443,8 @@ def cholesky(rows):
 
 
 def figures(records):
-    runs = solves(records)
+    yield from race(list(filter(is_of_race, records)))
+    runs = [run for run in solves(records) if not is_of_race(run)]
     for draw in (convergence, breakdown, speedup, scaling, peers):
         yield from draw(runs)
     for study, draw in (("residuals", residuals), ("solve", sweep_solves), ("cholesky", cholesky)):

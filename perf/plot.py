@@ -4,6 +4,7 @@ perf/plot.py [--format png|svg] [--out FOLDER] RESULTS.jsonl...
 
 What can be drawn is drawn, a file a figure:
   convergence-PROBLEM  relative residual against iterations (--json-history of ainvil-solve)
+  race-PROBLEM         residual against seconds of all that --recommend has run (with --json-history)
   breakdown-PROBLEM    phases of the set-up and the solve, a bar a preconditioner
   speedup-PROBLEM      time to solution of a reference over that of each preconditioner
   scaling-FAMILY       set-up and solve against rows, where a preconditioner solves three sizes

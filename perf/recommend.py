@@ -105,7 +105,7 @@ def main():
     parser.add_argument("--budget", type=float, default=30)
     parser.add_argument("--limit", type=float, default=60)
     parser.add_argument("problems", nargs="*")
-    arguments = parser.parse_args()
+    arguments = parser.parse_intermixed_args()
     program = os.path.join(arguments.build, "bin", "ainvil-solve")
     systems = [(problem, ["--problem", problem]) for problem in arguments.problems]
     for path in sorted(glob.glob(os.path.join(arguments.matrices, "*.mtx.gz"))) if arguments.matrices else []:

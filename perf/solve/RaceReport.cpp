@@ -157,6 +157,7 @@ void printNotTried(std::ostream& out, const std::vector<std::string>& lines) {
 RunRecord recordOf(const RaceEntry& entry) {
   RunRecord record;
   record.precond = entry.precond;
+  record.solver = entry.solver;
   record.block_size = entry.block_size;
   record.converged = entry.converged();
   record.status = entry.status;
@@ -173,8 +174,10 @@ RunRecord recordOf(const RaceEntry& entry) {
   record.notes = entry.notes;
   record.race_began = entry.began;
   record.race_ended = entry.ended;
-  for (const auto& [seconds, residual] : entry.course)
+  for (const auto& [seconds, residual] : entry.course) {
     record.history.push_back(residual);
+    record.history_seconds.push_back(seconds);
+  }
   return record;
 }
 

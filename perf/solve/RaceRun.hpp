@@ -63,11 +63,16 @@ ExitCode runRace(const CommandLine& command, const LinearSystem& system, Progres
 
   // The race may have run the fastest once more since their records were written.
   std::vector<RunRecord> records = outputs.records();
-  for (size_t i = 0; i < records.size(); ++i)
+  std::string json;
+  for (size_t i = 0; i < records.size(); ++i) {
     if (records[i].converged) {
-      records[i].setup_seconds = found.race[i].setupSeconds();
+      records[i].setup_seconds = records[i].first_setup_seconds = found.race[i].setupSeconds();
       records[i].solve_seconds = found.race[i].solve_seconds;
     }
+    json += toJson(records[i], commandOf(command, found.race[i]), system, environment);
+  }
+  if (found.converged())
+    outputs.update(records, solutionOf(found.x), json);
   printRace(out, command, found, records, block_size);
   const size_t best = bestRun(records);
   return outputs.failed()                                   ? bad_input

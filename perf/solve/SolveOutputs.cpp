@@ -32,7 +32,20 @@ void SolveOutputs::add(RunRecord record, const std::string& json) {
     attempt(command_.history, [&] { writeFile(command_.history, historyToCsv(records_)); });
   best_ = bestRun(records_);
   if (!command_.solution.empty() && best_ + 1 == records_.size()) {
-    solution_ = solution;
+    solution_ = {solution};
+    attempt(command_.solution, [&] { writeSolution(); });
+  }
+}
+
+void SolveOutputs::update(std::vector<RunRecord> records,
+                          const Vector<double, HostDevice>& solution, const std::string& json) {
+  records_ = std::move(records);
+  json_ = json;
+  best_ = bestRun(records_);
+  if (!command_.json.empty() && command_.json != "-")
+    attempt(command_.json, [&] { writeFile(command_.json, json_); });
+  if (!command_.solution.empty() && best_ < records_.size()) {
+    solution_ = {solution};
     attempt(command_.solution, [&] { writeSolution(); });
   }
 }
@@ -45,8 +58,9 @@ void SolveOutputs::writeSolution() {
     Kokkos::deep_copy(Kokkos::subview(columns, Kokkos::ALL(), c),
                       originalSolution(system_.withColumn(static_cast<int>(c)), solution_[c]));
   writeMatrixMarket(command_.solution, columns,
-                    message("solution of ", command_.problemName(), "\nby ", command_.solver,
-                            " with ", record.precond, ": ", record.status, ", relative residual ",
+                    message("solution of ", command_.problemName(), "\nby ",
+                            record.solver.empty() ? command_.solver : record.solver, " with ",
+                            record.precond, ": ", record.status, ", relative residual ",
                             record.rel_residual));
 }
 

@@ -24,6 +24,11 @@ public:
   /// and does not keep the others from being written.
   void add(RunRecord record, const std::string& json);
 
+  /// Takes the records of all runs once more, whose times may be better than when they ended, with
+  /// the solution of the best; `json` has all lines. What is on stdout stays.
+  void update(std::vector<RunRecord> records, const Vector<double, HostDevice>& solution,
+              const std::string& json);
+
   const std::vector<RunRecord>& records() const { return records_; } ///< solutions left out
   bool allConverged() const;
   /// Some output does not hold what it should.

@@ -46,6 +46,7 @@ struct RunRecord {
   std::string notes;
 
   bool converged = false;
+  std::string solver; ///< of a race; else empty: that of the command line
   std::string status;
   std::string message; ///< why it did not converge; empty if it did
   int iterations = 0;
@@ -53,6 +54,7 @@ struct RunRecord {
   double rel_residual = not_measured;
   double scaled_rel_residual = not_measured; ///< of S A S, if the system is scaled
   std::vector<double> history;         ///< relative residual after each iteration, from the 0th
+  std::vector<double> history_seconds; ///< of a race: set-up and solve until each of them
   Vector<double, HostDevice> solution; ///< of the system as the solver sees it
   /// Of several right-hand sides what became of each, the members that the solver and judge() set.
   /// Above are then the worst status and residuals, the most iterations, and the history of the

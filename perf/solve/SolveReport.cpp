@@ -298,6 +298,8 @@ std::string toJson(const RunRecord& record, const CommandLine& command, const Li
   run["decisive_residual"] = command.decides_scaled ? "scaled" : "original";
   if (command.json_history)
     run["history"] = record.history;
+  if (command.json_history && command.recommend)
+    run["history_seconds"] = record.history_seconds;
   run["solve_seconds"] = record.solve_seconds;
   run["apply30_seconds"] = record.apply30_seconds;
   run["total_seconds"] = record.totalSeconds();

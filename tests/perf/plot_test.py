@@ -128,6 +128,26 @@ class Figures(unittest.TestCase):
         hatched = [patch for patch in drawn["breakdown-cavity:9"][0].patches if patch.get_hatch()]
         self.assertEqual({round(patch.get_y() + patch.get_height() / 2) for patch in hatched}, {1, 2})
 
+    def test_a_race(self):
+        """All runs are lines, the fastest first in the legend; what was dropped ends in a cross and says so."""
+        def runner(precond, seconds, **more):
+            run = solve(precond, restart=30, race_began_seconds=0.0, race_ended_seconds=1.0, total_seconds=seconds, **more)
+            return run | {"history_seconds": [0.02 + seconds * k / 10 for k in range(11)]}
+        runs = [runner("slow", 0.9), runner("fast", 0.1), runner("dropped", 0.2, status="dropped", residual=0.25)]
+        runs += [runner(f"other{k}", 0.3, status="dropped", residual=0.5 + k / 10) for k in range(4)]
+        drawn = self.draw(*runs)
+        self.assertEqual(list(drawn), ["race-cavity:9"])
+        axes = drawn["race-cavity:9"][0]
+        self.assertEqual(self.labels(axes)[:4], ["gmres(30) fast, 0.1 s", "gmres(30) slow, 0.9 s",
+                                                 "gmres(30) dropped (dropped, residual 2.5e-01)",
+                                                 "gmres(30) other0 (dropped, residual 5.0e-01)"])
+        lines = [line for line in axes.lines if len(line.get_xdata()) == 12]
+        self.assertEqual(len(lines), len(runs))
+        for line in lines:
+            self.assertEqual(line.get_xdata()[0], 0.02)  # behind the set-up
+        ends = [line.get_marker() for line in axes.lines if len(line.get_xdata()) == 1]
+        self.assertEqual((ends.count("o"), ends.count("x")), (2, 5))
+
     def test_best_of_several(self):
         """One that converged, however slow; of others the one with the smallest residual."""
         runs = [solve("petsc:ilu", library="PETSc", total_seconds=9.0, solve_seconds=8.98),

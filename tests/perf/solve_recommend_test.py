@@ -65,6 +65,10 @@ class RecommendTest(solve_cli.SolveTest):
                 self.assertAlmostEqual(run["total_seconds"], run["setup_total_seconds"] + run["solve_seconds"])
             if run["solve_seconds"] is not None:
                 self.assertGreater(len(run["history"]), 0)
+            self.assertEqual(len(run["history"]), len(run["history_seconds"]))
+            self.assertEqual(run["history_seconds"], sorted(run["history_seconds"]))
+            for seconds in run["history_seconds"][:1]:
+                self.assertGreaterEqual(seconds, run["setup_total_seconds"] if run["status"] != "converged" else 0)
         ends = [run["race_ended_seconds"] for run in runs]
         self.assertEqual(ends, sorted(ends))
         self.assertEqual(len({(run["solver"], run["restart"], run["precond"], run["block_size"]) for run in runs}),
@@ -80,6 +84,17 @@ class RecommendTest(solve_cli.SolveTest):
         self.assertEqual(len(values), n)
         for value in values:  # b is A times ones
             self.assertAlmostEqual(value, 1, places=6)
+
+    def test_the_solution_and_the_records_are_those_of_the_answer(self):
+        text = self.succeed("--problem", "cavity:24", "--block-size", "3", "--recommend", "--solution", "x.mtx", "--json", "r.jsonl")
+        line = next(line for line in text.splitlines() if line.startswith("  ainvil-solve "))
+        words = shlex.split(line)
+        solver, precond = (words[words.index(option) + 1] for option in ("--solver", "--precond"))
+        comment = [line for line in self.read("x.mtx").splitlines() if line.startswith("% by ")]
+        self.assertTrue(comment[0].startswith(f"% by {solver} with {precond}: converged"), (comment, line))
+        done = [run for run in self.runs() if run["status"] == "converged"]
+        best = min(done, key=lambda run: run["total_seconds"])
+        self.assertEqual((best["solver"], best["precond"]), (solver, precond))
 
     def test_json_on_stdout_is_pure(self):
         result = self.run_solve("--problem", "poisson5:9", "--recommend", "--json", "-")
