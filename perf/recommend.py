@@ -7,8 +7,9 @@ usage: recommend.py BUILD_FOLDER RESULTS.jsonl [--matrices FOLDER] [--budget SEC
 
 PROBLEM is one of the gallery, as cavity:60; --matrices adds all files *.mtx.gz of a folder, with b = A times ones. Everything is
 measured in processor time (--clock cpu): set OMP_NUM_THREADS=1. The grid is every solver below with every preconditioner below
-and what the race itself has tried. A solver with the whole grid gets --limit seconds. The best few of the grid and the
-answer are measured once more, the fastest set-up and solve of three. RESULTS.jsonl gets a line a problem.
+and what the race itself has tried; each gets --limit seconds, or three times what the answer takes and two seconds for the system.
+The best few of the grid and the answer are measured once more, the fastest set-up and solve of three. RESULTS.jsonl gets a
+line a problem.
 """
 import argparse
 import glob
@@ -76,9 +77,10 @@ def study(program, name, system, budget, limit):
         if solver == "cg" and not symmetric:
             continue
         preconds = ["jacobi", *(SYMMETRIC if solver == "cg" else []), *([] if solver == "cg" else THRESHOLD), *LEVELS, *LATE]
-        words = [word for precond in preconds for word in ("--precond", precond)]
-        records, _ = run(program, [*system, "--solver", solver, "--restart", str(restart), "--max-iters", "3000", *words], limit)
-        grid += records
+        for precond in preconds:
+            most = limit if answer is None else min(limit, 3 * answer["total_seconds"] + 2)
+            grid += run(program, [*system, "--solver", solver, "--restart", str(restart), "--max-iters", "3000",
+                                  "--precond", precond], most)[0]
     done = [record for record in grid + race if record["status"] == "converged"]
     done.sort(key=lambda record: record["total_seconds"])
     finalists = list(dict.fromkeys(map(key, done)))[:3]

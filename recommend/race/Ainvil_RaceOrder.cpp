@@ -15,7 +15,7 @@ namespace {
 // and so many seconds besides. What is left to three times and a second is for the play-off.
 constexpr double factor_of_best = 2.6, seconds_besides = 0.8;
 /// The same, of the time that the leader has had, as long as it runs.
-constexpr double factor_of_leader = 1.6, seconds_besides_leader = 0.4;
+constexpr double factor_of_leader = 1.6, seconds_besides_leader = 0.5;
 /// A slice is at least as long as this, and as the looks that it takes to judge a run.
 constexpr double shortest_slice = 0.01;
 /// Runs without prospects get slices nevertheless, until they have had this part of the time of the
