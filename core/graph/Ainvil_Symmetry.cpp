@@ -51,22 +51,22 @@ bool matchesMirror(const BsrMatrix<Scalar, Device>& a, double accepted, Offset* 
 } // namespace
 
 template <class Scalar, class Device>
-void detail::requireSymmetric(const typename Device::execution_space& exec,
-                              const BsrMatrix<Scalar, Device>& a, const char* method,
-                              const char* advice, const Kokkos::View<Offset*, Device>& room) {
+detail::Asymmetry detail::countAsymmetric(const typename Device::execution_space& exec,
+                                          const BsrMatrix<Scalar, Device>& a,
+                                          const Kokkos::View<Offset*, Device>& room) {
   using Exec = typename Device::execution_space;
   const double accepted = std::sqrt(double(std::numeric_limits<Scalar>::epsilon()));
   if constexpr (!compat::IsGpu<Exec>::value) {
     constexpr int few = 4; // of them search as long as one walks
     if (exec.concurrency() <= few && Ordinal(room.extent(0)) == a.numRows() &&
         matchesMirror(a, accepted, room.data()))
-      return;
+      return {};
   }
   const int bs = a.block_size, bs2 = bs * bs;
   Offset found = 0;
   Ordinal first = INT_MAX;
   Kokkos::parallel_reduce(
-      "Ainvil::requireSymmetric", detail::Range<Exec>(exec, 0, a.numRows()),
+      "Ainvil::countAsymmetric", detail::Range<Exec>(exec, 0, a.numRows()),
       KOKKOS_LAMBDA(const Offset i, Offset& sum, Ordinal& smallest) {
         for (Offset e = a.graph.row_map(i); e < a.graph.row_map(i + 1); ++e) {
           const Ordinal j = a.graph.entries(e);
@@ -88,7 +88,15 @@ void detail::requireSymmetric(const typename Device::execution_space& exec,
         }
       },
       found, Kokkos::Min<Ordinal>(first));
-  compat::fence(exec, "Ainvil::requireSymmetric");
+  compat::fence(exec, "Ainvil::countAsymmetric");
+  return {found, first};
+}
+
+template <class Scalar, class Device>
+void detail::requireSymmetric(const typename Device::execution_space& exec,
+                              const BsrMatrix<Scalar, Device>& a, const char* method,
+                              const char* advice, const Kokkos::View<Offset*, Device>& room) {
+  const auto [found, first] = countAsymmetric<Scalar, Device>(exec, a, room);
   if (found > 0)
     throw InvalidArgument(message(method, " needs a symmetric matrix, but ",
                                   found == 1 ? "1 block differs from its mirror image, in "
@@ -98,6 +106,9 @@ void detail::requireSymmetric(const typename Device::execution_space& exec,
 }
 
 #define AINVIL_INSTANTIATE_TYPE(SCALAR, DEVICE)                                                    \
+  template detail::Asymmetry detail::countAsymmetric<SCALAR, DEVICE>(                              \
+      const typename DEVICE::execution_space&, const BsrMatrix<SCALAR, DEVICE>&,                   \
+      const Kokkos::View<Offset*, DEVICE>&);                                                       \
   template void detail::requireSymmetric<SCALAR, DEVICE>(                                          \
       const typename DEVICE::execution_space&, const BsrMatrix<SCALAR, DEVICE>&, const char*,      \
       const char*, const Kokkos::View<Offset*, DEVICE>&);

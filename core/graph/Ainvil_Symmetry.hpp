@@ -29,14 +29,25 @@ KOKKOS_INLINE_FUNCTION double diagonalNorm(const BsrMatrix<Scalar, Device>& a, O
   return at < 0 ? 0.0 : blockNorm(a, at);
 }
 
-/// Throws InvalidArgument if there are blocks (i, j) of A whose mirror image (j, i), zero where it
-/// is missing, differs in an entry by more than
+/// Blocks of a matrix that differ from their mirror image.
+struct Asymmetry {
+  Offset blocks = 0;
+  Ordinal first_row = 0; ///< block row of the first, if there are any
+};
+
+/// Counts the blocks (i, j) of A whose mirror image (j, i), zero where it is missing, differs in an
+/// entry by more than
 ///   sqrt(eps) max(||A_ij||, sqrt(||A_ii|| ||A_jj||)),    eps of Scalar:
 /// half of the digits, 1.5e-8 in double and 3.5e-4 in float, are left to the rounding of the sums
-/// that assembled the two. The message says that `method` needs a symmetric matrix, how many there
-/// are, which row has the first, and gives the advice. One pass; waits. With `room` for a number a
-/// block row few threads of a host walk through all rows once in place of searching a row for each
-/// block.
+/// that assembled the two. One pass; waits. With `room` for a number a block row few threads of a
+/// host walk through all rows once in place of searching a row for each block.
+template <class Scalar, class Device>
+Asymmetry countAsymmetric(const typename Device::execution_space& exec,
+                          const BsrMatrix<Scalar, Device>& a,
+                          const Kokkos::View<Offset*, Device>& room = {});
+
+/// Throws InvalidArgument if there are such blocks. The message says that `method` needs a
+/// symmetric matrix, how many there are, which row has the first, and gives the advice.
 template <class Scalar, class Device>
 void requireSymmetric(const typename Device::execution_space& exec,
                       const BsrMatrix<Scalar, Device>& a, const char* method, const char* advice,

@@ -30,7 +30,7 @@ struct MatrixTraits {
   std::vector<std::string> text() const; ///< a line each
 };
 
-/// All but `indefinite`. A copy of the matrix on the host, and a few passes over it.
+/// All but `indefinite`: a few passes over the matrix, on the host, where GPUs have to copy it.
 template <class Scalar, class Device>
 MatrixTraits traitsOf(const typename Device::execution_space& exec,
                       const BsrMatrix<Scalar, Device>& a);

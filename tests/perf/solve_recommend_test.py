@@ -175,6 +175,31 @@ class RecommendTest(solve_cli.SolveTest):
                 os.remove(self.path("i.jsonl"))
                 os.remove(self.path("i.mtx"))
 
+    def test_interrupted_at_any_time_table_and_files_are_whole(self):
+        """In set-ups, samples, slices and the play-off: wherever the race is after so many seconds."""
+        for seconds in (0.02, 0.1, 0.2, 0.3, 0.5, 0.8, 1.2, 1.7):
+            with self.subTest(seconds=seconds):
+                arguments = ["--problem", "cavity:60", "--recommend", "--json", "j.jsonl", "--json-history", "--solution", "j.mtx"]
+                with subprocess.Popen([solve_cli.EXECUTABLE, *arguments], cwd=self.folder, stdout=subprocess.PIPE,
+                                      stderr=subprocess.PIPE, text=True) as process:
+                    time.sleep(seconds)
+                    process.send_signal(signal.SIGINT)
+                    out, err = process.communicate(timeout=200)
+                # 0: it was through; -SIGINT: it had not begun to listen.
+                self.assertIn(process.returncode, (0, 128 + signal.SIGINT, -signal.SIGINT), err)
+                runs = self.runs("j.jsonl") if os.path.exists(self.path("j.jsonl")) else []
+                done = [run for run in runs if run["status"] == "converged"]
+                if process.returncode >= 0 and runs:
+                    self.assertIn("configuration ", out)
+                    self.assertEqual("Fastest in total" in out, bool(done), out)
+                if done:
+                    lines = [line for line in self.read("j.mtx").splitlines() if not line.startswith("%")]
+                    self.assertEqual(lines[0].split(), [str(done[0]["rows"]), "1"])
+                    self.assertEqual(len(lines), done[0]["rows"] + 1)
+                for name in ("j.jsonl", "j.mtx"):
+                    if os.path.exists(self.path(name)):
+                        os.remove(self.path(name))
+
     def test_the_progress_line_says_who_leads(self):
         code, shown = self.run_on_terminal("--problem", "cavity:30", "--recommend")
         self.assertEqual(code, 0)
