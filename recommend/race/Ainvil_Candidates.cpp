@@ -93,14 +93,13 @@ std::vector<Candidate> ofHosts(const MatrixTraits& traits) {
     list.push_back({threshold, bs, {bicgstab}, "ilu", 8});
     list.push_back({"ainv", bs, {cg}, "ic", 10});
   } else {
-    list = {{"ilu", bs, both}};
+    list = {{"ilu", bs, both}, {"none", bs, {gmres}}};
     if (natural != bs)
       list.push_back({"ilu", natural, both});
     if (fillsLittle(traits))
       list.push_back({"ilu:level=1", bs, both, "ilu", 2});
     list.push_back({threshold, bs, {bicgstab, gmres}, "ilu", 8});
     list.push_back({"jacobi", bs, {bicgstab, gmres}});
-    list.push_back({"none", bs, {gmres}});
     list.push_back({"ilu:reorder=rcm", bs, both, "ilu", 1});
     list.push_back({rcm1, bs, both, "ilu:reorder=rcm", 1.5});
     if (fillsLittle(traits))

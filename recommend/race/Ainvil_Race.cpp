@@ -289,7 +289,6 @@ Recommendation Race<Scalar, Device>::run() {
        firstCandidates(traits_, compat::IsGpu<Exec>::value, std::is_same<Scalar, float>::value))
     add(candidate);
   while (!isOver()) {
-    chooseLeader();
     if (best_ != nullptr && affordable() > 0)
       deepen();
     if (const RunPtr challenger = nextChallenger())
@@ -298,6 +297,7 @@ Recommendation Race<Scalar, Device>::run() {
       advance(leader_, sliceOf(*leader_));
     else
       break;
+    chooseLeader();
     dropHopeless();
   }
   if (best_ != nullptr && !isOver())

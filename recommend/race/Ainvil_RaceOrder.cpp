@@ -179,7 +179,7 @@ template <class Scalar, class Device>
 void Race<Scalar, Device>::dropHopeless() {
   if (best_ == nullptr)
     return;
-  const double best = secondsOfLeader();
+  const double best = best_->entry.totalSeconds();
   for (const RunPtr& run : alive()) {
     const bool is_sure = run->isSampled() && run->entry.solve_seconds >= partOf(*run) * best;
     if (is_sure && !(hoped(*run) < best))
