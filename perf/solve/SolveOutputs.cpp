@@ -32,7 +32,7 @@ void SolveOutputs::add(RunRecord record, const std::string& json) {
     attempt(command_.history, [&] { writeFile(command_.history, historyToCsv(records_)); });
   best_ = bestRun(records_);
   if (!command_.solution.empty() && best_ + 1 == records_.size()) {
-    solution_ = {solution};
+    solution_ = solution;
     attempt(command_.solution, [&] { writeSolution(); });
   }
 }
