@@ -21,7 +21,7 @@ struct FoundPattern {
   Ordinal breakdowns = 0;
 };
 
-/// By the search that `options` name. With `stops` the pattern is of no use where a pivot was made
+/// By the search that `options` name. With `stops` there may be no pattern where a pivot was made
 /// up.
 template <class Scalar, class Device>
 FoundPattern<Device> search(const typename Device::execution_space& exec,
@@ -47,7 +47,8 @@ FoundPattern<Device> search(const typename Device::execution_space& exec,
   inversion.breakdowns = Kokkos::View<Ordinal*, HostDevice>(breakdowns, 2);
   if (kind == FactorKind::Symmetric) {
     const Graph<HostDevice> upper = ictPattern(copyTo<HostDevice>(a), rule, inversion, stops);
-    found.pattern = symmetricTriangles(exec, copyTo<Device>(upper));
+    if (!stops || breakdowns[0] == 0) // else it lacks rows
+      found.pattern = symmetricTriangles(exec, copyTo<Device>(upper));
   } else {
     const auto pattern = ilutPattern(copyTo<HostDevice>(a), rule, inversion);
     found.pattern = {copyTo<Device>(pattern.lower), copyTo<Device>(pattern.upper)};

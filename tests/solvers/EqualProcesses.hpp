@@ -10,6 +10,14 @@
 namespace ainvil {
 namespace test {
 
+/// sums *= factor
+struct MultiplySums {
+  Kokkos::View<double*, Device> sums;
+  double factor;
+
+  KOKKOS_FUNCTION void operator()(const int k) const { sums(k) *= factor; }
+};
+
 /// As if there were `processes`, all with the same rows: A is diag(A_0, A_0, ...), b = (b_0, ...).
 class EqualProcesses final : public Reduction<Device> {
 public:
@@ -17,12 +25,9 @@ public:
 
   void sum(const Exec& exec, const Kokkos::View<double*, Device>& sums) const override {
     ++reductions;
-    const auto host = Kokkos::create_mirror_view(sums);
-    Kokkos::deep_copy(exec, host, sums);
-    exec.fence();
-    for (size_t k = 0; k < host.extent(0); ++k)
-      host(k) *= processes_;
-    Kokkos::deep_copy(exec, sums, host);
+    Kokkos::parallel_for("Ainvil::EqualProcesses::sum",
+                         Kokkos::RangePolicy<Exec>(exec, 0, sums.extent(0)),
+                         MultiplySums{sums, double(processes_)});
     exec.fence();
   }
   Offset total(Offset mine) const override { return processes_ * mine; }
