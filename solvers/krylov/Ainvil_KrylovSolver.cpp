@@ -99,9 +99,8 @@ template <class Scalar, class Device>
 SolveResult KrylovSolver<Scalar, Device>::solve(const execution_space& exec, const Operator& a,
                                                 const Operator* m, Vector<const Scalar, Device> b,
                                                 Vector<Scalar, Device> x) {
-  SolveResult result;
-  solveAll(exec, a, m, asColumn(b), asColumn(x), &result);
-  return result;
+  solveAll(exec, a, m, asColumn(b), asColumn(x), &single_);
+  return single_;
 }
 
 template <class Scalar, class Device>
@@ -116,9 +115,9 @@ SolveResult KrylovSolver<Scalar, Device>::resume(const execution_space& exec, co
                                   "an exception out of progress has ended, but there is none"));
   is_paused_ = false;
   detail::reportingOutOfMemory("solve()", [&] {
-    iterate({exec, a, m, asColumn(x), targets_, true}, asColumn(b), &paused_);
+    iterate({exec, a, m, asColumn(x), targets_, true}, asColumn(b), &single_);
   });
-  return paused_;
+  return single_;
 }
 
 template <class Scalar, class Device>
@@ -143,6 +142,7 @@ void KrylovSolver<Scalar, Device>::solveAll(const execution_space& exec, const O
   timer_.reset();
   ended_ = SolveStatus::Converged;
   const Offset columns = b.extent(1), together = Columns::capacity;
+  std::fill_n(results, columns, SolveResult());
   const auto prepare = [&] {
     checkSystem(a, m, b, x);
     if (m != nullptr)
@@ -159,7 +159,7 @@ void KrylovSolver<Scalar, Device>::solveAll(const execution_space& exec, const O
     for (Offset first = 0; first < columns; first += together) {
       const auto range = std::make_pair(first, std::min(first + together, columns));
       columns_ = static_cast<int>(range.second - first);
-      iterate({exec, a, m, Kokkos::subview(x, Kokkos::ALL(), range), {}},
+      iterate({exec, a, m, Kokkos::subview(x, Kokkos::ALL(), range), targets_},
               Kokkos::subview(b, Kokkos::ALL(), range), results + first);
     }
   });
@@ -185,7 +185,6 @@ void KrylovSolver<Scalar, Device>::iterate(System system, ConstVectorArg b, Solv
       if (!isOver(options_, tolerance[c], previous_[c], results[c]))
         going_.add(c);
     }
-    targets_ = system.targets;
   }
   const auto end = [&](SolveResult& result) {
     finish(result, ended_,
@@ -234,14 +233,9 @@ bool KrylovSolver<Scalar, Device>::goesOn(const System& system, const Columns& c
                                           const SolveResult* results) {
   const SolveResult& result = results[detail::furthestColumn(system.targets, columns, results)];
   if (options_.progress) {
-    try {
-      options_.progress(result.iterations, result.rel_residual);
-    } catch (...) {
-      is_paused_ = columns_ == 1;
-      if (is_paused_ && results != &paused_)
-        paused_ = results[0];
-      throw;
-    }
+    is_paused_ = results == &single_; // if it throws
+    options_.progress(result.iterations, result.rel_residual);
+    is_paused_ = false;
   }
   if (!options_.stop && options_.time_limit == 0)
     return true;
@@ -276,8 +270,8 @@ void KrylovSolver<Scalar, Device>::reserve(const execution_space& exec, Offset n
 /// columns for which that does not settle the matter already.
 template <class Scalar, class Device>
 typename KrylovSolver<Scalar, Device>::Columns
-KrylovSolver<Scalar, Device>::start(System& system, ConstVectorArg b, SolveResult* results) {
-  auto& [reference, tolerance] = system.targets;
+KrylovSolver<Scalar, Device>::start(const System& system, ConstVectorArg b, SolveResult* results) {
+  auto& [reference, tolerance] = targets_;
   const auto settle = [&](int c, SolveStatus status, double rel_residual, const char* text) {
     results[c].rel_residual = results[c].true_rel_residual = rel_residual;
     results[c].history.assign(1, rel_residual);

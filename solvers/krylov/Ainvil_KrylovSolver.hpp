@@ -91,12 +91,12 @@ protected:
 
   /// What a run works on.
   struct System {
-    const execution_space& exec; ///< all kernels run on it
-    const Operator& a;           ///< A
-    const Operator* m;           ///< M, or null for none
-    VectorArg x;                 ///< the iterates
-    detail::Targets targets;     ///< of the residuals
-    bool resumes = false;        ///< the run goes on behind its last look
+    const execution_space& exec;    ///< all kernels run on it
+    const Operator& a;              ///< A
+    const Operator* m;              ///< M, or null for none
+    VectorArg x;                    ///< the iterates
+    const detail::Targets& targets; ///< of the residuals
+    bool resumes = false;           ///< the run goes on behind its last look
   };
 
   /// Why a run ended before the tolerance was met.
@@ -151,7 +151,7 @@ private:
   template <class B, class X>
   void checkSystem(const Operator& a, const Operator* m, const B& b, const X& x) const;
   void iterate(System system, ConstVectorArg b, SolveResult* results);
-  Columns start(System& system, ConstVectorArg b, SolveResult* results);
+  Columns start(const System& system, ConstVectorArg b, SolveResult* results);
 
   const char* name_;
   const char* why_fixed_;
@@ -161,7 +161,7 @@ private:
   std::atomic<bool> solving_{false};
   // Of the columns that are solved for, or were until an exception out of `progress`.
   bool is_paused_ = false; ///< resume() may go on
-  SolveResult paused_;     ///< what it goes on with
+  SolveResult single_;     ///< of a single right-hand side
   Columns going_;          ///< columns that are not over
   detail::Targets targets_;
   std::array<double, Columns::capacity> previous_ = {}; ///< true residuals when the run started

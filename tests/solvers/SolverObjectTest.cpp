@@ -159,6 +159,12 @@ TEST_P(SolverObject, ResumesNothingElse) {
   const Vector<double, Device> wrong("x", 5);
   EXPECT_NE(refusal([&] { paused->resume({}, a_, nullptr, b_, wrong); }), "");
   EXPECT_THROW(paused->resume({}, a_, nullptr, b_, x), int);
+  // Several right-hand sides, of which the last is alone in its group.
+  const size_t n = b_.extent(0);
+  const MultiVector<double, Device> many("b", n, 9), unknowns("x", n, 9);
+  Kokkos::deep_copy(Kokkos::subview(many, Kokkos::ALL(), 8), b_);
+  EXPECT_THROW(paused->solve(a_, nullptr, many, unknowns), int);
+  EXPECT_NE(refusal([&] { paused->resume({}, a_, nullptr, b_, x); }), "");
 }
 
 INSTANTIATE_TEST_SUITE_P(Solvers, SolverObject,
