@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <type_traits>
 
@@ -148,6 +149,29 @@ KOKKOS_INLINE_FUNCTION void prefetch([[maybe_unused]] const void* data,
 inline std::string kokkosVersion() {
   return std::to_string(KOKKOS_VERSION / 10000) + "." + std::to_string(KOKKOS_VERSION / 100 % 100) +
          "." + std::to_string(KOKKOS_VERSION % 100);
+}
+
+/// Kokkos::initialize() without its warnings of threads and ranks.
+inline void initializeQuietly() {
+#if KOKKOS_VERSION < 30700
+  Kokkos::InitArguments settings;
+  settings.disable_warnings = true;
+#else
+  Kokkos::InitializationSettings settings;
+  settings.set_disable_warnings(true);
+#endif
+  Kokkos::initialize(settings);
+}
+
+/// Where Kokkos allocates from CUDA's pool, memory that is freed stays there for the next set-up;
+/// by default CUDA gives it back whenever the host waits.
+inline void keepFreedMemory() {
+#if defined(KOKKOS_ENABLE_CUDA) && defined(KOKKOS_ENABLE_IMPL_CUDA_MALLOC_ASYNC)
+  cudaMemPool_t pool;
+  std::uint64_t all = std::numeric_limits<std::uint64_t>::max();
+  if (cudaDeviceGetDefaultMemPool(&pool, Kokkos::Cuda().cuda_device()) == cudaSuccess)
+    cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all);
+#endif
 }
 
 } // namespace compat

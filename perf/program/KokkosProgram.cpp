@@ -4,7 +4,7 @@
 #include "program/Interruption.hpp"
 
 #include "Ainvil_Error.hpp"
-#include "backend/Ainvil_KokkosStart.hpp"
+#include "backend/Ainvil_KokkosCompat.hpp"
 
 #include <algorithm>
 #include <charconv>

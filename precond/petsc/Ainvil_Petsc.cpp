@@ -7,7 +7,7 @@
 
 #include "Ainvil_Factory.hpp"
 #include "backend/Ainvil_Counted.hpp"
-#include "backend/Ainvil_KokkosStart.hpp"
+#include "backend/Ainvil_KokkosCompat.hpp"
 
 #include <petsc/private/pcimpl.h>
 

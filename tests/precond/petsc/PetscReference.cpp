@@ -4,7 +4,7 @@
 #include "Ainvil_Csr.hpp"
 #include "Ainvil_Factory.hpp"
 #include "Ainvil_Solver.hpp"
-#include "backend/Ainvil_KokkosStart.hpp"
+#include "backend/Ainvil_KokkosCompat.hpp"
 #include "gallery/Ainvil_Gallery.hpp"
 
 namespace ainvil {
