@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "precond/PrecondSupport.hpp"
 
+#include "Ainvil_Cg.hpp"
+#include "Ainvil_Factory.hpp"
+
 namespace ainvil {
 namespace test {
 
@@ -140,6 +143,20 @@ IluParameters<Device> isaiIlu(int power, IsaiSide side, int relax) {
   isai.relax = relax;
   parameters.solve = isai;
   return parameters;
+}
+
+CgCost costOfCg(const HostBsr& matrix, const std::string& specification) {
+  const auto a = copyTo<Device>(matrix);
+  const auto m = createPreconditioner<double, Device>(specification);
+  m->initialize(a);
+  m->compute(a);
+  const size_t n = size_t(a.numPointRows());
+  const auto b = toDevice(std::vector<double>(n, 1.0)), x = toDevice(std::vector<double>(n, 0.0));
+  SolverOptions options;
+  options.tolerance = 1e-8;
+  const SolveResult result = cg(MatrixOperator<double, Device>(a), m.get(), b, x, options);
+  EXPECT_EQ(result.status, SolveStatus::Converged) << specification;
+  return {result.iterations, m->report().factor_entries};
 }
 
 void expectRoundedFactors(const Preconditioner<double, Device>& rounded,

@@ -60,6 +60,13 @@ void setUp(Method& method, const HostBsr& a) {
   method.compute(on_device);
 }
 
+/// What CG with the preconditioner of a specification takes to 1e-8 for a right-hand side of ones.
+struct CgCost {
+  int iterations;
+  Offset entries; ///< of the factors
+};
+CgCost costOfCg(const HostBsr& matrix, const std::string& specification);
+
 /// check(rounded, in_double, error) for each of `roundings`: the method with factors in that
 /// precision, and in double.
 template <class Method, class Parameters, class Check>

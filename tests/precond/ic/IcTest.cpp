@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "precond/ic/IcSupport.hpp"
 
-#include "Ainvil_Cg.hpp"
 #include "Ainvil_Factory.hpp"
 #include "Ainvil_Jacobi.hpp"
 #include "KokkosObservers.hpp"
@@ -269,17 +268,7 @@ TEST(Ic, EnoughSweepsOrPowersAreExact) {
 }
 
 int iterations(const Problem& problem, const std::string& specification) {
-  const auto a = copyTo<Device>(problem.matrix);
-  const auto m = createPreconditioner<double, Device>(specification);
-  m->initialize(a);
-  m->compute(a);
-  const size_t n = static_cast<size_t>(a.numPointRows());
-  const auto b = toDevice(std::vector<double>(n, 1.0)), x = toDevice(std::vector<double>(n, 0.0));
-  SolverOptions options;
-  options.tolerance = 1e-8;
-  const SolveResult result = cg(MatrixOperator<double, Device>(a), m.get(), b, x, options);
-  EXPECT_EQ(result.status, SolveStatus::Converged) << specification;
-  return result.iterations;
+  return costOfCg(problem.matrix, specification).iterations;
 }
 
 TEST(Ic, CgTakesTheIterationsOfIlu) {

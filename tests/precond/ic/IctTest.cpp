@@ -2,8 +2,6 @@
 /// Block IC on patterns that thresholds find.
 #include "precond/ic/IcSupport.hpp"
 
-#include "Ainvil_Cg.hpp"
-#include "Ainvil_Factory.hpp"
 #include "KokkosObservers.hpp"
 #include "gallery/Ainvil_Gallery.hpp"
 
@@ -331,27 +329,12 @@ TEST(Ict, EmptyMatricesAndSingleRows) {
   }
 }
 
-/// Iterations and entries of S.
-std::pair<int, Offset> solved(const HostBsr& matrix, const std::string& specification) {
-  const auto a = copyTo<Device>(matrix);
-  const auto m = createPreconditioner<double, Device>(specification);
-  m->initialize(a);
-  m->compute(a);
-  const size_t n = size_t(a.numPointRows());
-  const auto b = toDevice(std::vector<double>(n, 1.0)), x = toDevice(std::vector<double>(n, 0.0));
-  SolverOptions options;
-  options.tolerance = 1e-8;
-  const SolveResult result = cg(MatrixOperator<double, Device>(a), m.get(), b, x, options);
-  EXPECT_EQ(result.status, SolveStatus::Converged) << specification;
-  return {result.iterations, m->report().factor_entries};
-}
-
 TEST(Ict, WithAllFillCgTakesOneIteration) {
   for (const char* name : {"laplace7:6", "jump:6", "elasticity:4x3x3"})
     for (const char* search : {"sequential", "parallel,steps=9"})
-      EXPECT_EQ(solved(makeProblem(name).matrix,
-                       message("ic:factorization=ict,drop=0,max-fill=1000,search=", search))
-                    .first,
+      EXPECT_EQ(costOfCg(makeProblem(name).matrix,
+                         message("ic:factorization=ict,drop=0,max-fill=1000,search=", search))
+                    .iterations,
                 1)
           << name << " " << search;
 }
@@ -359,12 +342,12 @@ TEST(Ict, WithAllFillCgTakesOneIteration) {
 /// With as many entries as a level of fill, where the entries have different sizes.
 TEST(Ict, TakesFewerIterationsThanALevelWhereSizesDiffer) {
   const HostBsr a = makeProblem("jump:12").matrix;
-  const auto [level_iterations, level_entries] = solved(a, "ic:level=2");
+  const auto [level_iterations, level_entries] = costOfCg(a, "ic:level=2");
   const double fill =
       double(2 * level_entries - a.numPointRows()) / double(a.numEntries() * a.block_size);
   for (const char* search : {"sequential", "parallel"}) {
     const auto [iterations, entries] =
-        solved(a, message("ic:factorization=ict,drop=0,max-fill=", fill, ",search=", search));
+        costOfCg(a, message("ic:factorization=ict,drop=0,max-fill=", fill, ",search=", search));
     EXPECT_LE(entries, level_entries + 1);
     EXPECT_LT(iterations, level_iterations);
   }

@@ -2,8 +2,6 @@
 /// Block ILU whose diagonal takes what is dropped.
 #include "precond/ilu/IluSupport.hpp"
 
-#include "Ainvil_Cg.hpp"
-#include "Ainvil_Factory.hpp"
 #include "Refusal.hpp"
 #include "gallery/Ainvil_Gallery.hpp"
 
@@ -135,17 +133,7 @@ TEST(IluModified, BlocksOfMultiplesOfTheIdentityEqualTheScalarFactors) {
 }
 
 int iterations(const HostBsr& matrix, const std::string& specification) {
-  const auto a = copyTo<Device>(matrix);
-  const auto m = createPreconditioner<double, Device>(specification);
-  m->initialize(a);
-  m->compute(a);
-  const size_t n = size_t(a.numPointRows());
-  const auto b = toDevice(std::vector<double>(n, 1.0)), x = toDevice(std::vector<double>(n, 0.0));
-  SolverOptions options;
-  options.tolerance = 1e-8;
-  const SolveResult result = cg(MatrixOperator<double, Device>(a), m.get(), b, x, options);
-  EXPECT_EQ(result.status, SolveStatus::Converged) << specification;
-  return result.iterations;
+  return costOfCg(matrix, specification).iterations;
 }
 
 /// Gustafsson: the condition grows as 1 / h, not as 1 / h^2.
