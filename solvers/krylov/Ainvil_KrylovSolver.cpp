@@ -6,6 +6,7 @@
 #include "product/Ainvil_VectorKernels.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace ainvil {
 namespace {
@@ -99,8 +100,9 @@ template <class Scalar, class Device>
 SolveResult KrylovSolver<Scalar, Device>::solve(const execution_space& exec, const Operator& a,
                                                 const Operator* m, Vector<const Scalar, Device> b,
                                                 Vector<Scalar, Device> x) {
+  const Solving solving(solving_, name_);
   solveAll(exec, a, m, asColumn(b), asColumn(x), &single_);
-  return single_;
+  return std::move(single_);
 }
 
 template <class Scalar, class Device>
@@ -117,7 +119,7 @@ SolveResult KrylovSolver<Scalar, Device>::resume(const execution_space& exec, co
   detail::reportingOutOfMemory("solve()", [&] {
     iterate({exec, a, m, asColumn(x), targets_, true}, asColumn(b), &single_);
   });
-  return single_;
+  return std::move(single_);
 }
 
 template <class Scalar, class Device>
@@ -125,7 +127,9 @@ std::vector<SolveResult> KrylovSolver<Scalar, Device>::solve(const execution_spa
                                                              const Operator& a, const Operator* m,
                                                              MultiVector<const Scalar, Device> b,
                                                              MultiVector<Scalar, Device> x) {
-  std::vector<SolveResult> results(b.extent(1));
+  const Solving solving(solving_, name_);
+  auto results = detail::reportingOutOfMemory(
+      "solve()", [&] { return std::vector<SolveResult>(b.extent(1)); });
   solveAll(exec, a, m, b, x, results.data());
   return results;
 }
@@ -134,7 +138,6 @@ template <class Scalar, class Device>
 void KrylovSolver<Scalar, Device>::solveAll(const execution_space& exec, const Operator& a,
                                             const Operator* m, ConstVectorArg b, VectorArg x,
                                             SolveResult* results) {
-  const Solving solving(solving_, name_);
   is_paused_ = false;
   detail::requireKokkos<execution_space>();
   ScopedRegion region(message("Ainvil::solve[", name_, "]"));
