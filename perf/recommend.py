@@ -3,13 +3,14 @@
 """How good the answers of ainvil-solve --recommend are: the time of its configuration over that of the best of a grid of
 configurations, and the time of the race over that of the best.
 
-usage: recommend.py BUILD_FOLDER RESULTS.jsonl [--matrices FOLDER] [--budget SECONDS] [--limit SECONDS] PROBLEM...
+usage: recommend.py BUILD_FOLDER RESULTS.jsonl [--gpu] [--matrices FOLDER] [--budget SECONDS] [--limit SECONDS] PROBLEM...
 
-PROBLEM is one of the gallery, as cavity:60; --matrices adds all files *.mtx.gz of a folder, with b = A times ones. Everything is
-measured in processor time (--clock cpu): set OMP_NUM_THREADS=1. The grid is every solver below with every preconditioner below
-and what the race itself has tried; each gets --limit seconds, or three times what the answer takes and two seconds for the system.
-The best few of the grid and the answer are measured once more, the fastest set-up and solve of three. RESULTS.jsonl gets a
-line a problem.
+PROBLEM is one of the gallery, as cavity:60; --matrices adds all files *.mtx.gz of a folder, with b = A times ones. On a host
+everything is measured in processor time (--clock cpu): set OMP_NUM_THREADS=1. With --gpu the build is one for a GPU, times are
+those of the wall, and the preconditioners are those that make sense there. The grid is every solver below with every
+preconditioner below and what the race itself has tried; each gets --limit seconds, or three times what the answer takes and two
+seconds for the system. The best few of the grid and the answer are measured once more, the fastest set-up and solve of three.
+RESULTS.jsonl gets a line a problem.
 """
 import argparse
 import glob
@@ -32,6 +33,20 @@ THRESHOLD = [f"ilu:factorization=ilut,drop=1e-{digits}" for digits in (1, 2, 3, 
     for digits in (3, 4)] + [f"ilu:match=product,reorder=nd,factorization=ilut,drop=1e-{digits},breakdown=shift" for digits in (3, 4, 5)]
 LATE = ["none", "ilu:level=1", "ilu:level=2", "ilu:poly=10", "ilu:level=4", "ilu:solve=isai"]
 
+GPU_ANY = ["jacobi", "none", "ilu:solve=jacobi,sweeps=3", *(f"ilu:solve=isai{options}" for options in (
+    "", ",power=2", ",power=3", ",storage=float", ",power=2,storage=float", ",power=2,storage=bfloat16", ",relax=1"))]
+GPU_SYMMETRIC = ["fsai:power=1", "fsai", "fsai:power=3", "fsai:storage=float", "chebyshev", "ic:solve=isai", "ic:solve=isai,power=2",
+                 "ic:solve=isai,power=2,storage=float", "ic:solve=jacobi,sweeps=3", "ic", "ic:reorder=rcm,level=1"]
+GPU_GENERAL = [*(f"ilu:solve=isai,{options}" for options in (
+    "poly=10", "poly=20", "power=2,poly=10", "power=2,poly=20", "storage=float,poly=20", "relax=auto", "level=1",
+    "level=1,power=2")), "ilu", "ilu:reorder=block-colour", "ilu:factorization=ilut,drop=1e-2,solve=isai",
+               "ilu:factorization=ilut,drop=1e-3,solve=isai,power=2", "ilu:factorization=ilut,drop=1e-3"]
+GPU_LATE = ["ilu:match=product", "ilu:match=product,solve=isai,power=2,relax=auto", "ilu:match=product,solve=isai,power=2",
+            "ilu:match=product,reorder=rcm,level=1,breakdown=shift",
+            "ilu:match=product,reorder=nd,factorization=ilut,drop=1e-4,breakdown=shift",
+            "ilu:reorder=nd,factorization=ilut,drop=1e-4,breakdown=shift,pivot-tol=1e11"]
+CLOCK = ["--clock", "cpu"]
+
 
 def run(program, arguments, limit):
     """The records of a run, as far as it came."""
@@ -39,7 +54,7 @@ def run(program, arguments, limit):
         path = os.path.join(folder, "runs.jsonl")
         begin = time.monotonic()
         try:
-            subprocess.run([program, *arguments, "--clock", "cpu", "--quiet", "--json", path], timeout=limit,
+            subprocess.run([program, *arguments, *CLOCK, "--quiet", "--json", path], timeout=limit,
                            check=False, capture_output=True)
         except subprocess.TimeoutExpired:
             pass
@@ -67,23 +82,47 @@ def measured(program, system, configuration, limit):
     return None if found is None else found["total_seconds"]
 
 
-def study(program, name, system, budget, limit):
-    race, _ = run(program, [*system, "--recommend", "--budget", str(budget)], budget + limit)
-    race_seconds = max((record["race_ended_seconds"] for record in race), default=0)
-    answer = best_of(race)
-    grid = []
-    symmetric = any(record["solver"] == "cg" for record in race)
+def host_grid(program, system, limit, symmetric):
+    """All records of the grid, a process a configuration: memory of one does not slow the next."""
+    records = []
     for solver, restart in SOLVERS:
         if solver == "cg" and not symmetric:
             continue
-        preconds = ["jacobi", *(SYMMETRIC if solver == "cg" else []), *([] if solver == "cg" else THRESHOLD), *LEVELS, *LATE]
-        for precond in preconds:
-            most = limit if answer is None else min(limit, 3 * answer["total_seconds"] + 2)
-            grid += run(program, [*system, "--solver", solver, "--restart", str(restart), "--max-iters", "3000",
-                                  "--precond", precond], most)[0]
+        for precond in ["jacobi", *(SYMMETRIC if solver == "cg" else THRESHOLD), *LEVELS, *LATE]:
+            records += run(program, [*system, "--solver", solver, "--restart", str(restart), "--max-iters", "3000",
+                                     "--precond", precond], limit)[0]
+    return records
+
+
+def gpu_grid(program, system, limit, symmetric, seconds):
+    """The same, a process a solver, for a GPU takes longer to start than most solves; each solve ends after so many seconds.
+    Where a set-up takes the time of a process, the next one goes on behind it."""
+    records = []
+    for solver, restart in SOLVERS:
+        if solver == "cg" and not symmetric:
+            continue
+        left = GPU_ANY + (GPU_SYMMETRIC if solver == "cg" else GPU_GENERAL + GPU_LATE)
+        while left:
+            done, _ = run(program, [*system, "--solver", solver, "--restart", str(restart), "--max-iters", "3000", "--time-limit",
+                                    str(seconds), *(word for precond in left for word in ("--precond", precond))], limit)
+            records += done
+            left = left[len(done) + 1:]
+    return records
+
+
+def study(program, name, system, budget, limit, gpu):
+    race, _ = run(program, [*system, "--recommend", "--budget", str(budget)], budget + limit)
+    race_seconds = max((record["race_ended_seconds"] for record in race), default=0)
+    answer = best_of(race)
+    symmetric = any(record["solver"] == "cg" for record in race)
+    if gpu:
+        grid = gpu_grid(program, system, limit, symmetric, limit if answer is None else 3 * answer["total_seconds"] + 0.01)
+    else:
+        most = limit if answer is None else min(limit, 3 * answer["total_seconds"] + 2)
+        grid = host_grid(program, system, most, symmetric)
     done = [record for record in grid + race if record["status"] == "converged"]
     done.sort(key=lambda record: record["total_seconds"])
-    finalists = list(dict.fromkeys(map(key, done)))[:3]
+    finalists = list(dict.fromkeys(map(key, done)))[:5 if gpu else 3]
     if answer is not None and key(answer) not in finalists:
         finalists.append(key(answer))
     times = {configuration: measured(program, system, configuration, limit) for configuration in finalists}
@@ -103,11 +142,14 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("build")
     parser.add_argument("results")
+    parser.add_argument("--gpu", action="store_true")
     parser.add_argument("--matrices")
     parser.add_argument("--budget", type=float, default=30)
     parser.add_argument("--limit", type=float, default=60)
     parser.add_argument("problems", nargs="*")
     arguments = parser.parse_intermixed_args()
+    if arguments.gpu:
+        CLOCK.clear()
     program = os.path.join(arguments.build, "bin", "ainvil-solve")
     systems = [(problem, ["--problem", problem]) for problem in arguments.problems]
     for path in sorted(glob.glob(os.path.join(arguments.matrices, "*.mtx.gz"))) if arguments.matrices else []:
@@ -116,7 +158,7 @@ def main():
     results = []
     with open(arguments.results, "w", encoding="utf-8") as file:
         for name, system in systems:
-            result = study(program, name, system, arguments.budget, arguments.limit)
+            result = study(program, name, system, arguments.budget, arguments.limit, arguments.gpu)
             results.append(result)
             file.write(json.dumps(result) + "\n")
             file.flush()
