@@ -18,12 +18,16 @@ void check(const RecommendOptions& options) {
   if (!(options.budget >= 0))
     throw InvalidArgument(
         message("recommend() needs a budget of seconds >= 0, but it is ", options.budget));
+  if (!(options.times_of_best > 0) || !(options.seconds_besides >= 0))
+    throw InvalidArgument(
+        message("recommend() needs times_of_best > 0 and seconds_besides >= 0, but they are ",
+                options.times_of_best, " and ", options.seconds_besides));
 }
 
 /// Everything solves a system without unknowns.
 Recommendation ofNoRows(const RecommendOptions& options) {
   RaceEntry entry;
-  entry.solver = "gmres";
+  entry.solver = options.solver.empty() ? "gmres" : options.solver;
   entry.precond = "none";
   entry.status = toString(SolveStatus::Converged);
   entry.rel_residual = 0;
@@ -50,6 +54,11 @@ Recommendation recommend(const typename Device::execution_space& exec,
                          const BsrMatrix<Scalar, Device>& a, detail::RhsArg<Scalar, Device> b,
                          RecommendOptions options) {
   check(options);
+  if (!options.solver.empty()) { // refuses an unknown one
+    SolverOptions of_solver;
+    of_solver.restart = options.restart;
+    createSolver<Scalar, Device>(options.solver, of_solver);
+  }
   detail::requireKokkos<typename Device::execution_space>();
   if (a.numRows() != a.numCols())
     throw InvalidArgument(message("recommend() needs a square matrix, but it has ",

@@ -65,9 +65,15 @@ struct RaceState {
 struct RecommendOptions {
   double tolerance = 1e-8;   ///< of ||b - A x|| / ||b||; > 0
   int max_iterations = 5000; ///< of a solve; >= 0
+  /// A race of preconditioners for this solver, with `restart`; empty: of solvers as well.
+  std::string solver;
+  int restart = 30;        ///< of that solver; >= 1
+  bool own_blocks = false; ///< A is not regrouped in blocks of another size
   /// Seconds after which the race ends, whatever it has found; >= 0. A set-up that has begun is
   /// waited for.
   double budget = 60;
+  double times_of_best = 3;   ///< once something has converged, it ends after so many times that
+  double seconds_besides = 1; ///< time and so many seconds; > 0 and >= 0
   /// Called at every look of the host at a residual, and around set-ups: false ends the race, which
   /// then returns what it has. What it throws comes out of recommend().
   std::function<bool(const RaceState&)> progress;
@@ -113,7 +119,8 @@ struct Recommendation {
 /// others together get as much time as it has had, and half a second. Who pauses loses nothing.
 /// When one has converged, neighbours of it follow, with more fill, longer restarts, or factors in
 /// float, and who is predicted to be slower is dropped. It ends when nothing is left that could be
-/// faster, when three times the time of the best and a second are spent, or after the budget.
+/// faster, when three times the time of the best and a second are spent, or after the budget. With
+/// `solver` set, the list is the same and all of it for that solver.
 ///
 /// Entries are `converged` by the recomputed residual only. Cost: the races'; memory for several
 /// preconditioners at a time. With the clock of the machine the answer may vary where

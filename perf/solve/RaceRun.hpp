@@ -33,6 +33,10 @@ ExitCode runRace(const CommandLine& command, const LinearSystem& system, Progres
   RecommendOptions options;
   options.tolerance = command.tolerance;
   options.max_iterations = command.max_iterations;
+  if (command.solver_is_given) {
+    options.solver = command.solver;
+    options.restart = command.restart;
+  }
   options.budget = command.budget;
   const Stopwatch watch(command.cpu_clock);
   options.clock = [&] { return watch.seconds(); };

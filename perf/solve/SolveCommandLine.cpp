@@ -170,12 +170,15 @@ void check(const CommandLine& command, bool block_size_given) {
 
 /// What the race chooses itself cannot be given. \throws InvalidArgument
 void checkRace(const CommandLine& command, const CLI::App& app) {
-  for (const char* option : {"--precond", "--solver", "--restart", "--repeat", "--allow-varying",
-                             "--basis", "--history", "--rhs-count", "--time-limit", "--reductions"})
+  for (const char* option : {"--precond", "--repeat", "--allow-varying", "--basis", "--history",
+                             "--rhs-count", "--time-limit", "--reductions"})
     if (app.get_option(option)->count() > 0)
       throw InvalidArgument(message("--recommend chooses solver and preconditioner itself and "
                                     "measures once: leave out ",
                                     option));
+  if (!command.solver_is_given && app.get_option("--restart")->count() > 0)
+    throw InvalidArgument("--recommend chooses the restart length with the solver: leave out "
+                          "--restart, or give --solver beside it");
   if (!(command.budget >= 0) || !std::isfinite(command.budget))
     throw InvalidArgument(
         message("--budget must be a finite number of seconds >= 0, but it is ", command.budget));
@@ -272,7 +275,8 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program 
   if (program == Program::Solve) {
     app.add_flag("--recommend", command.recommend,
                  "a race of solvers, restarts, preconditioners, orderings and block\n"
-                 "sizes: which is the fastest on this system, and how to have it");
+                 "sizes: which is the fastest on this system, and how to have it;\n"
+                 "with --solver of preconditioners for that one");
     budget = app.add_option("--budget", command.budget,
                             message("with --recommend: end after so many seconds; default ",
                                     command.budget))
@@ -369,6 +373,7 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program 
   if (command.by_belos && (command.fewest_reductions || command.time_limit > 0))
     throw InvalidArgument("--time-limit and --reductions are for Ainvil's solvers: leave them out, "
                           "or --krylov belos and --belos");
+  command.solver_is_given = app.get_option("--solver")->count() > 0;
   check(command, block_size->count() > 0);
   if (budget != nullptr && budget->count() > 0 && !command.recommend)
     throw InvalidArgument("--budget is the time of a race: add --recommend, or leave it out");

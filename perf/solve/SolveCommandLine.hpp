@@ -35,6 +35,7 @@ struct CommandLine {
   std::string reorder = "none";
 
   std::string solver = "gmres";
+  bool solver_is_given = false; ///< by the user
   bool allow_varying = false;
   int restart = 30;
   bool float_basis = false; ///< of gmres and fgmres

@@ -131,6 +131,7 @@ std::vector<Candidate> ofGpus(const MatrixTraits& traits) {
     list = {{"ilu:solve=isai", bs, both},
             {"ilu:solve=isai,power=2", bs, both, "ilu:solve=isai", 1},
             {"ilu:solve=isai,poly=20", bs, {gmres}, "ilu:solve=isai", 2},
+            {"ilu:solve=isai,power=3", bs, both, "ilu:solve=isai,power=2", 1.3},
             {"jacobi", bs, {bicgstab, gmres}},
             {"ilu:solve=jacobi,sweeps=3", bs, both},
             {"ilu:solve=isai,relax=1", bs, both},

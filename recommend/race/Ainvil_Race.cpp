@@ -14,9 +14,9 @@ namespace ainvil {
 namespace detail {
 namespace {
 
-/// The play-off ends the race after so many times the time of the best, and so many seconds
-/// besides.
-constexpr double factor_of_play_off = 2.9, seconds_of_play_off = 0.9;
+// Of the times of its best, and of the seconds besides, that a race may take: when the play-off
+// ends it.
+constexpr double part_of_times = 2.9 / 3, part_of_seconds = 0.9;
 
 /// Of two that are ahead in nothing, the one that came first.
 template <class RunPtr, class Key>
@@ -104,11 +104,27 @@ void Race<Scalar, Device>::giveSolver(Run& run) {
     solvers_.emplace(std::make_pair(run.entry.solver, run.entry.restart), std::move(run.solver));
 }
 
+/// The solvers of a candidate, or the one that the race is for: what is made for others may do
+/// with it, but CG is left to candidates for symmetric matrices where A may be one.
+template <class Scalar, class Device>
+std::vector<std::pair<std::string, int>>
+Race<Scalar, Device>::solversOf(const Candidate& candidate) const {
+  if (options_.own_blocks && candidate.block_size != traits_.block_size)
+    return {};
+  if (options_.solver.empty())
+    return candidate.solvers;
+  const auto suits = [&](const auto& solver) { return solver.first == options_.solver; };
+  if (options_.solver == "cg" && traits_.maybeSpd() &&
+      std::none_of(candidate.solvers.begin(), candidate.solvers.end(), suits))
+    return {};
+  return {{options_.solver, options_.restart}};
+}
+
 /// True unless the race has had it before.
 template <class Scalar, class Device>
 bool Race<Scalar, Device>::add(const Candidate& candidate) {
   bool is_new = false;
-  for (const auto& [solver, restart] : candidate.solvers) {
+  for (const auto& [solver, restart] : solversOf(candidate)) {
     const auto same = [&, name = solver, length = restart](const RunPtr& run) {
       return run->entry.precond == candidate.precond && run->entry.solver == name &&
              run->entry.block_size == candidate.block_size && run->entry.restart == length;
@@ -240,16 +256,18 @@ bool Race<Scalar, Device>::deepen() {
 /// of all runs or a page fault may have decided.
 template <class Scalar, class Device>
 void Race<Scalar, Device>::playOff() {
-  constexpr int most = 3;
+  constexpr size_t most = compat::IsGpu<Exec>::value ? 10 : 3;
   std::vector<RunPtr> finalists;
   for (const RunPtr& run : ended_)
-    if (run->entry.converged() && run->entry.totalSeconds() < close * best_->entry.totalSeconds())
+    if (run->entry.converged() &&
+        run->entry.totalSeconds() < close * best_->entry.totalSeconds() + loading)
       finalists.push_back(run);
   sortBy(finalists, [&](const Run& run) { return run.entry.totalSeconds(); });
   if (finalists.size() < 2)
     return;
-  finalists.resize(std::min<size_t>(finalists.size(), most));
-  const double end_of_race = factor_of_play_off * best_->entry.totalSeconds() + seconds_of_play_off;
+  finalists.resize(std::min(finalists.size(), most));
+  const double end_of_race = part_of_times * options_.times_of_best * best_->entry.totalSeconds() +
+                             part_of_seconds * options_.seconds_besides;
   for (const RunPtr& run : finalists) {
     if (isOver() || now() + 1.2 * run->entry.totalSeconds() > end_of_race)
       return;

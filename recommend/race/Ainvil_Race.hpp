@@ -44,6 +44,9 @@ template <class Scalar, class Device>
 class Race {
 public:
   using Exec = typename Device::execution_space;
+  /// Seconds that the first run of a kernel may take longer than the next ones: nobody is dropped
+  /// for them. CUDA loads kernels when they are first launched.
+  static constexpr double loading = compat::IsGpu<Exec>::value ? 0.01 : 0;
 
   Race(const Exec& exec, const BsrMatrix<Scalar, Device>& a, Vector<const Scalar, Device> b,
        RecommendOptions options);
@@ -94,6 +97,7 @@ private:
   double partOf(const Run& run) const;
   void tell(const Run* running);
 
+  std::vector<std::pair<std::string, int>> solversOf(const Candidate& candidate) const;
   bool add(const Candidate& candidate);
   System& system(int block_size);
   std::unique_ptr<KrylovSolver<Scalar, Device>> takeSolver(const Configuration& configuration);

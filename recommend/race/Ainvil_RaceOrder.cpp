@@ -11,11 +11,11 @@ namespace ainvil {
 namespace detail {
 namespace {
 
-// Runs begin and go on as long as the race has taken less than so many times the time of its best,
-// and so many seconds besides. What is left to three times and a second is for the play-off.
-constexpr double factor_of_best = 2.6, seconds_besides = 0.8;
+// Of the times of its best, and of the seconds besides, that a race may take: as long as less has
+// passed runs begin and go on. What is left is for the play-off.
+constexpr double part_of_times = 2.6 / 3, part_of_seconds = 0.8;
 /// The same, of the time that the leader has had, as long as it runs.
-constexpr double factor_of_leader = 1.6, seconds_besides_leader = 0.5;
+constexpr double part_of_leader = 1.6 / 3, part_of_seconds_beside_leader = 0.5;
 /// A slice is at least as long as this, and as the looks that it takes to judge a run.
 constexpr double shortest_slice = 0.01;
 /// Runs without prospects get slices nevertheless, until they have had this part of the time of the
@@ -78,10 +78,14 @@ void Race<Scalar, Device>::chooseLeader() {
 template <class Scalar, class Device>
 double Race<Scalar, Device>::affordable() const {
   const double spent = now();
+  const auto most_of = [&](double seconds, double of_times, double of_seconds) {
+    return of_times * options_.times_of_best * seconds + of_seconds * options_.seconds_besides;
+  };
   const double most =
-      best_ != nullptr     ? factor_of_best * best_->entry.totalSeconds() + seconds_besides
-      : leader_ != nullptr ? factor_of_leader * leader_->course.seconds() + seconds_besides_leader
-                           : infinity;
+      best_ != nullptr ? most_of(best_->entry.totalSeconds(), part_of_times, part_of_seconds)
+      : leader_ != nullptr
+          ? most_of(leader_->course.seconds(), part_of_leader, part_of_seconds_beside_leader)
+          : infinity;
   return std::min(most, options_.budget) - spent;
 }
 
@@ -121,7 +125,7 @@ double Race<Scalar, Device>::expectedSetUp(const Run& run) const {
 template <class Scalar, class Device>
 std::string Race<Scalar, Device>::whyNotSetUp(const Run& run) const {
   const double expected = expectedSetUp(run);
-  if (best_ != nullptr && expected > best_->entry.totalSeconds())
+  if (best_ != nullptr && expected > best_->entry.totalSeconds() + loading)
     return message("its set-up would take about ", secondsText(expected), " s, the best ",
                    secondsText(best_->entry.totalSeconds()), " s in all");
   if (now() + expected > options_.budget)
@@ -152,7 +156,7 @@ typename Race<Scalar, Device>::RunPtr Race<Scalar, Device>::nextChallenger() {
   };
   RunPtr next;
   for (const RunPtr& run : alive()) {
-    if (run == leader_ || expectedSetUp(*run) > std::min(time, of_leader))
+    if (run == leader_ || expectedSetUp(*run) > std::min(time, of_leader + loading))
       continue;
     const auto of_run = rank(*run);
     if (leader_ != nullptr && std::get<0>(of_run) >= 4 &&
@@ -182,7 +186,7 @@ void Race<Scalar, Device>::dropHopeless() {
   const double best = best_->entry.totalSeconds();
   for (const RunPtr& run : alive()) {
     const bool is_sure = run->isSampled() && run->entry.solve_seconds >= partOf(*run) * best;
-    if (is_sure && !(hoped(*run) < best))
+    if (is_sure && !(hoped(*run) < best + loading))
       end(*run, "dropped", whyHopeless(*run));
   }
   for (const RunPtr& run : ended_)

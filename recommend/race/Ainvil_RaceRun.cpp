@@ -30,7 +30,7 @@ void Race<Scalar, Device>::setUp(Run& run) {
         tell(&run);
         if (isOver())
           throw Dropped{interrupted_ ? "" : "the budget ended during its set-up"};
-        if (now() - run.entry.began > secondsOfLeader())
+        if (now() - run.entry.began > secondsOfLeader() + loading)
           throw Dropped{message("its set-up alone takes longer than ",
                                 leader_->entry.text(traits_.block_size), " in all")};
       });
@@ -81,7 +81,7 @@ void Race<Scalar, Device>::watch(int iteration, double rel_residual) {
     return; // the solver ends by itself
   if (best_ != nullptr) {
     const double best = best_->entry.totalSeconds();
-    if (total > best)
+    if (total > best + loading)
       throw Dropped{message("slower than ", best_->entry.text(traits_.block_size))};
   }
   if (now() > slice_end_ && run.isSampled())
@@ -103,7 +103,7 @@ void Race<Scalar, Device>::advance(const RunPtr& pointer, double slice) {
       tell(&run);
       if (isOver())
         return;
-      if (best_ != nullptr && run.setup->seconds() > best_->entry.totalSeconds())
+      if (best_ != nullptr && run.setup->seconds() > best_->entry.totalSeconds() + loading)
         return end(run, "dropped", "its set-up alone takes longer than the best in all");
     }
     slice_start_ = now();

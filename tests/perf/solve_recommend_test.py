@@ -139,9 +139,15 @@ class RecommendTest(solve_cli.SolveTest):
     def test_quiet_prints_nothing(self):
         self.assertEqual(self.succeed("--problem", "poisson5:9", "--recommend", "--quiet"), "")
 
+    def test_a_solver_that_is_given_is_raced_for(self):
+        text = self.succeed("--problem", "cavity:8", "--recommend", "--solver", "fgmres", "--restart", "19", "--json", "r.jsonl")
+        self.assertIn("a race of preconditioners for fgmres", text)
+        self.assertGreater(len(self.runs()), 2)
+        self.assertEqual({(run["solver"], run["restart"]) for run in self.runs()}, {("fgmres", 19)})
+
     def test_refuses_what_the_race_chooses(self):
         system = ["--problem", "poisson5:9", "--recommend"]
-        for option, value in (("--precond", "ilu"), ("--solver", "cg"), ("--restart", "20"), ("--repeat", "2"),
+        for option, value in (("--precond", "ilu"), ("--restart", "20"), ("--repeat", "2"),
                               ("--basis", "float"), ("--history", "h.csv")):
             self.refuse(["--recommend", option], *system, option, value)
         self.refuse(["--allow-varying"], *system, "--allow-varying")
