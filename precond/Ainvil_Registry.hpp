@@ -59,7 +59,7 @@ struct Registry {
 template <class Scalar, class Device>
 Registry<Scalar, Device>& bareRegistry();
 
-/// Adds what the library brings along, once.
+/// Adds what the library brings along, once: the list of recommend/Ainvil_BuiltIns.cpp.
 void addBuiltIns();
 
 /// That of the process.

@@ -114,7 +114,8 @@ std::vector<std::string> allMethods() {
   methods.insert(methods.begin(), spdMethods().begin(), spdMethods().end());
   methods.insert(methods.begin(), generalMethods().begin(), generalMethods().end());
   for (const MethodHelp& method : preconditionerHelp())
-    if (std::none_of(methods.begin(), methods.end(), [&](const std::string& specification) {
+    if (method.name != "auto" && // one of the others, by their speed
+        std::none_of(methods.begin(), methods.end(), [&](const std::string& specification) {
           return specification.rfind(method.name, 0) == 0;
         })) {
       const std::vector<std::string> more = withEveryKey(method);

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Ainvil_Auto.hpp"
+
+#include "Ainvil_Factory.hpp"
+#include "Ainvil_Recommend.hpp"
+#include "parameters/Ainvil_ParameterTable.hpp"
+#include "product/Ainvil_Probes.hpp"
+
+namespace ainvil {
+namespace {
+
+/// As createSolver() calls it.
+const char* nameOf(RaceSolver solver) {
+  return solver == RaceSolver::Gmres    ? "gmres"
+         : solver == RaceSolver::Fgmres ? "fgmres"
+         : solver == RaceSolver::Cg     ? "cg"
+                                        : "bicgstab";
+}
+
+bool restarts(const AutoParameters& parameters) {
+  return parameters.solver == RaceSolver::Gmres || parameters.solver == RaceSolver::Fgmres;
+}
+
+/// A z for a z of random entries +-1: there is a solution even where A is singular.
+template <class Scalar, class Device>
+Vector<Scalar, Device> rightHandSide(const typename Device::execution_space& exec,
+                                     const BsrMatrix<Scalar, Device>& a) {
+  const auto z = allocate<Scalar, Device>(exec, "Ainvil::z", a.numPointRows());
+  const auto b = allocate<Scalar, Device>(exec, "Ainvil::b", a.numPointRows());
+  detail::fillProbes<Scalar, Device>(exec, asColumn(z));
+  MatrixOperator<Scalar, Device>(a, exec).apply(exec, asColumn(Vector<const Scalar, Device>(z)),
+                                                asColumn(b));
+  return b;
+}
+
+} // namespace
+
+const ParameterTable<AutoParameters>& AutoParameters::table() {
+  using P = AutoParameters;
+  const auto make = [] {
+    ParameterTable<P> table;
+    table
+        .choice("solver", "auto: solver", &P::solver,
+                {{"gmres", RaceSolver::Gmres},
+                 {"fgmres", RaceSolver::Fgmres},
+                 {"cg", RaceSolver::Cg},
+                 {"bicgstab", RaceSolver::BiCgStab}},
+                "the solver that the preconditioner is for")
+        .integer("restart", "auto: restart", &P::restart, 1, "its restart length")
+        .onlyIf(restarts, "solver=gmres or fgmres")
+        .number("tolerance", "auto: tolerance", &P::tolerance, NumberRange::Positive,
+                "relative residual that the solve is to reach")
+        .below(1)
+        .integer("max-iterations", "auto: maximum iterations", &P::max_iterations, 1,
+                 "most iterations of a solve")
+        .number("budget", "auto: budget", &P::budget, NumberRange::Positive,
+                "the race may take so many times what the best takes")
+        .details("The more solves and matrices of the same pattern follow, the larger it may be.")
+        .number("seconds", "auto: seconds", &P::seconds, NumberRange::Positive,
+                "it ends after so many seconds at any rate")
+        .describedBy({"solver", "restart", "tolerance", "budget"});
+    return table;
+  };
+  static const ParameterTable<P> table = make();
+  return table;
+}
+
+template <class Scalar, class Device>
+Auto<Scalar, Device>::Auto(const AutoParameters& parameters)
+    : parameters_(parameterTable().checked(parameters)) {}
+
+template <class Scalar, class Device>
+std::string Auto<Scalar, Device>::description() const {
+  const std::string of_race = message("auto: {", parameterTable().describe(parameters_), "}");
+  return inner_ == nullptr ? of_race : message(of_race, ", chosen: ", inner_->description());
+}
+
+template <class Scalar, class Device>
+void Auto<Scalar, Device>::doInitialize(const execution_space&, const Matrix&) {
+  inner_ = nullptr;
+  chosen_.clear();
+}
+
+template <class Scalar, class Device>
+void Auto<Scalar, Device>::choose(const execution_space& exec, const Matrix& a) {
+  RecommendOptions options;
+  options.solver = nameOf(parameters_.solver);
+  options.restart = parameters_.restart;
+  options.own_blocks = true;
+  options.tolerance = parameters_.tolerance;
+  options.max_iterations = parameters_.max_iterations;
+  options.budget = parameters_.seconds;
+  options.times_of_best = parameters_.budget;
+  options.seconds_besides = 0;
+  const Recommendation found =
+      recommend<Scalar, Device>(exec, a, rightHandSide<Scalar, Device>(exec, a), options);
+  chosen_ = found.specification.empty() ? "none" : found.specification;
+  note_ = message("chose ", chosen_, " of ", found.race.size(), " tried");
+  if (!found.converged())
+    note_ += ", none of which converged: it came closest";
+}
+
+template <class Scalar, class Device>
+void Auto<Scalar, Device>::takeReport() {
+  const PhaseTimes race = report_.phases;
+  report_ = inner_->report();
+  for (const auto& [phase, seconds] : race.phases())
+    report_.phases.set(phase, seconds);
+  report_.notes = note_;
+  if (!inner_->report().notes.empty())
+    report_.note(inner_->report().notes);
+}
+
+template <class Scalar, class Device>
+void Auto<Scalar, Device>::doCompute(const execution_space& exec, const Matrix& a) {
+  if (inner_ != nullptr)
+    try {
+      inner_->compute(exec, a);
+    } catch (const BreakdownError&) { // what was chosen does not suit these values
+      inner_ = nullptr;
+    }
+  if (inner_ == nullptr) {
+    report_.phases.time(exec, "Auto", "race", [&] { choose(exec, a); });
+    auto inner = createPreconditioner<Scalar, Device>(chosen_);
+    inner->initialize(exec, a);
+    inner->compute(exec, a);
+    inner_ = std::move(inner);
+  }
+  takeReport();
+}
+
+template <class Scalar, class Device>
+void Auto<Scalar, Device>::doDiagnose(const execution_space& exec, const Matrix& a) {
+  inner_->diagnose(exec, a);
+  takeReport();
+}
+
+template <class Scalar, class Device>
+void Auto<Scalar, Device>::doApply(const execution_space& exec,
+                                   MultiVectorArg<const Scalar, Device> x,
+                                   MultiVectorArg<Scalar, Device> y, Trans trans) const {
+  inner_->apply(exec, x, y, trans);
+}
+
+#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
+  template class Auto<double, DEVICE>;                                                             \
+  template class Auto<float, DEVICE>;
+AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+
+} // namespace ainvil
