@@ -11,8 +11,8 @@
 namespace ainvil {
 namespace perf {
 
-/// What createCusparseIlu(), createKokkosKernelsIlu() (for "kokkos-kernels-ilu") or
-/// createPreconditioner() makes of the specification. \throws InvalidArgument as these, for
+/// What createCusparseIlu(), createKokkosKernelsIlu() or createPreconditioner() makes of the
+/// specification. \throws InvalidArgument as these, for
 /// cuSPARSE on hosts, and for either in float
 template <class Scalar, class Device>
 PreconditionerPtr<Scalar, Device> createOursOrPeer(const std::string& specification) {
@@ -24,11 +24,12 @@ PreconditionerPtr<Scalar, Device> createOursOrPeer(const std::string& specificat
       throw InvalidArgument(message("preconditioner '", specification,
                                     "': cuSPARSE computes in double and on the GPU here"));
   }
-  if (specification == "kokkos-kernels-ilu") {
+  if (isKokkosKernelsIlu(specification)) {
     if constexpr (is_double)
-      return createKokkosKernelsIlu<Device>();
+      return createKokkosKernelsIlu<Device>(specification);
     else
-      throw InvalidArgument("preconditioner 'kokkos-kernels-ilu' computes in double here");
+      throw InvalidArgument(
+          message("preconditioner '", specification, "': Kokkos Kernels computes in double here"));
   }
   return createPreconditioner<Scalar, Device>(specification);
 }

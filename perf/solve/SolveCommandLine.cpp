@@ -83,7 +83,8 @@ std::string footer(Program program) {
         "exact\nsolves, and cusparse-ilu:policy=no-level, without the levels of its analysis.\n";
   if (program == Program::Solve)
     text += "In double and block size 1: kokkos-kernels-ilu, ILU(0) and exact solves of Kokkos "
-            "Kernels.\n";
+            "Kernels,\nand kokkos-kernels-par-ilut:fill=0.75,steps=20, its threshold ILU (from 4 "
+            "on).\n";
   if (mpi)
     text +=
         "\nEach works on the rows of a rank and their entries in columns of the rank (with those "

@@ -163,6 +163,7 @@ class CommandLineTest(solve_cli.SolveTest):
         self.assertEqual(run["status"], "refused")
         self.assertIn("needs block size 1, but that of the matrix is 3", run["message"])
         self.refuse_input(["double"], "--problem", "laplace7:5", *peer, "--precision", "float")
+        self.refuse_input(["kokkos-kernels-par-ilut"], "--problem", "laplace7:5", "--precond", "kokkos-kernels-par-ilut:level=1")
 
     def test_reordering_changes_the_way_not_the_solution(self):
         # A grid in an order that is far from its own, and from the two found.
