@@ -22,6 +22,14 @@ struct CountAndFirst {
   }
 };
 
+/// True of rows whose mark is not 0.
+template <class Device>
+struct IsMarked {
+  Kokkos::View<const int*, Device> marks;
+
+  KOKKOS_FUNCTION bool operator()(Offset row) const { return marks(row) != 0; }
+};
+
 /// Number of rows in [0, num_rows) with concerns(row); `first` becomes the first of them, or -1.
 /// Waits.
 template <class Exec, class Concerns>

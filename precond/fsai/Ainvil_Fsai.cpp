@@ -9,6 +9,7 @@
 #include "fsai/Ainvil_FsaiRows.hpp"
 #include "graph/Ainvil_CountRows.hpp"
 #include "graph/Ainvil_SelectEntries.hpp"
+#include "graph/Ainvil_Sparsify.hpp"
 #include "graph/Ainvil_Symmetry.hpp"
 #include "parameters/Ainvil_ParameterTable.hpp"
 
@@ -16,13 +17,6 @@ namespace ainvil {
 namespace {
 
 using detail::Range;
-
-template <class Device>
-struct HasFailed {
-  Kokkos::View<const int*, Device> info;
-
-  KOKKOS_FUNCTION bool operator()(Offset row) const { return info(row) != 0; }
-};
 
 /// All entries of the rows that are wanted, the diagonal of the others.
 template <class Device>
@@ -172,7 +166,7 @@ void Fsai<Scalar, Device>::solveRows(const execution_space& exec, const Matrix& 
   solver_.run(exec, a, values_, info_);
   Ordinal first = -1;
   const Ordinal failed = detail::countRows(exec, "Ainvil::Fsai[check]", pattern_.num_rows,
-                                           HasFailed<Device>{info_}, first);
+                                           detail::IsMarked<Device>{info_}, first);
   if (failed == 0)
     return;
   if (parameters_.breakdown == BreakdownPolicy::Fail)

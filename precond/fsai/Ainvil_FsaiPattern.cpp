@@ -5,6 +5,7 @@
 #include "backend/Ainvil_Lanes.hpp"
 #include "graph/Ainvil_CollectRows.hpp"
 #include "graph/Ainvil_SelectEntries.hpp"
+#include "graph/Ainvil_Sparsify.hpp"
 #include "graph/Ainvil_Symmetry.hpp"
 
 #include <climits>
@@ -13,35 +14,10 @@ namespace ainvil {
 namespace {
 
 using detail::blockNorm;
-using detail::diagonalNorm;
 using detail::findEntry;
 using detail::forLanes;
 using detail::joinLanes;
 using detail::Range;
-
-/// sqrt(||A_ii||_F)
-template <class Scalar, class Device>
-Kokkos::View<double*, Device> diagonalScales(const typename Device::execution_space& exec,
-                                             const BsrMatrix<Scalar, Device>& a) {
-  using Exec = typename Device::execution_space;
-  const auto scales = allocate<double, Device>(exec, "Ainvil::diagonal_scales", a.numRows());
-  Kokkos::parallel_for(
-      "Ainvil::diagonalScales", Range<Exec>(exec, 0, a.numRows()),
-      KOKKOS_LAMBDA(const Offset i) { scales(i) = compat::math::sqrt(diagonalNorm(a, i)); });
-  return scales;
-}
-
-template <class Scalar, class Device>
-struct KeepLarge {
-  BsrMatrix<Scalar, Device> a;
-  Kokkos::View<const double*, Device> scales; ///< of the diagonal
-  double tau;
-
-  KOKKOS_FUNCTION bool operator()(Ordinal row, Offset e) const {
-    const Ordinal column = a.graph.entries(e);
-    return column == row || blockNorm(a, e) > tau * scales(row) * scales(column);
-  }
-};
 
 template <class Device>
 struct KeepLower {
@@ -92,7 +68,7 @@ template <class Scalar, class Device>
 WeightedGraph<Device> couplings(const typename Device::execution_space& exec,
                                 const BsrMatrix<Scalar, Device>& a, const Graph<Device>& part) {
   using Exec = typename Device::execution_space;
-  const auto scales = diagonalScales(exec, a);
+  const auto scales = detail::diagonalScales(exec, a);
   const auto weights = allocate<float, Device>(exec, "Ainvil::Fsai::weights", part.numEntries());
   Kokkos::parallel_for(
       "Ainvil::Fsai[couplings]", Range<Exec>(exec, 0, part.num_rows),
@@ -214,12 +190,6 @@ Graph<Device> identity(const typename Device::execution_space& exec, Ordinal n) 
 
 } // namespace
 
-template <class Scalar, class Device>
-Graph<Device> detail::sparsified(const typename Device::execution_space& exec,
-                                 const BsrMatrix<Scalar, Device>& a, double tau) {
-  return selectEntries(exec, a.graph, KeepLarge<Scalar, Device>{a, diagonalScales(exec, a), tau});
-}
-
 template <class Device>
 Graph<Device> detail::lowerPower(const typename Device::execution_space& exec,
                                  const Graph<Device>& a, int power) {
@@ -254,8 +224,6 @@ Graph<Device> detail::largestLowerPower(const typename Device::execution_space& 
 }
 
 #define AINVIL_INSTANTIATE_TYPE(SCALAR, DEVICE)                                                    \
-  template Graph<DEVICE> detail::sparsified<SCALAR, DEVICE>(                                       \
-      const typename DEVICE::execution_space&, const BsrMatrix<SCALAR, DEVICE>&, double);          \
   template Graph<DEVICE> detail::largestLowerPower<SCALAR, DEVICE>(                                \
       const typename DEVICE::execution_space&, const BsrMatrix<SCALAR, DEVICE>&,                   \
       const Graph<DEVICE>&, int, Ordinal);

@@ -8,11 +8,6 @@
 namespace ainvil {
 namespace detail {
 
-/// The graph of the blocks with ||A_ij||_F > tau sqrt(||A_ii||_F ||A_jj||_F), and of the diagonal.
-template <class Scalar, class Device>
-Graph<Device> sparsified(const typename Device::execution_space& exec,
-                         const BsrMatrix<Scalar, Device>& a, double tau);
-
 /// B_power of B_0 = I, B_{k+1} = Low(B_k A), for A with its diagonal: lower triangular, with its
 /// diagonal too. Ends early at a B_{k+1} = B_k.
 template <class Device>

@@ -4,6 +4,7 @@
 #include "Ainvil_GraphAlgebra.hpp"
 #include "backend/Ainvil_Lanes.hpp"
 #include "dense/Ainvil_BlockArrays.hpp"
+#include "graph/Ainvil_RowClasses.hpp"
 #include "graph/Ainvil_RowSearch.hpp"
 #include "parameters/Ainvil_ParameterTable.hpp"
 #include "product/Ainvil_Probes.hpp"
@@ -33,8 +34,8 @@ struct IsaiRow {
   static constexpr int chunk = 64;
 
   /// Scratch: accumulators, x_l, target positions of a chunk.
-  static std::size_t scratchBytes(int bs, Ordinal longest) {
-    return (std::size_t(longest) + 1) * bs * bs * sizeof(Scalar) + chunk * sizeof(int);
+  static std::size_t scratchBytes(int bs, Offset accumulators) {
+    return accumulators + bs * bs * sizeof(Scalar) + chunk * sizeof(int);
   }
 
   /// acc_k -= x T_lk for k in J; x = I if `x` is null.
@@ -115,10 +116,14 @@ struct IsaiRow {
   }
 };
 
-/// Rows that need up to first_class bytes of accumulators share a launch, those that need up to
-/// class_growth times as much the next one, and so on: no row pays for one much longer than itself.
-constexpr std::size_t first_class = 1024;
-constexpr std::size_t class_growth = 4;
+/// Of the accumulators of a row.
+template <class Device>
+struct AccumulatorBytes {
+  detail::RowLength<Device> length;
+  Offset of_block;
+
+  KOKKOS_FUNCTION Offset operator()(Offset row) const { return length(row) * of_block; }
+};
 
 } // namespace
 
@@ -185,7 +190,9 @@ void IsaiTriangularSolver<Stored, Scalar, Device>::initialize(const execution_sp
       rows_values_ =
           allocate<Stored, Device>(exec, "Ainvil::transposed_inverse", inverse.numScalars());
     }
-    binRows(exec);
+    classes_ = detail::rowClasses<Device>(
+        exec, rows_pattern_.num_rows,
+        AccumulatorBytes<Device>{{rows_pattern_.row_map}, bs2 * Offset(sizeof(Scalar))});
     if (parameters_.relax != 0) {
       factor_ = SparseOperator<Scalar, Device>(storageOf<Stored, Scalar>());
       factor_.setGraph(exec, factor.matrix.graph, bs);
@@ -197,40 +204,17 @@ void IsaiTriangularSolver<Stored, Scalar, Device>::initialize(const execution_sp
 }
 
 template <class Stored, class Scalar, class Device>
-void IsaiTriangularSolver<Stored, Scalar, Device>::binRows(const execution_space& exec) {
-  classes_.clear();
-  const Ordinal n = rows_pattern_.num_rows;
-  const Ordinal longest = detail::longestRow(exec, rows_pattern_);
-  const std::size_t bs = inverse_.blockSize(), block = bs * bs * sizeof(Scalar);
-  Ordinal smallest = -1;
-  for (std::size_t limit = first_class; limit / block < std::size_t(longest);
-       limit *= class_growth) {
-    const Ordinal largest = static_cast<Ordinal>(limit / block);
-    const auto rows = detail::rowsOfLength(exec, rows_pattern_, smallest, largest);
-    if (rows.extent(0) > 0)
-      classes_.push_back({rows, static_cast<Ordinal>(rows.extent(0)), largest});
-    smallest = largest;
-  }
-  if (classes_.empty()) {
-    classes_.push_back({{}, n, longest});
-    return;
-  }
-  const auto rows = detail::rowsOfLength(exec, rows_pattern_, smallest, longest);
-  classes_.push_back({rows, static_cast<Ordinal>(rows.extent(0)), longest});
-}
-
-template <class Stored, class Scalar, class Device>
 void IsaiTriangularSolver<Stored, Scalar, Device>::solveRows(
     const execution_space& exec, const Factor& factor,
     const Kokkos::View<Stored*, Device>& values) const {
   const int bs = factor.matrix.block_size;
   const auto shape = detail::teamsForRowsOf(factor.matrix.graph, bs * bs);
-  for (const SizeClass& size_class : classes_)
+  for (const detail::RowClass<Device>& rows : classes_)
     detail::dispatchBlockSize(bs, [&](auto size) {
       using Row = IsaiRow<decltype(size)::value, Stored, Scalar, Device>;
-      detail::forEachRow(exec, "Ainvil::Isai[solve]", size_class.num_rows, shape,
-                         Row{factor, rows_pattern_, values, size_class.rows},
-                         Row::scratchBytes(bs, size_class.longest));
+      detail::forEachRow(exec, "Ainvil::Isai[solve]", rows.num_rows, shape,
+                         Row{factor, rows_pattern_, values, rows.rows},
+                         Row::scratchBytes(bs, rows.bytes));
     });
 }
 

@@ -3,6 +3,7 @@
 /// \file
 /// Incomplete sparse approximate inverses of triangular block matrices.
 
+#include "graph/Ainvil_RowClass.hpp"
 #include "triangular/Ainvil_TriangularSolver.hpp"
 
 namespace ainvil {
@@ -87,15 +88,7 @@ public:
   int relaxationSteps() const { return steps_; } ///< of one application; relax_auto found them
 
 private:
-  /// Rows whose accumulators fit the same amount of scratch.
-  struct SizeClass {
-    Kokkos::View<const Ordinal*, Device> rows; ///< empty: all rows
-    Ordinal num_rows = 0;
-    Ordinal longest = 0; ///< entries of its longest row
-  };
-
   Graph<Device> inversePattern(const execution_space& exec, const Factor& factor) const;
-  void binRows(const execution_space& exec);
   void solveRows(const execution_space& exec, const Factor& factor,
                  const Kokkos::View<Stored*, Device>& values) const;
   int findSteps(const execution_space& exec, Report& report, const std::string& prefix);
@@ -117,7 +110,7 @@ private:
   Graph<Device> rows_pattern_;
   Kokkos::View<const Offset*, Device> factor_source_, inverse_source_;
   Kokkos::View<Stored*, Device> rows_values_;
-  std::vector<SizeClass> classes_;
+  std::vector<detail::RowClass<Device>> classes_; ///< by the bytes of their accumulators
 
   MultiVector<Scalar, Device> probes_, probe_work_;
   mutable MultiVector<Scalar, Device> workspace_;
