@@ -10,6 +10,7 @@
 #include "Ainvil_Ilu.hpp"
 #include "Ainvil_Jacobi.hpp"
 #include "Ainvil_Registry.hpp"
+#include "Ainvil_Spai.hpp"
 #include "ilu/Ainvil_BlockIlu.hpp"
 #include "ilu/Ainvil_Ilut.hpp"
 #include "triangular/Ainvil_ExactTriangularSolver.hpp"
@@ -41,6 +42,7 @@ void addAll() {
   addMethod<Ilu>("ilu", "incomplete LU factors, block size of the matrix", own);
   addMethod<Ic>("ic", "incomplete Cholesky factor, for SPD matrices", own);
   addMethod<Fsai>("fsai", "factored sparse approximate inverse, for SPD matrices", own);
+  addMethod<Spai>("spai", "sparse approximate inverse by least squares", own);
   addMethod<Ainv>("ainv", "factored approximate inverse by incomplete conjugation", own);
   addMethod<Chebyshev>("chebyshev", "polynomial in D^-1 A on an interval of eigenvalues", own);
   addMethod<Auto>("auto", "the fastest of the others, found by a race at the first compute", own);

@@ -67,7 +67,7 @@ std::string knownMethods() {
   std::string known;
   for (const MethodHelp& method : preconditionerHelp())
     known += (known.empty() ? "" : ", ") + method.name;
-  EXPECT_EQ(known, "none, jacobi, ilu, ic, fsai, ainv, chebyshev, auto");
+  EXPECT_EQ(known, "none, jacobi, ilu, ic, fsai, spai, ainv, chebyshev, auto");
   return known;
 }
 
@@ -270,7 +270,7 @@ TEST(Factory, FloatVectorsHaveNoDoubleStorage) {
 }
 
 TEST(Factory, HelpNamesWhatIsAccepted) {
-  ASSERT_EQ(preconditionerHelp().size(), 8u);
+  ASSERT_EQ(preconditionerHelp().size(), 9u);
   for (const MethodHelp& method : preconditionerHelp()) {
     EXPECT_NO_THROW(describe(method.name));
     EXPECT_FALSE(method.meaning.empty());
