@@ -4,16 +4,26 @@
 /// Sparse approximate inverses of general matrices.
 
 #include "Ainvil_Preconditioner.hpp"
-#include "graph/Ainvil_RowClass.hpp"
 #include "product/Ainvil_SparseOperator.hpp"
+#include "spai/Ainvil_SpaiRowSolver.hpp"
 
 namespace ainvil {
 
+/// Growth of the pattern of M, row by row, by what a row of A would take from the residual.
+struct SpaiAdaptive {
+  int steps = 0;    ///< at most so many; 0: the pattern is static
+  int per_step = 4; ///< blocks a row takes in a step
+  double eps = 0.2; ///< rows with ||E_i - M_i A||_F <= eps sqrt(b) grow no more
+  int power = 0;    ///< rows start from this power of A~ in place of SpaiOptions::power
+};
+
 /// Pattern and storage of M, but for patterns in memory.
 struct SpaiOptions {
-  int power = 1; ///< pattern S(|A~|^power), at least 1
+  int power = 1; ///< pattern S(|A~|^power); 0: the diagonal
   /// A~ are the blocks of A with ||A_ij|| > tau sqrt(||A_ii|| ||A_jj||), and its diagonal.
   double tau = 0;
+  /// With steps > 0 rows start from the power of A~ that it names, or from the user's pattern.
+  SpaiAdaptive adaptive;
   Storage storage = Storage::Native;                 ///< of M
   BreakdownPolicy breakdown = BreakdownPolicy::Fail; ///< for rank deficient local problems
   double shift = 1e-3; ///< relative size of the shift under BreakdownPolicy::Shift
@@ -46,15 +56,23 @@ struct SpaiParameters : SpaiOptions {
 /// and application need no transposed copy of either. (The minimiser of ||I - A M||_F is the one
 /// of A^T, transposed.) An application is one product with M.
 ///
-/// The pattern is that of the values initialize() sees where tau > 0, else of the graph alone.
+/// Adaptive patterns: with the residual R = E_i - M_i A, each step gives row i the k outside of J
+/// of the largest
+///   sum over point rows s of A_k and r of R:  (R_r a_ks^T)^2 / ||a_ks||^2,
+/// which for block size 1 is what ||R||^2 loses to the best multiple of row k of A, and all rows
+/// that have grown are solved again. No scaling of rows of A alters the choice.
+///
+/// The pattern is that of the values initialize() sees where tau > 0 or patterns are adaptive, else
+/// of the graph alone.
 /// Breakdown: local problems whose rows of A depend on each other, to 10 n eps for n unknowns of
 /// rows scaled to 1, are counted. `fail` throws; `shift` tries again with `shift` times its largest
 /// entry added to the diagonal of each row of A in the problem; `replace`, or if that fails too,
 /// takes the identity over the largest entry of block row i of A, or over 1 where that is zero.
 ///
 /// Cost: sum over rows of up to 4 |I| |J|^2 b^3 operations, about half as many where |I| grows from
-/// row to row of J as in bands. Memory: M, in Scalar and in the storage precision; the columns I of
-/// all rows, an index each; and for the rows worked on at a time |I| |J| b^2 scalars.
+/// row to row of J as in bands; in every adaptive step, too, for the rows that still grow. Memory:
+/// M, in Scalar and in the storage precision; the columns I of all rows, an index each; and for the
+/// rows worked on at a time |I| |J| b^2 scalars.
 ///
 /// Sources: Cosgrove, Diaz, Griewank, Approximate inverse preconditionings for sparse linear
 /// systems (1992); Grote, Huckle, Parallel preconditioning with sparse approximate inverses (1997);
@@ -96,18 +114,14 @@ private:
 
   Graph<Device> makePattern(const execution_space& exec, const Matrix& a,
                             const Graph<Device>& with_diagonal) const;
-  void planRows(const execution_space& exec);
-  void solveRows(const execution_space& exec, const Matrix& a);
   void checkRows(const execution_space& exec);
 
   SpaiParameters<Device> parameters_;
   int block_size_ = 1;
   Graph<Device> pattern_;                ///< of M
-  Graph<Device> shadow_;                 ///< the columns I of every row
   Kokkos::View<Scalar*, Device> values_; ///< of M
-  Kokkos::View<int*, Device> failed_;    ///< 1 for rank deficient problems, else 0
-  Kokkos::View<double*, Device> squared_residuals_;
-  std::vector<detail::RowClass<Device>> classes_; ///< by the scratch memory of their problems
+  detail::SpaiRowSolver<Scalar, Device> solver_;
+  detail::SpaiRowResults<Device> results_;
   double residual_ = 0;
   SparseOperator<Scalar, Device> inverse_;
 };

@@ -34,9 +34,26 @@ Graph<Device> detail::patternProduct(const typename Device::execution_space& exe
                                     a.meanRowLength() * b.meanRowLength());
 }
 
+template <class Device>
+Graph<Device> detail::identityPattern(const typename Device::execution_space& exec, Ordinal n) {
+  using Exec = typename Device::execution_space;
+  const auto row_map = allocate<Offset, Device>(exec, "Ainvil::row_map", size_t(n) + 1);
+  const auto entries = allocate<Ordinal, Device>(exec, "Ainvil::entries", n);
+  Kokkos::parallel_for(
+      "Ainvil::identityPattern", Range<Exec>(exec, 0, Offset(n) + 1),
+      KOKKOS_LAMBDA(const Offset i) {
+        row_map(i) = i;
+        if (i < n)
+          entries(i) = static_cast<Ordinal>(i);
+      });
+  return {n, n, row_map, entries};
+}
+
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \
   template Graph<DEVICE> detail::patternProduct<DEVICE>(                                           \
-      const typename DEVICE::execution_space&, const Graph<DEVICE>&, const Graph<DEVICE>&);
+      const typename DEVICE::execution_space&, const Graph<DEVICE>&, const Graph<DEVICE>&);        \
+  template Graph<DEVICE> detail::identityPattern<DEVICE>(const typename DEVICE::execution_space&,  \
+                                                         Ordinal);
 AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
 
 } // namespace ainvil

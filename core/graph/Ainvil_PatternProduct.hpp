@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// \file
-/// The pattern of a product.
+/// The patterns of products, and of the identity.
 
 #include "Ainvil_BsrMatrix.hpp"
 
@@ -13,6 +13,10 @@ namespace detail {
 template <class Device>
 Graph<Device> patternProduct(const typename Device::execution_space& exec, const Graph<Device>& a,
                              const Graph<Device>& b);
+
+/// The diagonal of n rows.
+template <class Device>
+Graph<Device> identityPattern(const typename Device::execution_space& exec, Ordinal n);
 
 } // namespace detail
 } // namespace ainvil

@@ -4,74 +4,19 @@
 #include "backend/Ainvil_Lanes.hpp"
 #include "dense/Ainvil_SmallBlock.hpp"
 #include "fsai/Ainvil_FsaiRows.hpp"
+#include "graph/Ainvil_BestCandidates.hpp"
 #include "graph/Ainvil_CollectRows.hpp"
 
 #include <cmath>
-#include <cstring>
 
 namespace ainvil {
 namespace {
 
+using detail::BestCandidates;
+using detail::CommonColumns;
 using detail::findEntry;
 using detail::Range;
-
-/// Orders candidates by gain and, where that is the same up to single precision, by nearness to the
-/// diagonal; 0 stands for no candidate. The bits of positive floats are ordered as the numbers are.
-using Rank = std::uint64_t;
-
-KOKKOS_INLINE_FUNCTION Rank rankOf(double gain, Ordinal column) {
-  const float rounded = gain > 0 ? static_cast<float>(gain) : 0.0f; // NaN gains nothing
-  std::uint32_t bits;
-  memcpy(&bits, &rounded, sizeof bits);
-  return bits == 0 ? 0 : Rank(bits) << 32 | Rank(column);
-}
-
-KOKKOS_INLINE_FUNCTION Ordinal columnOf(Rank rank) {
-  return static_cast<Ordinal>(rank & 0xffffffffu);
-}
-
-/// lowerBound() of a key that is expected near `begin`.
-template <class Entries>
-KOKKOS_INLINE_FUNCTION Offset gallop(const Entries& entries, Offset begin, Offset end,
-                                     Ordinal key) {
-  Offset step = 1;
-  while (begin + step < end && entries(begin + step) < key) {
-    begin += step;
-    step *= 2;
-  }
-  return detail::lowerBound(entries, begin, begin + step < end ? begin + step : end, key);
-}
-
-/// Walks the columns that row i of one graph and row j of another have in common.
-template <class Device>
-struct CommonColumns {
-  const Graph<Device>& one;
-  const Graph<Device>& other;
-  Offset p, p_end, q, q_end;
-
-  KOKKOS_INLINE_FUNCTION CommonColumns(const Graph<Device>& a, Ordinal i, const Graph<Device>& b,
-                                       Ordinal j)
-      : one(a), other(b), p(a.row_map(i)), p_end(a.row_map(i + 1)), q(b.row_map(j)),
-        q_end(b.row_map(j + 1)) {}
-
-  /// Moves on to positions p, q of equal columns, unless they are there.
-  KOKKOS_INLINE_FUNCTION bool find() {
-    while (p < p_end && q < q_end) {
-      const Ordinal column = one.entries(p), wanted = other.entries(q);
-      if (column == wanted)
-        return true;
-      if (column < wanted)
-        p = gallop(one.entries, p + 1, p_end, wanted);
-      else
-        q = gallop(other.entries, q + 1, q_end, column);
-    }
-    return false;
-  }
-  KOKKOS_INLINE_FUNCTION void advance() {
-    ++p;
-    ++q;
-  }
-};
+using detail::Rank;
 
 /// C_k^-1 of every pivot block A_kk = C_k C_k^T, the identity where it is missing or not SPD.
 template <class Scalar, class Device>
@@ -133,12 +78,9 @@ struct GrowRow {
   Ordinal max_row;
   double log_decrease; ///< log(1 - tolerance), infinity for tolerance 0
 
-  /// Candidates whose ranks are computed together: one a lane of a warp.
-  static constexpr int batch = 32;
-
   std::size_t scratchBytes() const {
-    return (size_t(per_step) + batch) * sizeof(Rank) +
-           size_t(batch) * a.block_size * sizeof(double);
+    return BestCandidates::bytes(per_step) +
+           size_t(BestCandidates::batch) * a.block_size * sizeof(double);
   }
 
   /// psi_i = det(G_ii)^(-2 / b).
@@ -185,57 +127,27 @@ struct GrowRow {
     CommonColumns<Device> common(neighbours, k, pattern, row);
     if (!common.find() || pattern.entries(common.q) != j)
       return 0;
-    return rankOf(gain(row, k, sums), k);
-  }
-
-  /// Inserts a rank into best[0 .. room), which descends, in place of the last one.
-  KOKKOS_INLINE_FUNCTION static void insert(Rank* best, int room, Rank rank) {
-    int at = room - 1;
-    for (; at > 0 && best[at - 1] < rank; --at)
-      best[at] = best[at - 1];
-    best[at] = rank;
+    return detail::rankOf(gain(row, k, sums), k);
   }
 
   template <class Member>
-  KOKKOS_FUNCTION void choose(const Member& member, Ordinal row, int room, Rank* best) const {
-    Rank* ranks = best + per_step;
-    double* sums = reinterpret_cast<double*>(ranks + batch);
-    const detail::ThreadLanes<Member> lanes{member, batch};
-    Rank worst = 0;
+  KOKKOS_FUNCTION void choose(const Member& member, Ordinal row,
+                              const BestCandidates& candidates) const {
+    double* sums = reinterpret_cast<double*>(candidates.ranks + BestCandidates::batch);
     for (Offset p = pattern.row_map(row); p < pattern.row_map(row + 1); ++p) {
       const Ordinal j = pattern.entries(p);
-      const Offset end = detail::lowerBound(neighbours.entries, neighbours.row_map(j),
-                                            neighbours.row_map(j + 1), row);
-      for (Offset first = neighbours.row_map(j); first < end; first += batch) {
-        const int width = end - first < batch ? static_cast<int>(end - first) : batch;
-        Rank top = 0;
-        Kokkos::parallel_reduce(
-            Kokkos::ThreadVectorRange(member, width),
-            [&](const int t, Rank& highest) {
-              ranks[t] = rank(row, j, neighbours.entries(first + t), sums + t * a.block_size);
-              highest = ranks[t] > highest ? ranks[t] : highest;
-            },
-            Kokkos::Max<Rank>(top));
-        while (top > worst) {
-          lanes.forEach(1, [&](int) { insert(best, room, top); });
-          worst = best[room - 1];
-          lanes.join(); // before the next one is inserted
-          Rank next = 0;
-          Kokkos::parallel_reduce(
-              Kokkos::ThreadVectorRange(member, width),
-              [&](const int t, Rank& highest) {
-                highest = ranks[t] < top && ranks[t] > highest ? ranks[t] : highest;
-              },
-              Kokkos::Max<Rank>(next));
-          top = next;
-        }
-      }
+      const Offset begin = neighbours.row_map(j);
+      const Offset end =
+          detail::lowerBound(neighbours.entries, begin, neighbours.row_map(j + 1), row);
+      candidates.consider(member, begin, end, [&](const Offset at, const int lane) {
+        return rank(row, j, neighbours.entries(at), sums + lane * a.block_size);
+      });
     }
   }
 
   template <class Member>
   KOKKOS_FUNCTION void operator()(const Member& member, Ordinal row, void* scratch) const {
-    const detail::ThreadLanes<Member> lanes{member, batch};
+    const detail::ThreadLanes<Member> lanes{member, BestCandidates::batch};
     Rank* best = static_cast<Rank*>(scratch);
     const Ordinal length = static_cast<Ordinal>(pattern.row_map(row + 1) - pattern.row_map(row));
     int room = max_row > 0 && max_row - length < per_step ? max_row - length : per_step;
@@ -249,33 +161,14 @@ struct GrowRow {
     }
     lanes.forEach(per_step, [&](const int q) { best[q] = 0; });
     if (room > 0)
-      choose(member, row, room, best);
+      choose(member, row, {best, best + per_step, room});
     lanes.forEach(per_step, [&](const int q) {
-      growth.chosen(Offset(row) * per_step + q) = best[q] > 0 ? columnOf(best[q]) : -1;
+      growth.chosen(Offset(row) * per_step + q) = best[q] > 0 ? detail::columnOf(best[q]) : -1;
     });
     lanes.forEach(1, [&](int) {
       growth.active(row) = best[0] > 0 ? 1 : 0;
       growth.log_psi(row) = log_psi;
     });
-  }
-};
-
-/// Lists of a row that has grown: its pattern, and each column it chose.
-template <class Device>
-struct GrownLists {
-  Graph<Device> pattern;
-  Kokkos::View<const Ordinal*, Device> chosen;
-  int per_step;
-
-  KOKKOS_FUNCTION Ordinal count(Ordinal) const { return 1 + per_step; }
-  KOKKOS_FUNCTION Ordinal length(Ordinal row, Ordinal k) const {
-    if (k == 0)
-      return static_cast<Ordinal>(pattern.row_map(row + 1) - pattern.row_map(row));
-    return chosen(Offset(row) * per_step + k - 1) >= 0 ? 1 : 0;
-  }
-  KOKKOS_FUNCTION Ordinal element(Ordinal row, Ordinal k, Ordinal m) const {
-    return k == 0 ? pattern.entries(pattern.row_map(row) + m)
-                  : chosen(Offset(row) * per_step + k - 1);
   }
 };
 

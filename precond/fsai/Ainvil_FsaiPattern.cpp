@@ -4,6 +4,7 @@
 #include "Ainvil_GraphAlgebra.hpp"
 #include "backend/Ainvil_Lanes.hpp"
 #include "graph/Ainvil_CollectRows.hpp"
+#include "graph/Ainvil_PatternProduct.hpp"
 #include "graph/Ainvil_SelectEntries.hpp"
 #include "graph/Ainvil_Sparsify.hpp"
 #include "graph/Ainvil_Symmetry.hpp"
@@ -174,27 +175,13 @@ WeightedGraph<Device> largestOfProduct(const typename Device::execution_space& e
   return {{n, n, row_map, entries}, kept_weights};
 }
 
-template <class Device>
-Graph<Device> identity(const typename Device::execution_space& exec, Ordinal n) {
-  using Exec = typename Device::execution_space;
-  const auto row_map = allocate<Offset, Device>(exec, "Ainvil::row_map", size_t(n) + 1);
-  const auto entries = allocate<Ordinal, Device>(exec, "Ainvil::entries", n);
-  Kokkos::parallel_for(
-      "Ainvil::identity", Range<Exec>(exec, 0, Offset(n) + 1), KOKKOS_LAMBDA(const Offset i) {
-        row_map(i) = i;
-        if (i < n)
-          entries(i) = static_cast<Ordinal>(i);
-      });
-  return {n, n, row_map, entries};
-}
-
 } // namespace
 
 template <class Device>
 Graph<Device> detail::lowerPower(const typename Device::execution_space& exec,
                                  const Graph<Device>& a, int power) {
   if (power == 0)
-    return identity<Device>(exec, a.num_rows);
+    return detail::identityPattern<Device>(exec, a.num_rows);
   Graph<Device> b = selectEntries(exec, a, KeepLower<Device>{a}); // Low(I A)
   for (int k = 1; k < power; ++k) {
     const Offset before = b.numEntries();
@@ -209,7 +196,7 @@ template <class Scalar, class Device>
 Graph<Device> detail::largestLowerPower(const typename Device::execution_space& exec,
                                         const BsrMatrix<Scalar, Device>& a,
                                         const Graph<Device>& sparse, int power, Ordinal max_row) {
-  const Graph<Device> start = identity<Device>(exec, a.numRows());
+  const Graph<Device> start = detail::identityPattern<Device>(exec, a.numRows());
   const auto ones = allocate<float, Device>(exec, "Ainvil::Fsai::weights", a.numRows());
   Kokkos::deep_copy(exec, ones, 1.0f);
   WeightedGraph<Device> b{start, ones};

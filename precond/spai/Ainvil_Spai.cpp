@@ -6,10 +6,9 @@
 #include "dense/Ainvil_BlockArrays.hpp"
 #include "graph/Ainvil_CountRows.hpp"
 #include "graph/Ainvil_PatternProduct.hpp"
-#include "graph/Ainvil_RowClasses.hpp"
 #include "graph/Ainvil_Sparsify.hpp"
 #include "parameters/Ainvil_ParameterTable.hpp"
-#include "spai/Ainvil_SpaiRow.hpp"
+#include "spai/Ainvil_SpaiAdaptive.hpp"
 
 #include <cmath>
 
@@ -31,6 +30,17 @@ Graph<Device> withDiagonal(const typename Device::execution_space& exec,
   return countMissingDiagonals(exec, graph, first) == 0 ? graph : fillPattern(exec, graph, 0);
 }
 
+/// The pattern that a user gave for a matrix of n block rows.
+template <class Device>
+Graph<Device> patternOfUser(const typename Device::execution_space& exec,
+                            const Graph<Device>& given, Ordinal n) {
+  if (given.num_rows != n || given.num_cols != n)
+    throw InvalidArgument(message("the pattern of M is ", given.num_rows, " x ", given.num_cols,
+                                  ", but the matrix has ", n, " block rows"));
+  return withDiagonal<Device>(exec,
+                              validate(exec, given) ? given : sortRows<Device>(exec, given).graph);
+}
+
 } // namespace
 
 template <class Scalar, class Device>
@@ -40,70 +50,60 @@ Spai<Scalar, Device>::Spai(const SpaiParameters<Device>& parameters) : parameter
 
 template <class Scalar, class Device>
 std::string Spai<Scalar, Device>::description() const {
-  if (parameters_.pattern.row_map.extent(0) > 0)
-    return message("spai: {pattern: user, ",
-                   parameterTable().describe(parameters_, {"power", "tau"}), "}");
-  return message("spai: {", parameterTable().describe(parameters_), "}");
+  const bool is_given = parameters_.pattern.row_map.extent(0) > 0;
+  std::vector<std::string> unused;
+  if (is_given)
+    unused = {"power", "tau"};
+  return message("spai: {", is_given ? "pattern: user, " : "",
+                 parameterTable().describe(parameters_, unused), "}");
 }
 
 template <class Scalar, class Device>
 void Spai<Scalar, Device>::doInitialize(const execution_space& exec, const Matrix& a) {
   block_size_ = a.block_size;
   // Frees what the last matrix took before new memory is asked for.
-  pattern_ = shadow_ = {};
+  pattern_ = {};
   values_ = {};
-  classes_.clear();
+  solver_ = {};
   inverse_ = SparseOperator<Scalar, Device>(parameters_.storage);
-  report_.phases.time(exec, "Spai", "pattern", [&] {
-    const Graph<Device> with_diagonal = withDiagonal<Device>(exec, a.graph);
-    pattern_ = makePattern(exec, a, with_diagonal);
-    shadow_ = detail::patternProduct<Device>(exec, pattern_, with_diagonal);
+  const Graph<Device> with_diagonal = withDiagonal<Device>(exec, a.graph);
+  report_.phases.time(exec, "Spai", "pattern",
+                      [&] { pattern_ = makePattern(exec, a, with_diagonal); });
+  report_.phases.time(exec, "Spai", "plan", [&] {
+    solver_ = detail::SpaiRowSolver<Scalar, Device>(exec, pattern_, with_diagonal, block_size_);
+    results_ = detail::SpaiRowResults<Device>(exec, a.numRows());
+    values_ = allocate<Scalar, Device>(exec, "Ainvil::Spai::values",
+                                       pattern_.numEntries() * block_size_ * block_size_);
+    inverse_.setGraph(exec, pattern_, block_size_);
   });
-  report_.phases.time(exec, "Spai", "plan", [&] { planRows(exec); });
 }
 
 template <class Scalar, class Device>
 Graph<Device> Spai<Scalar, Device>::makePattern(const execution_space& exec, const Matrix& a,
                                                 const Graph<Device>& with_diagonal) const {
+  const bool grows = parameters_.adaptive.steps > 0;
   const Graph<Device>& user = parameters_.pattern;
-  if (user.row_map.extent(0) > 0) {
-    if (user.num_rows != a.numRows() || user.num_cols != a.numRows())
-      throw InvalidArgument(message("the pattern of M is ", user.num_rows, " x ", user.num_cols,
-                                    ", but the matrix has ", a.numRows(), " block rows"));
-    return withDiagonal<Device>(exec,
-                                validate(exec, user) ? user : sortRows<Device>(exec, user).graph);
-  }
-  if (parameters_.tau == 0)
-    return patternPower(exec, with_diagonal, parameters_.power);
-  return patternPower(exec,
-                      withDiagonal<Device>(exec, detail::sparsified(exec, a, parameters_.tau)),
-                      parameters_.power);
-}
-
-template <class Scalar, class Device>
-void Spai<Scalar, Device>::planRows(const execution_space& exec) {
-  const Offset scalars = pattern_.numEntries() * block_size_ * block_size_;
-  values_ = allocate<Scalar, Device>(exec, "Ainvil::Spai::values", scalars);
-  failed_ = allocate<int, Device>(exec, "Ainvil::Spai::failed", pattern_.num_rows);
-  squared_residuals_ =
-      allocate<double, Device>(exec, "Ainvil::Spai::squared_residuals", pattern_.num_rows);
-  inverse_.setGraph(exec, pattern_, block_size_);
-  classes_ = detail::rowClasses<Device>(
-      exec, pattern_.num_rows,
-      detail::SpaiRowBytes<execution_space, Scalar>{pattern_, shadow_, block_size_});
-  const Offset most = classes_.back().bytes;
-  const Offset there_is = Kokkos::TeamPolicy<execution_space>::scratch_size_max(1);
-  if (most > there_is - 64) // what launches round up to
-    throw InvalidArgument(message("spai needs a least squares problem of ", most,
-                                  " bytes, but has room for ", there_is,
-                                  ": take a sparser pattern by power or tau"));
+  const auto byPower = [&](int power) {
+    if (power == 0)
+      return detail::identityPattern<Device>(exec, a.numRows());
+    if (parameters_.tau == 0)
+      return patternPower(exec, with_diagonal, power);
+    return patternPower(
+        exec, withDiagonal<Device>(exec, detail::sparsified(exec, a, parameters_.tau)), power);
+  };
+  const Graph<Device> start = user.row_map.extent(0) > 0
+                                  ? patternOfUser<Device>(exec, user, a.numRows())
+                                  : byPower(grows ? parameters_.adaptive.power : parameters_.power);
+  return grows ? detail::adaptiveSpaiPattern(exec, a, with_diagonal, start, parameters_.adaptive)
+               : start;
 }
 
 template <class Scalar, class Device>
 void Spai<Scalar, Device>::doCompute(const execution_space& exec, const Matrix& a) {
   report_.notes.clear();
   report_.phases.time(exec, "Spai", "solve", [&] {
-    solveRows(exec, a);
+    solver_.run(exec, a, values_, results_,
+                parameters_.breakdown == BreakdownPolicy::Shift ? parameters_.shift : 0.0);
     checkRows(exec);
     detail::requireFinite<Scalar, Device>(exec, values_, "the approximate inverse");
     inverse_.update(exec, values_);
@@ -115,24 +115,12 @@ void Spai<Scalar, Device>::doCompute(const execution_space& exec, const Matrix& 
   report_.factor_bytes = inverse_.bytes();
 }
 
-template <class Scalar, class Device>
-void Spai<Scalar, Device>::solveRows(const execution_space& exec, const Matrix& a) {
-  const Scalar shift =
-      parameters_.breakdown == BreakdownPolicy::Shift ? Scalar(parameters_.shift) : Scalar(0);
-  const auto shape = detail::teamsForRowsOf(pattern_, block_size_);
-  for (const detail::RowClass<Device>& rows : classes_)
-    detail::forEachRow(exec, "Ainvil::Spai[solve]", rows.num_rows, shape,
-                       detail::SpaiRow<Scalar, Device>{a, pattern_, shadow_, values_, failed_,
-                                                       squared_residuals_, shift, rows.rows},
-                       rows.bytes);
-}
-
 /// Counts the rank deficient problems, adds up the residuals.
 template <class Scalar, class Device>
 void Spai<Scalar, Device>::checkRows(const execution_space& exec) {
   Ordinal first = -1;
   const Ordinal failed = detail::countRows(exec, "Ainvil::Spai[check]", pattern_.num_rows,
-                                           detail::IsMarked<Device>{failed_}, first);
+                                           detail::IsMarked<Device>{results_.failed}, first);
   if (failed > 0 && parameters_.breakdown == BreakdownPolicy::Fail)
     throw BreakdownError(message(
         failed, failed == 1 ? " least squares problem is" : " least squares problems are",
@@ -144,7 +132,7 @@ void Spai<Scalar, Device>::checkRows(const execution_space& exec) {
   double squares = 0;
   Kokkos::parallel_reduce("Ainvil::Spai[residual]",
                           detail::Range<execution_space>(exec, 0, pattern_.num_rows),
-                          AddUp<Device>{squared_residuals_}, squares);
+                          AddUp<Device>{results_.squared_residuals}, squares);
   residual_ = std::sqrt(squares);
 }
 

@@ -6,24 +6,38 @@ namespace ainvil {
 
 const ParameterTable<SpaiOptions>& SpaiOptions::table(bool float_vectors) {
   using P = SpaiOptions;
-  const auto make = [](bool in_float) {
+  const auto grows = [](const P& p) { return p.adaptive.steps > 0; };
+  const auto make = [&](bool in_float) {
     ParameterTable<P> table;
     table
-        .integer("power", "spai: pattern power", &P::power, 1,
-                 "pattern: that of this power of A, sparsified")
+        .integer("power", "spai: pattern power", &P::power, 0,
+                 "pattern: that of this power of A, sparsified; adaptive: it grows from that")
+        .insteadIf(grows, "adaptive", [](P& p) -> int& { return p.adaptive.power; })
         .details("A block row with m blocks, over k columns of A, costs up to 4 k (m b)^2 b "
                  "operations.")
         .number("tau", "spai: threshold", &P::tau, NumberRange::NonNegative,
                 "pattern: entries of A above tau sqrt(a_ii a_jj)")
         .below(1)
-        .details("0: all of them. Larger: fewer entries.");
+        .details("0: all of them. Larger: fewer entries.")
+        .integer(
+            "adaptive", "spai: adaptive steps", [](P& p) -> int& { return p.adaptive.steps; }, 0,
+            "steps in which rows take the blocks that gain most, 0 for none")
+        .details("0: static pattern. Every step solves all growing rows again.")
+        .integer(
+            "per-step", "spai: entries per step", [](P& p) -> int& { return p.adaptive.per_step; },
+            1, "blocks a row takes in a step")
+        .onlyIf(grows, "adaptive")
+        .number(
+            "eps", "spai: epsilon", [](P& p) -> double& { return p.adaptive.eps; },
+            NumberRange::NonNegative, "rows with a smaller residual ||e_i - m_i A|| stop")
+        .onlyIf(grows, "adaptive");
     detail::addStorage(table, in_float, "precision in which M is stored");
     detail::addBreakdown(table,
                          "For rows whose least squares problem is rank deficient: throw, try again "
                          "with a shifted diagonal, take a multiple of I.",
                          "Part of its largest entry that is added to the diagonal of each row of A "
                          "in the problem.");
-    return table.describedBy({"power", "tau?", "storage"});
+    return table.describedBy({"power", "tau?", "adaptive?", "per-step", "eps", "storage"});
   };
   static const ParameterTable<P> of_double = make(false), of_float = make(true);
   return float_vectors ? of_float : of_double;

@@ -29,6 +29,19 @@ struct SpaiRowBytes {
   }
 };
 
+/// The largest entry of point row s of block row i of A.
+template <class Matrix>
+KOKKOS_INLINE_FUNCTION auto largestOfRow(const Matrix& a, Ordinal i, int s) {
+  const int bs = a.block_size;
+  std::decay_t<decltype(a.values(0))> largest = 0;
+  for (Offset e = a.graph.row_map(i); e < a.graph.row_map(i + 1); ++e)
+    for (int c = 0; c < bs; ++c) {
+      const auto size = compat::math::fabs(a.values((e * bs + s) * bs + c));
+      largest = size > largest ? size : largest;
+    }
+  return largest;
+}
+
 /// Block row i of M on the pattern J, by least squares over the columns I of the rows J of A:
 ///   C X ~ B,   C = (S A_J,I)^T,   B = the columns of the identity that belong to i,
 ///   M_i,J = (S X)^T,
@@ -46,10 +59,14 @@ struct SpaiRow {
   KernelArray<double> squared_residuals;
   Scalar shift;                    ///< > 0: for rank deficient problems
   KernelArray<const Ordinal> rows; ///< null: all rows
+  KernelArray<const char> active;  ///< null: all are, else rows with 0 are left out
 
   template <class Member>
   KOKKOS_FUNCTION void operator()(const Member& member, Ordinal index, void* scratch) const {
-    const Problem problem = problemOf(rows.data() != nullptr ? rows(index) : index, scratch);
+    const Ordinal row = rows.data() != nullptr ? rows(index) : index;
+    if (active.data() != nullptr && active(row) == 0)
+      return;
+    const Problem problem = problemOf(row, scratch);
     load(member, problem, Scalar(0));
     bool solved = reduce(member, problem);
     const bool deficient = !solved;
@@ -66,8 +83,8 @@ struct SpaiRow {
       replace(member, problem);
     }
     Kokkos::single(Kokkos::PerThread(member), [&]() {
-      failed(problem.row) = deficient ? 1 : 0;
-      squared_residuals(problem.row) = double(squares);
+      failed(row) = deficient ? 1 : 0;
+      squared_residuals(row) = double(squares);
     });
     joinLanes(member); // before scratch memory is used for another row
   }
@@ -138,7 +155,7 @@ private:
     const int diagonal = p.placeOf(shadow, p.shadow_begin, j);
     p.reach[q] = (diagonal + 1) * bs; // more than q
     for (int s = 0; s < bs; ++s)
-      p.scales[q * bs + s] = inversePowerOfTwo(largestOf(begin, end, s));
+      p.scales[q * bs + s] = inversePowerOfTwo(largestOfRow(a, j, s));
     Offset from = p.shadow_begin;
     for (Offset e = begin; e < end; ++e) {
       const int place = p.placeOf(shadow, from, a.graph.entries(e));
@@ -153,19 +170,7 @@ private:
     if (added > Scalar(0))
       for (int s = 0; s < bs; ++s)
         p.dense(diagonal * bs + s, q * bs + s) +=
-            added * (largestOf(begin, end, s) * p.scales[q * bs + s]);
-  }
-
-  /// The largest entry of point row s of the blocks [begin, end) of A.
-  KOKKOS_INLINE_FUNCTION Scalar largestOf(Offset begin, Offset end, int s) const {
-    const int bs = a.block_size;
-    Scalar largest = 0;
-    for (Offset e = begin; e < end; ++e)
-      for (int c = 0; c < bs; ++c) {
-        const Scalar size = compat::math::fabs(a.values((e * bs + s) * bs + c));
-        largest = size > largest ? size : largest;
-      }
-    return largest;
+            added * (largestOfRow(a, j, s) * p.scales[q * bs + s]);
   }
 
   template <class Member>
@@ -182,10 +187,9 @@ private:
   template <class Member>
   KOKKOS_INLINE_FUNCTION void replace(const Member& member, const Problem& p) const {
     const int bs = a.block_size, bs2 = bs * bs;
-    const Offset begin = a.graph.row_map(p.row), end = a.graph.row_map(p.row + 1);
     Scalar largest = 0;
     for (int s = 0; s < bs; ++s) {
-      const Scalar of_row = largestOf(begin, end, s);
+      const Scalar of_row = largestOfRow(a, p.row, s);
       largest = of_row > largest ? of_row : largest;
     }
     const Scalar inverted = largest > Scalar(0) ? Scalar(1) / largest : Scalar(1);

@@ -29,7 +29,7 @@ const std::vector<std::string>& generalMethods() {
       "ilu:match=product,reorder=nd,level=1,solve=isai,power=2",
       "ilu:scale=ruiz,reorder=rcm",
       "spai",
-      "spai:power=2",
+      "spai:adaptive=2,per-step=2",
       "ainv:symmetric=no,drop=0.01",
       "ainv:variant=ainv,symmetric=no,drop=0.01",
       "ainv:symmetric=no,drop=0.1,drop-rule=relative,max-col=7",
@@ -108,7 +108,8 @@ std::vector<std::string> allMethods() {
       "ic:solve=isai,relax=auto,relax-threshold=0.001,relax-limit=4,storage=float",
       "ic:solve=jacobi,sweeps=3,storage=float,divergence-limit=1e6",
       "spai:tau=0.05,storage=float,breakdown=shift,shift=0.1",
-      "spai:storage=bfloat16,breakdown=replace",
+      "spai:power=2,storage=bfloat16,breakdown=replace",
+      "spai:adaptive=2,eps=0.1,breakdown=replace",
       "fsai:storage=float,tau=0,breakdown=replace",
       "fsai:adaptive=2,tolerance=0.1,chunk-mib=1,breakdown=shift,shift=0.1",
       "fsai:storage=bfloat16,filter=0.1,breakdown=replace",
@@ -134,7 +135,8 @@ std::vector<std::string> methodsFor(const RandomSystem& system) {
     methods.insert(methods.end(), spdMethods().begin(), spdMethods().end());
   methods.erase(std::remove_if(methods.begin(), methods.end(),
                                [&](const std::string& specification) {
-                                 return hasTooManyParts(specification, system.matrix);
+                                 return hasTooManyParts(specification, system.matrix) ||
+                                        takesTooLong(specification, system.size());
                                }),
                 methods.end());
   return methods;

@@ -36,6 +36,11 @@ inline bool hasTooManyParts(const std::string& specification, const HostBsr& a) 
   return contains(specification, "parts=") && a.numPointRows() < 3;
 }
 
+/// On a full pattern SPAI inverts the whole matrix once for every row.
+inline bool takesTooLong(const std::string& specification, size_t points) {
+  return contains(specification, "spai") && points > 100;
+}
+
 /// Initialised with `pattern`, computed with `a`.
 MethodPtr built(const std::string& specification, const HostBsr& pattern, const HostBsr& a);
 inline MethodPtr built(const std::string& specification, const HostBsr& a) {

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// Internal to Spai: patterns that grow where the residuals of rows are large.
+
+#include "Ainvil_Spai.hpp"
+
+namespace ainvil {
+namespace detail {
+
+/// The pattern that rows of M grow to from `start`, which has its diagonal, see Spai.
+template <class Scalar, class Device>
+Graph<Device> adaptiveSpaiPattern(const typename Device::execution_space& exec,
+                                  const BsrMatrix<Scalar, Device>& a,
+                                  const Graph<Device>& a_with_diagonal, const Graph<Device>& start,
+                                  const SpaiAdaptive& parameters);
+
+} // namespace detail
+} // namespace ainvil
