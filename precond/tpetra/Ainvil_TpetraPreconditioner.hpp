@@ -27,6 +27,8 @@ namespace tpetra {
 /// setParameters() undoes initialize() if it changes anything. All local kernels run on the default
 /// instance of the execution space.
 ///
+/// Teuchos::TimeMonitor has timers "Ainvil METHOD: initialize", "... compute" and "... apply".
+///
 /// Belos does not ask a preconditioner whether it is the same linear map at every application: with
 /// asynchronous sweeps (isFixed() false) use its flexible GMRES.
 template <class MatrixType>
@@ -111,6 +113,11 @@ public:
 
   /// One line of YAML.
   std::string description() const override;
+  /// The same on rank 0; with VERB_MEDIUM the calls, their seconds and the entries of rank 0
+  /// besides, with VERB_HIGH the phases of its set-up and the notes of the method.
+  void describe(Teuchos::FancyOStream& out,
+                const Teuchos::EVerbosityLevel verbosity =
+                    Teuchos::Describable::verbLevel_default) const override;
 
   /// What the set-up of this rank cost, by phase, and what came of it; without phases before
   /// initialize().
@@ -143,9 +150,10 @@ protected:
   int blockSize() const { return choice_.block_size; } ///< "block: size"
 
 private:
+  Teuchos::RCP<Teuchos::Time> teuchosTimer(const char* phase) const;
   /// Runs work() and adds the seconds that it took.
   template <class Work>
-  static void timed(double& seconds, const Work& work);
+  void timed(const char* phase, double& seconds, const Work& work) const;
   void requireFillComplete() const;
   ParameterChoice agreedChoice(const Teuchos::ParameterList& list) const;
   void requireSameChoice(const ParameterChoice& choice) const;

@@ -7,6 +7,8 @@
 #include "Ainvil_TpetraCollective.hpp"
 #include "Ainvil_TpetraPreconditioner.hpp"
 
+#include <Teuchos_TimeMonitor.hpp>
+
 namespace ainvil {
 namespace tpetra {
 namespace detail {
@@ -108,10 +110,17 @@ Preconditioner<MatrixType>::matrix() const {
   return *matrix_;
 }
 
+/// "Ainvil ilu: compute" in the table that Teuchos::TimeMonitor::summarize() prints.
+template <class MatrixType>
+Teuchos::RCP<Teuchos::Time> Preconditioner<MatrixType>::teuchosTimer(const char* phase) const {
+  return Teuchos::TimeMonitor::getNewCounter(message("Ainvil ", methodOf(base_), ": ", phase));
+}
+
 template <class MatrixType>
 template <class Work>
-void Preconditioner<MatrixType>::timed(double& seconds, const Work& work) {
+void Preconditioner<MatrixType>::timed(const char* phase, double& seconds, const Work& work) const {
   ainvil::compat::fence(execution_space(), "Ainvil::tpetra[timer]");
+  const Teuchos::TimeMonitor monitor(*teuchosTimer(phase));
   Kokkos::Timer timer;
   work();
   ainvil::compat::fence(execution_space(), "Ainvil::tpetra[timer]");
@@ -143,7 +152,7 @@ void Preconditioner<MatrixType>::initialize() {
   around_ = {};
   report_ = {};
   ScopedRegion region("Ainvil::tpetra::initialize");
-  timed(initialize_seconds_, [&] { doInitialize(execution_space()); });
+  timed("initialize", initialize_seconds_, [&] { doInitialize(execution_space()); });
   initialized_ = true;
   ++num_initialize_;
 }
@@ -155,7 +164,7 @@ void Preconditioner<MatrixType>::compute() {
     initialize();
   computed_ = false;
   ScopedRegion region("Ainvil::tpetra::compute");
-  timed(compute_seconds_, [&] { doCompute(execution_space()); });
+  timed("compute", compute_seconds_, [&] { doCompute(execution_space()); });
   computed_ = true;
   ++num_compute_;
 }
@@ -203,6 +212,7 @@ void Preconditioner<MatrixType>::apply(const multivector_type& x, multivector_ty
   requireMap("X", x, *getDomainMap(), known_x_);
   requireMap("Y", y, *getRangeMap(), known_y_);
   ScopedRegion region("Ainvil::tpetra::apply");
+  const Teuchos::TimeMonitor monitor(*teuchosTimer("apply"));
   const Kokkos::Timer timer;
   const Trans trans = mode == Teuchos::NO_TRANS ? Trans::No : Trans::Yes;
   Teuchos::RCP<const multivector_type> from = Teuchos::rcpFromRef(x);
@@ -232,6 +242,29 @@ std::string Preconditioner<MatrixType>::description() const {
   return text + message(", Global matrix dimensions: [", matrix_->getGlobalNumRows(), ", ",
                         matrix_->getGlobalNumCols(), "], Ranks: ", matrix_->getComm()->getSize(),
                         "}");
+}
+
+template <class MatrixType>
+void Preconditioner<MatrixType>::describe(Teuchos::FancyOStream& out,
+                                          const Teuchos::EVerbosityLevel verbosity) const {
+  const bool is_first = matrix_.is_null() || matrix_->getComm()->getRank() == 0;
+  if (verbosity == Teuchos::VERB_NONE || !is_first)
+    return;
+  out << description() << '\n';
+  if (verbosity == Teuchos::VERB_DEFAULT || verbosity == Teuchos::VERB_LOW)
+    return;
+  Teuchos::OSTab tab(out);
+  out << "Initialize: {calls: " << num_initialize_ << ", seconds: " << initialize_seconds_ << "}\n"
+      << "Compute: {calls: " << num_compute_ << ", seconds: " << compute_seconds_ << "}\n"
+      << "Apply: {calls: " << num_apply_ << ", seconds: " << apply_seconds_ << "}\n"
+      << "Entries of rank 0: " << report_.factor_entries << '\n'
+      << "Breakdowns of rank 0: " << report_.breakdowns << '\n';
+  if (verbosity == Teuchos::VERB_MEDIUM)
+    return;
+  for (const PhaseTimes::Phase& phase : report_.phases.phases())
+    out << "Seconds of " << phase.first << ": " << phase.second << '\n';
+  if (!report_.notes.empty())
+    out << "Notes: " << report_.notes << '\n';
 }
 
 } // namespace tpetra

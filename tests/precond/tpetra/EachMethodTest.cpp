@@ -5,6 +5,8 @@
 #include "Ainvil_Convert.hpp"
 #include "Ainvil_Factory.hpp"
 
+#include <Teuchos_TimeMonitor.hpp>
+
 #include <algorithm>
 
 namespace ainvil {
@@ -151,6 +153,44 @@ TEST(RanksPolynomial, IsThatOfTheRanksRows) {
     }
     expectNear(applied(*made("ilu:solve=isai,poly=4", crsMatrix(a, spread)), x), y, 1e-11);
   }
+}
+
+/// What the rank prints.
+std::string described(const TpetraPreconditioner& m, Teuchos::EVerbosityLevel verbosity) {
+  std::ostringstream text;
+  Teuchos::FancyOStream out(Teuchos::rcpFromRef(text));
+  m.describe(out, verbosity);
+  return text.str();
+}
+
+TEST(Describe, TellsMoreTheMoreIsAskedFor) {
+  const auto m =
+      made("ilu:solve=isai", crsMatrix(matrixOn(randomPattern(71, 5, 31), 1, 31), Spread::Parts));
+  applied(*m, randomVector(71, 1));
+  EXPECT_EQ(described(*m, Teuchos::VERB_NONE), "");
+  const bool first = world()->getRank() == 0;
+  EXPECT_EQ(described(*m, Teuchos::VERB_DEFAULT), first ? m->description() + "\n" : "");
+  const auto says = [&](Teuchos::EVerbosityLevel verbosity, const char* text) {
+    return described(*m, verbosity).find(text) != std::string::npos;
+  };
+  EXPECT_EQ(says(Teuchos::VERB_MEDIUM, "Apply: {calls: 1, "), first);
+  EXPECT_FALSE(says(Teuchos::VERB_MEDIUM, "Seconds of "));
+  EXPECT_EQ(says(Teuchos::VERB_HIGH, "Seconds of extract: "), first);
+}
+
+TEST(TimeMonitor, HasTheCallsOfAMethod) {
+  const auto calls = [](const char* phase) {
+    return Teuchos::TimeMonitor::getNewCounter(message("Ainvil ainv: ", phase))->numCalls();
+  };
+  const int initialized = calls("initialize"), computed = calls("compute"),
+            applications = calls("apply");
+  const auto a = crsMatrix(matrixOn(randomPattern(71, 5, 31), 1, 31), Spread::Parts);
+  const auto m = made("ainv:symmetric=no", a);
+  m->compute();
+  applied(*m, randomVector(71, 1));
+  EXPECT_EQ(calls("initialize"), initialized + 1);
+  EXPECT_EQ(calls("compute"), computed + 2);
+  EXPECT_EQ(calls("apply"), applications + 1);
 }
 
 } // namespace
