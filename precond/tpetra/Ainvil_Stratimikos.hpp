@@ -16,18 +16,12 @@ namespace ainvil {
 namespace tpetra {
 
 /// Makes "Preconditioner Type" = "Ainvil" known to the builder, for operators that wrap a
-/// Tpetra::RowMatrix. What it reads in the sublist "Preconditioner Types" > "Ainvil":
-///   "Prec Type":      a name for ainvil::tpetra::create(), Ifpack2's included; "ilu" by default
-///   "Prec Settings":  a sublist, for setParameters() of that preconditioner
-///   "Allow Varying":  true if the solver is a flexible one, as asynchronous sweeps demand; by
-///                     default false, and these are refused
-/// These are checked, by what create() and setParameters() throw, when a preconditioner is made.
+/// Tpetra::RowMatrix. The sublist "Preconditioner Types" > "Ainvil" has the parameters of
+/// ListedPreconditioner (Ainvil_TpetraListed.hpp). They are checked, by what create() and
+/// setParameters() throw, when a preconditioner is made.
 ///
-/// A preconditioner that is there already is computed again, but not initialized, if parameters and
-/// graph are the same: for new values in the same matrix, and for another CrsMatrix or
-/// BlockCrsMatrix with the same CrsGraph. A matrix to which entries have been added is initialized
-/// again. A pattern that a method takes from values ("fsai: threshold") remains that of the values
-/// at initialize().
+/// A preconditioner that is there already is kept as ListedPreconditioner::update() does. A pattern
+/// that a method takes from values ("fsai: threshold") remains that of the values at initialize().
 ///
 /// MatrixType is a Tpetra::RowMatrix of double; for other types than Tpetra's defaults include
 /// Ainvil_Stratimikos_impl.hpp.

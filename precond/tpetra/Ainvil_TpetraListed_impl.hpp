@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// Definitions for Ainvil_TpetraListed.hpp.
+
+#include "Ainvil_TpetraFactory.hpp"
+#include "Ainvil_TpetraListed.hpp"
+
+#include <Teuchos_CommHelpers.hpp>
+#include <Teuchos_ParameterListExceptions.hpp>
+
+namespace ainvil {
+namespace tpetra {
+namespace detail {
+
+constexpr const char* prec_type = "Prec Type";
+constexpr const char* prec_settings = "Prec Settings";
+constexpr const char* allow_varying = "Allow Varying";
+
+} // namespace detail
+
+template <class MatrixType>
+void ListedPreconditioner<MatrixType>::addValidParameters(Teuchos::ParameterList& list) {
+  list.set(detail::prec_type, std::string("ilu"), "Name of a preconditioner of Ainvil or Ifpack2.");
+  list.sublist(detail::prec_settings, false, "Its parameters.").disableRecursiveValidation();
+  list.set(detail::allow_varying, false,
+           "The solver takes a preconditioner that is not the same at every application.");
+}
+
+template <class MatrixType>
+void ListedPreconditioner<MatrixType>::update(const Teuchos::RCP<const MatrixType>& matrix,
+                                              const Teuchos::ParameterList& parameters) {
+  if (preconditioner_.is_null() || !Teuchos::haveSameValues(parameters, parameters_) ||
+      !take(matrix)) {
+    const auto made = create(parameters.get<std::string>(detail::prec_type), matrix);
+    made->setParameters(parameters.sublist(detail::prec_settings));
+    requireFixed(*made, parameters);
+    preconditioner_ = made;
+    parameters_ = parameters;
+  }
+  if (!preconditioner_->isInitialized() || hasGrown(*matrix)) {
+    preconditioner_->initialize();
+    num_entries_ = compat::numLocalEntries(*matrix);
+  }
+  preconditioner_->compute();
+}
+
+/// False if the preconditioner there is cannot change its matrix.
+template <class MatrixType>
+bool ListedPreconditioner<MatrixType>::take(const Teuchos::RCP<const MatrixType>& matrix) {
+  if (preconditioner_->getMatrix() == matrix)
+    return true;
+  auto* changing =
+      dynamic_cast<Ifpack2::Details::CanChangeMatrix<MatrixType>*>(preconditioner_.get());
+  if (changing != nullptr)
+    changing->setMatrix(matrix);
+  return changing != nullptr;
+}
+
+/// The solver is not known here, so that a preconditioner which only some solvers may use has to be
+/// allowed by name.
+template <class MatrixType>
+void ListedPreconditioner<MatrixType>::requireFixed(const preconditioner_type& m,
+                                                    const Teuchos::ParameterList& parameters) {
+  const auto* own = dynamic_cast<const OwnOperator*>(&m);
+  TEUCHOS_TEST_FOR_EXCEPTION(
+      own != nullptr && !own->isFixed() && !parameters.get<bool>(detail::allow_varying),
+      Teuchos::Exceptions::InvalidParameterValue,
+      "ainvil: the preconditioner \""
+          << parameters.get<std::string>(detail::prec_type)
+          << "\" is another linear map at every application, with which plain GMRES and CG go "
+             "wrong: take a flexible solver (Belos: \"Flexible Gmres\" true) and set \""
+          << detail::allow_varying << "\" to true, or \"trisolver: type\" to \"jacobi\".");
+}
+
+/// True if any rank has other entries than when the preconditioner was initialized.
+template <class MatrixType>
+bool ListedPreconditioner<MatrixType>::hasGrown(const MatrixType& matrix) const {
+  const int here = compat::numLocalEntries(matrix) != num_entries_;
+  int any = 0;
+  Teuchos::reduceAll(*matrix.getComm(), Teuchos::REDUCE_MAX, here, Teuchos::outArg(any));
+  return any != 0;
+}
+
+} // namespace tpetra
+} // namespace ainvil
