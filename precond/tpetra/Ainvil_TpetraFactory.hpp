@@ -5,6 +5,7 @@
 
 #include "Ainvil_TpetraBlockJacobi.hpp"
 #include "Ainvil_TpetraDistributedFsai.hpp"
+#include "Ainvil_TpetraSchwarz.hpp"
 
 namespace ainvil {
 namespace tpetra {
@@ -13,7 +14,9 @@ namespace tpetra {
 ///   "fsai":        over all ranks, DistributedFsai
 ///   "local-fsai":  fsai on the diagonal block of each rank, BlockJacobi
 ///   all others of createPreconditioner(), those that user code has registered included: likewise
-/// in capitals or not, optionally with parameters as ainvil-solve takes them ("ilu:solve=isai,
+///   "schwarz":     Ifpack2's, which knows the names above for its inner preconditioner too,
+///   Schwarz
+/// in capitals or not, ours optionally with parameters as ainvil-solve takes them ("ilu:solve=isai,
 /// power=2"). All other names are Ifpack2's. Collective if there is a matrix. \throws
 /// Teuchos::Exceptions::InvalidParameterValue for bad parameters; InvalidArgument if ranks have
 /// different names; what Ifpack2 throws for names that it does not know either.

@@ -22,13 +22,13 @@ create(const std::string& name, const Teuchos::RCP<const MatrixType>& matrix) {
   const Teuchos::RCP<const Rows> rows = matrix;
   if (!rows.is_null())
     requireSame(*rows->getComm(), "the name of the preconditioner", "'" + name + "'");
-  const std::string method = methodOf(name), local_fsai = "local-fsai";
-  if (method == local_fsai)
-    return Teuchos::rcp(new BlockJacobi<Rows>(rows, "fsai" + name.substr(local_fsai.size())));
+  const std::string method = methodOf(name);
   if (method == "fsai")
     return Teuchos::rcp(new DistributedFsai<Rows>(rows, name));
-  if (isMethod(method))
-    return Teuchos::rcp(new BlockJacobi<Rows>(rows, name));
+  if (isOwnName(name))
+    return Teuchos::rcp(new BlockJacobi<Rows>(rows, localSpecification(name)));
+  if (method == "schwarz")
+    return Teuchos::rcp(new Schwarz<Rows>(rows));
   return Ifpack2::Factory().create<Rows>(name, rows);
 }
 

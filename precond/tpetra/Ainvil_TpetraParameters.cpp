@@ -18,6 +18,7 @@ namespace tpetra {
 namespace {
 
 constexpr const char* block_size_name = "block: size";
+constexpr const char* local_fsai = "local-fsai";
 
 std::string lowerCase(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
@@ -86,6 +87,16 @@ bool isMethod(const std::string& method) {
   const std::vector<MethodHelp> methods = preconditionerHelp();
   return std::any_of(methods.begin(), methods.end(),
                      [&](const MethodHelp& help) { return help.name == method; });
+}
+
+bool isOwnName(const std::string& specification) {
+  const std::string method = methodOf(specification);
+  return method == local_fsai || isMethod(method);
+}
+
+std::string localSpecification(const std::string& specification) {
+  const std::string method = methodOf(specification);
+  return (method == local_fsai ? "fsai" : method) + specification.substr(method.size());
 }
 
 Teuchos::RCP<const Teuchos::ParameterList> validParameters(const std::string& method) {

@@ -17,6 +17,12 @@ std::string methodOf(const std::string& specification);
 /// True if Ainvil knows the method.
 bool isMethod(const std::string& method);
 
+/// True for the specification of a method, and of "local-fsai", which is "fsai" on each rank.
+bool isOwnName(const std::string& specification);
+
+/// What createPreconditioner() takes for such a specification, for the rows of a rank.
+std::string localSpecification(const std::string& specification);
+
 /// All parameters of a method with their defaults and a line of explanation each: the keys of
 /// createPreconditioner under names in the manner of Ifpack2 ("fact: iluk level-of-fill",
 /// "trisolver: type", "isai: pattern power", ...), and "block: size". \throws InvalidArgument for

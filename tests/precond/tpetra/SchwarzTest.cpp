@@ -7,6 +7,7 @@
 #include "gallery/Ainvil_Gallery.hpp"
 
 #include <Ifpack2_AdditiveSchwarz.hpp>
+#include <Teuchos_ParameterListExceptions.hpp>
 
 namespace ainvil {
 namespace {
@@ -66,6 +67,83 @@ TEST(AdditiveSchwarz, NewValues) {
   m->compute();
   const auto x = randomVector(71, 1);
   EXPECT_EQ(applied(*m, x), applied(*overlapping("ilu", second, 1), x));
+}
+
+ParameterList schwarzList(const std::string& inner, int overlap) {
+  ParameterList list;
+  list.set("schwarz: overlap level", overlap);
+  list.set("schwarz: inner preconditioner name", inner);
+  return list;
+}
+
+TEST(SchwarzByName, IsThatWithTheInnerPreconditioner) {
+  const auto a = crsMatrix(matrixOn(randomPattern(71, 5, 31), 1, 31), Spread::Parts);
+  const auto x = randomVector(71, 1);
+  ParameterList list = schwarzList("ilu", 1);
+  list.sublist("schwarz: inner preconditioner parameters").set("trisolver: type", "isai");
+  EXPECT_EQ(applied(*made("SCHWARZ", a, list), x),
+            applied(*overlapping("ilu:solve=isai", a, 1), x));
+  const auto spd = crsMatrix(makeProblem("laplace7:5").matrix, Spread::Parts);
+  const auto y = randomVector(125, 1);
+  for (const char* name : {"local-fsai", "fsai"})
+    EXPECT_EQ(applied(*made("schwarz", spd, schwarzList(name, 1)), y),
+              applied(*overlapping("local-fsai", spd, 1), y));
+}
+
+TEST(SchwarzByName, OtherNamesAreThoseOfIfpack2) {
+  const auto a = crsMatrix(matrixOn(randomPattern(71, 5, 31), 1, 31), Spread::Parts);
+  const auto x = randomVector(71, 1);
+  const auto m = made("SCHWARZ", a, schwarzList("ilu", 1));
+  m->setParameters(schwarzList("RILUK", 1)); // in place of ilu
+  m->initialize();
+  m->compute();
+  Schwarz theirs(a);
+  theirs.setParameters(schwarzList("RILUK", 1));
+  theirs.initialize();
+  theirs.compute();
+  EXPECT_EQ(applied(*m, x), applied(theirs, x));
+  const auto wrong = tpetra::create("SCHWARZ", a);
+  wrong->setParameters(schwarzList("no such method", 1));
+  EXPECT_THROW(wrong->initialize(), std::exception);
+}
+
+/// Without a call of initialize().
+TEST(SchwarzByName, NewValuesOfAllRanks) {
+  const Pattern pattern = randomPattern(71, 5, 31);
+  const auto a = tpetra::distribute(matrixOn(pattern, 1, 31), rowMap(71, Spread::Parts));
+  const auto m = made<TpetraCrs>("SCHWARZ", a, schwarzList("ilu", 1));
+  const auto second = crsMatrix(matrixOn(pattern, 1, 32), Spread::Parts);
+  a->resumeFill();
+  Kokkos::deep_copy(a->getLocalMatrixDevice().values, second->getLocalMatrixDevice().values);
+  a->fillComplete();
+  m->compute();
+  const auto x = randomVector(71, 1);
+  EXPECT_EQ(applied(*m, x), applied(*made("SCHWARZ", second, schwarzList("ilu", 1)), x));
+}
+
+TEST(SchwarzByName, AlphaAndBeta) {
+  const auto a = crsMatrix(matrixOn(randomPattern(71, 5, 31), 1, 31), Spread::Parts);
+  const auto m = made("SCHWARZ", a, schwarzList("jacobi", 1));
+  const auto x = randomVector(71, 1), y = randomVector(71, 2);
+  const auto expected = applied(*m, x);
+  const auto from = vectorOn(m->getDomainMap(), x), to = vectorOn(m->getRangeMap(), y);
+  m->apply(*from, *to, Teuchos::NO_TRANS, 3, -2);
+  std::vector<double> sum(71);
+  for (int i = 0; i < 71; ++i)
+    sum[i] = 3 * expected[i] - 2 * y[i];
+  expectNear(wholeVector(*to), sum, 1e-12);
+  EXPECT_THROW(m->apply(*from, *to, Teuchos::TRANS), std::runtime_error);
+}
+
+TEST(SchwarzByName, RefusesWhatTheInnerPreconditionerRefuses) {
+  const auto a = crsMatrix(matrixOn(randomPattern(71, 5, 31), 1, 31), Spread::Parts);
+  const auto m = made("SCHWARZ", a, schwarzList("ilu", 0));
+  const auto x = randomVector(71, 1);
+  const auto before = applied(*m, x);
+  ParameterList list = schwarzList("ilu", 0);
+  list.sublist("schwarz: inner preconditioner parameters").set("fsai: levels", 1);
+  EXPECT_THROW(m->setParameters(list), Teuchos::Exceptions::InvalidParameterName);
+  EXPECT_EQ(applied(*m, x), before);
 }
 
 TEST(AdditiveSchwarz, IndicesMayBeginAtOne) {
