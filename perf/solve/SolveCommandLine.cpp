@@ -90,7 +90,9 @@ std::string footer(Program program) {
         "\nEach works on the rows of a rank and their entries in columns of the rank (with those "
         "of\nother ranks that --overlap adds), but for fsai, which knows no ranks; local-fsai "
         "does.\nAll other names are Ifpack2's, with its parameters: RILUK:fact: iluk "
-        "level-of-fill=1\n";
+        "level-of-fill=1\nmuelu, where Trilinos has it, is multigrid of MueLu with its parameters; "
+        "a slash leads into\na sublist: muelu:smoother: type=AINVIL,smoother: params/Prec "
+        "Type=ic\n";
   if (program == Program::Peers)
     text += peersHelp();
   for (const std::string solver : {"gmres", "cg"}) {

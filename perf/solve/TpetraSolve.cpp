@@ -2,13 +2,13 @@
 #include "solve/TpetraSolve.hpp"
 
 #include "peers/CusparseIlu.hpp"
+#include "solve/MueLu.hpp"
 #include "solve/TpetraKrylov.hpp"
 
 #include "Ainvil_Partition.hpp"
 #include "Ainvil_TpetraCollective.hpp"
 
 #include <Ifpack2_AdditiveSchwarz.hpp>
-#include <Ifpack2_Factory.hpp>
 
 #include <algorithm>
 #include <cstdlib>
@@ -37,12 +37,30 @@ private:
 };
 
 bool isOurs(const std::string& specification) {
-  const std::string method = tpetra::methodOf(specification);
-  return isCusparseIlu(specification) || method == "local-fsai" || tpetra::isMethod(method);
+  return isCusparseIlu(specification) || tpetra::isOwnName(specification);
 }
 
-/// "RILUK:fact: iluk level-of-fill=1" as name and list; numbers are told by their looks.
-std::pair<std::string, ParameterList> ofIfpack2(const std::string& specification) {
+bool isMueLu(const std::string& specification) {
+  return tpetra::methodOf(specification) == "muelu";
+}
+
+void set(ParameterList& list, const std::string& name, const std::string& value) {
+  const size_t slash = name.find('/');
+  char* end_of_number;
+  const double number = std::strtod(value.c_str(), &end_of_number);
+  if (slash != std::string::npos)
+    set(list.sublist(name.substr(0, slash)), name.substr(slash + 1), value);
+  else if (value.empty() || *end_of_number != '\0')
+    list.set(name, value);
+  else if (value.find_first_of(".eE") == std::string::npos)
+    list.set(name, static_cast<int>(number));
+  else
+    list.set(name, number);
+}
+
+/// "RILUK:fact: iluk level-of-fill=1" as name and list; numbers are told by their looks, and a
+/// slash ends the name of a sublist.
+std::pair<std::string, ParameterList> ofTrilinos(const std::string& specification) {
   const size_t colon = specification.find(':');
   ParameterList list;
   size_t begin = colon;
@@ -53,15 +71,7 @@ std::pair<std::string, ParameterList> ofIfpack2(const std::string& specification
     if (equals == std::string::npos)
       throw InvalidArgument(message("preconditioner '", specification, "': '", pair,
                                     "' is not of the form NAME=VALUE"));
-    const std::string name = pair.substr(0, equals), value = pair.substr(equals + 1);
-    char* end_of_number;
-    const double number = std::strtod(value.c_str(), &end_of_number);
-    if (value.empty() || *end_of_number != '\0')
-      list.set(name, value);
-    else if (value.find_first_of(".eE") == std::string::npos)
-      list.set(name, static_cast<int>(number));
-    else
-      list.set(name, number);
+    set(list, pair.substr(0, equals), pair.substr(equals + 1));
     begin = end;
   }
   return {specification.substr(0, colon), list};
@@ -108,9 +118,8 @@ void checkSpecification(const CommandLine& command, const std::string& specifica
     return;
   }
   if (isOurs(specification)) {
-    const std::string method = tpetra::methodOf(specification);
-    const auto m = createPreconditioner<double, HostDevice>(
-        (method == "local-fsai" ? "fsai" : method) + specification.substr(method.size()));
+    const auto m =
+        createPreconditioner<double, HostDevice>(tpetra::localSpecification(specification));
     if (!m->isFixed() && !takesVarying(command))
       throw InvalidArgument(message("preconditioner '", specification,
                                     "' is another linear map at every application, but ",
@@ -118,10 +127,14 @@ void checkSpecification(const CommandLine& command, const std::string& specifica
                                     " relies on a fixed one; take --solver fgmres"));
     return;
   }
-  const auto [name, list] = ofIfpack2(specification);
+  const auto [name, list] = ofTrilinos(specification);
+  if (isMueLu(specification)) {
+    requireMueLu();
+    return;
+  }
   Teuchos::RCP<Ifpack2::Preconditioner<>> m;
   try {
-    m = Ifpack2::Factory().create<TpetraRow>(name, Teuchos::null);
+    m = tpetra::create<TpetraRow>(name, Teuchos::null);
   } catch (const std::exception&) {
     throw InvalidArgument(message("preconditioner '", specification,
                                   "': the method is neither one of Ainvil's (none, jacobi, ilu, "
@@ -141,17 +154,21 @@ TpetraPreconditioner::TpetraPreconditioner(const CommandLine& command,
   std::string name = specification;
   ParameterList list;
   if (!ours)
-    std::tie(name, list) = ofIfpack2(specification);
-  const bool nested = command.overlap > 0 && tpetra::methodOf(specification) != "fsai";
+    std::tie(name, list) = ofTrilinos(specification);
+  const bool nested =
+      command.overlap > 0 && tpetra::methodOf(specification) != "fsai" && !isMueLu(specification);
   const Teuchos::RCP<const TpetraRow> inner_matrix = nested && ours ? Teuchos::null : a;
-  if (isCusparseIlu(specification))
+  if (isMueLu(specification))
+    inner_ = createMueLu(a, block_size, list);
+  else if (isCusparseIlu(specification))
     inner_ = Teuchos::rcp(new CusparseBlockJacobi(inner_matrix, specification));
   else
     inner_ = tpetra::create<TpetraRow>(name, inner_matrix);
   const auto* over_ranks = dynamic_cast<tpetra::DistributedFsai<TpetraRow>*>(inner_.get());
   if (ours && over_ranks == nullptr && block_size > 1)
     list.set("block: size", block_size);
-  inner_->setParameters(list);
+  if (!isMueLu(specification))
+    inner_->setParameters(list);
   outer_ = inner_;
   if (!nested)
     return;

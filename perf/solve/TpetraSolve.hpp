@@ -52,8 +52,9 @@ void checkSpecification(const CommandLine& command, const std::string& specifica
 class TpetraPreconditioner {
 public:
   /// What ainvil::tpetra::create() makes of the specification, inside of AdditiveSchwarz with
-  /// --overlap; of a method of Ifpack2 the parameters follow as NAME=VALUE. Block size 1 for those
-  /// that find blocks in the matrix, or need none. \throws Error and what Trilinos throws
+  /// --overlap; of a method of Ifpack2 and of "muelu" the parameters follow as NAME=VALUE. Block
+  /// size 1 for those that find blocks in the matrix, or need none. \throws Error and what Trilinos
+  /// throws
   TpetraPreconditioner(const CommandLine& command, const std::string& specification,
                        const Teuchos::RCP<const TpetraRow>& a, int block_size);
 

@@ -89,6 +89,22 @@ class SolveMpiTest(SolveMpiCase):
                     self.assertLessEqual(ours["rel_residual"], 1.1e-8)
                     self.assertLessEqual(abs(ours["iterations"] - theirs["iterations"]), 1)
 
+    def test_lists_of_trilinos(self):
+        """Sublists behind a slash: multigrid, with an Ainvil smoother too, and overlap."""
+        schwarz = "SCHWARZ:schwarz: inner preconditioner name=ilu,schwarz: overlap level=1"
+        ainvil = "muelu:coarse: max size=50,smoother: type=AINVIL,smoother: params/Prec Type="
+        runs = self.records(2, "--problem", "laplace7:12", "--repeat", "2", "--precond", "ilu",
+                            "--precond", schwarz, "--precond", "muelu:coarse: max size=50",
+                            "--precond", ainvil + "ic")
+        for run in runs:
+            self.assertEqual(run["status"], "converged", run)
+        alone, overlapping, theirs, ours = [run["iterations"] for run in runs]
+        self.assertLess(overlapping, alone)
+        self.assertLess(2 * theirs, alone)
+        self.assertLess(2 * ours, alone)
+        bad = self.run_mpi(1, "--problem", "laplace7:12", "--precond", ainvil + "nosuch", code=3)
+        self.assertIn('Invalid preconditioner type "nosuch"', bad.stdout)
+
     def test_more_ranks_than_rows(self):
         with open(os.path.join(self.folder, "two.mtx"), "w", encoding="utf-8") as file:
             file.write("%%MatrixMarket matrix coordinate real general\n2 2 3\n"
@@ -241,7 +257,8 @@ class SolveMpiTest(SolveMpiCase):
     def test_help(self):
         text = self.run_mpi(2, "--help").stdout
         self.assertEqual(text.count("--partition"), 1) # one rank writes
-        for word in ("--krylov", "--overlap", "--format", "cavity-newton:N", "local-fsai", "Ifpack2"):
+        for word in ("--krylov", "--overlap", "--format", "cavity-newton:N", "local-fsai", "Ifpack2",
+                     "muelu"):
             self.assertIn(word, text)
         for word in ("--history", "--precision", "--exec "):
             self.assertNotIn(word, text)
