@@ -89,6 +89,8 @@ void Preconditioner<MatrixType>::setParameters(const Teuchos::ParameterList& lis
     initialized_ = computed_ = false;
   parameters_ = merged;
   choice_ = choice;
+  for (auto at = list.begin(); at != list.end(); ++at)
+    list.entry(at).getAny(); // is used: the application's list tells it from what nobody has read
 }
 
 template <class MatrixType>

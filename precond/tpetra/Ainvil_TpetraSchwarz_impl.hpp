@@ -28,11 +28,12 @@ inline std::string innerName(const Teuchos::ParameterList& list) {
   return "";
 }
 
-inline Teuchos::ParameterList innerParameters(const Teuchos::ParameterList& list) {
+inline const Teuchos::ParameterList& innerParameters(const Teuchos::ParameterList& list) {
+  static const Teuchos::ParameterList none;
   for (const std::string& name : innerNames())
     if (list.isSublist(name + " parameters"))
       return list.sublist(name + " parameters");
-  return {};
+  return none;
 }
 
 } // namespace detail

@@ -80,9 +80,11 @@ TEST(SchwarzByName, IsThatWithTheInnerPreconditioner) {
   const auto a = crsMatrix(matrixOn(randomPattern(71, 5, 31), 1, 31), Spread::Parts);
   const auto x = randomVector(71, 1);
   ParameterList list = schwarzList("ilu", 1);
-  list.sublist("schwarz: inner preconditioner parameters").set("trisolver: type", "isai");
+  ParameterList& inner = list.sublist("schwarz: inner preconditioner parameters");
+  inner.set("trisolver: type", "isai");
   EXPECT_EQ(applied(*made("SCHWARZ", a, list), x),
             applied(*overlapping("ilu:solve=isai", a, 1), x));
+  EXPECT_TRUE(inner.getEntryPtr("trisolver: type")->isUsed());
   const auto spd = crsMatrix(makeProblem("laplace7:5").matrix, Spread::Parts);
   const auto y = randomVector(125, 1);
   for (const char* name : {"local-fsai", "fsai"})
