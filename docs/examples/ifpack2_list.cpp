@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // An application that reads the name and the parameters of an Ifpack2 preconditioner from XML. One
-// line is new, and its input still works; so do the methods of Ainvil:
+// line is new, and its input still works; so do the methods of Ainvil, on the rows of a rank or on
+// overlapping ones:
 //   mpirun -np 2 example-ifpack2-list
 #include <Ainvil_TpetraFactory.hpp>
 
@@ -32,6 +33,18 @@ const std::string after = R"(
     <Parameter name="fact: iluk level-of-fill" type="int" value="1"/>
     <Parameter name="trisolver: type" type="string" value="isai"/>
     <Parameter name="isai: pattern power" type="int" value="2"/>
+  </ParameterList>
+</ParameterList>)";
+
+const std::string overlapping = R"(
+<ParameterList>
+  <Parameter name="Prec Type" type="string" value="SCHWARZ"/>
+  <ParameterList name="Prec Settings">
+    <Parameter name="schwarz: overlap level" type="int" value="1"/>
+    <Parameter name="schwarz: inner preconditioner name" type="string" value="ilu"/>
+    <ParameterList name="schwarz: inner preconditioner parameters">
+      <Parameter name="fact: iluk level-of-fill" type="int" value="1"/>
+    </ParameterList>
   </ParameterList>
 </ParameterList>)";
 
@@ -74,6 +87,8 @@ int main(int argc, char** argv) {
         a->insertGlobalValues(row, Teuchos::tuple(column),
                               Teuchos::tuple<Scalar>(column == row ? 4 : -1));
   a->fillComplete();
-  const bool before_works = solve(a, before), after_works = solve(a, after);
-  return before_works && after_works ? 0 : 1;
+  bool all = true;
+  for (const std::string& input : {before, after, overlapping})
+    all = solve(a, input) && all;
+  return all ? 0 : 1;
 }
