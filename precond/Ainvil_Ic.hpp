@@ -5,6 +5,7 @@
 /// strategy.
 
 #include "Ainvil_Preconditioner.hpp"
+#include "breakdown/Ainvil_DiagonalThresholds.hpp"
 #include "ilu/Ainvil_ThresholdOptions.hpp"
 #include "triangular/Ainvil_TriangularSolver.hpp"
 
@@ -19,7 +20,7 @@ enum class IcPattern {
 };
 
 /// Pattern and breakdown policy of the factor of Ic.
-struct IcOptions : ThresholdOptions {
+struct IcOptions : ThresholdOptions, DiagonalThresholds {
   IcPattern pattern = IcPattern::Level; ///< what the pattern follows
   int level = 0;                        ///< fill level k of IC(k), with IcPattern::Level
   /// For pivot blocks that are not positive definite. Shift factors A + alpha diag(A), with alpha =

@@ -19,9 +19,10 @@ class ParameterTable;
 
 /// What to do with a pivot block that cannot be inverted.
 enum class BreakdownPolicy {
-  Fail,   ///< throw BreakdownError
-  Shift,  ///< add a small multiple of the block's largest entry to its diagonal
-  Replace ///< take a multiple of the identity instead
+  Fail,    ///< throw BreakdownError
+  Shift,   ///< add a small multiple of the block's largest entry to its diagonal
+  Replace, ///< take a multiple of the identity instead
+  ShiftAll ///< of `ilu`: factor A + alpha diag(A) in place of A, with a growing alpha
 };
 
 /// What a set-up cost and what came out of it.

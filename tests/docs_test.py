@@ -36,6 +36,7 @@ MATRIX = """%%MatrixMarket matrix coordinate real general
 # Beginnings of what docs/parameters.md says of a key, and other keys without which it has no effect.
 NEEDS = {"`relax=auto`": "solve=isai,relax=auto,", "`isai`": "solve=isai,", "`async`": "solve=async,",
          "`jacobi`, `async`": "solve=jacobi,", "`jacobi`:": "solve=jacobi,", "`breakdown=shift`": "breakdown=shift,",
+         "`breakdown=shift or shift-all`": "breakdown=shift,",
          "`adaptive`:": "adaptive=1,", "`symmetric=no`": "symmetric=no,",
          "`ilut`": "factorization=ilut,", "`factorization=ict`": "factorization=ict,",
          "`factorization=ick`": "", "`search=parallel`": "factorization=ilut,search=parallel,"}

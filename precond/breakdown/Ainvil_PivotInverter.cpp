@@ -9,6 +9,9 @@ namespace ainvil {
 namespace detail {
 namespace {
 
+/// Alpha is doubled so often at most: what a factorisation survives at all is behind it by then.
+constexpr int most_shifts = 64;
+
 /// s_i = max over j of |a_ij| for the point rows i of a block row, BS = 0 for a block size known at
 /// run time only. The lanes share the blocks.
 template <int BS, class Scalar, class Device>
@@ -48,8 +51,8 @@ PivotInverter<Scalar, Device>::PivotInverter(const execution_space& exec, Breakd
     : row_sizes_(allocate<Scalar, Device>(exec, "Ainvil::row_sizes", point_rows)),
       breakdowns_(allocate<Ordinal, Device>(exec, "Ainvil::breakdowns", 2)) {
   static_cast<PivotInversion<Scalar>&>(*this) = {
-      policy,     static_cast<Scalar>(shift), static_cast<Scalar>(tolerance), positive, row_sizes_,
-      breakdowns_};
+      policy,      static_cast<Scalar>(shift), static_cast<Scalar>(tolerance), positive, row_sizes_,
+      breakdowns_, DiagonalChange<Scalar>()};
 }
 
 template <class Scalar, class Device>
@@ -87,6 +90,26 @@ void PivotInverter<Scalar, Device>::check(const execution_space& exec, Report& r
                 "or choose the breakdown policy 'shift' or 'replace'"));
   report.breakdowns = count;
   report.first_breakdown = first;
+}
+
+template <class Scalar, class Device>
+double PivotInverter<Scalar, Device>::growShift(const execution_space& exec, double first,
+                                                Report& report,
+                                                const std::function<void()>& factor) {
+  double alpha = first;
+  for (int attempts = 2;; ++attempts, alpha *= 2) {
+    this->change.alpha = static_cast<Scalar>(alpha);
+    factor();
+    if (count(exec) == 0) {
+      report.note(message("shift=", alpha));
+      report.note(message("factorizations=", attempts));
+      return alpha;
+    }
+    if (attempts > most_shifts)
+      throw BreakdownError(message("no factor of A + alpha diag(A) has pivots that are ",
+                                   this->positive ? "positive definite" : "regular",
+                                   " up to alpha = ", alpha, ": scale the matrix"));
+  }
 }
 
 template <class Scalar, class Device>

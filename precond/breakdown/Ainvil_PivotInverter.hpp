@@ -5,9 +5,11 @@
 
 #include "Ainvil_Preconditioner.hpp"
 #include "backend/Ainvil_KernelArrays.hpp"
+#include "breakdown/Ainvil_DiagonalThresholds.hpp"
 #include "dense/Ainvil_SmallBlock.hpp"
 
 #include <climits>
+#include <functional>
 
 namespace ainvil {
 namespace detail {
@@ -21,6 +23,29 @@ struct PivotInversion {
   bool positive = false;           ///< blocks must be positive definite, or count as singular
   KernelArray<Scalar> row_sizes;   ///< largest entry of every point row of A
   KernelArray<Ordinal> breakdowns; ///< how many, INT_MAX - first block row
+  DiagonalChange<Scalar> change;   ///< of what is factored
+
+  /// Whether changeDiagonal() does anything: if not, what is factored is A to the bit.
+  KOKKOS_INLINE_FUNCTION bool changesDiagonal() const {
+    return change.absolute != Scalar(0) || change.relative != Scalar(1) ||
+           change.alpha != Scalar(0);
+  }
+  /// What is factored in place of d, a diagonal entry of A whose row has entries up to `size`:
+  ///   d' = relative d + sign(d) absolute,   d' + sign(d') alpha |d'|,
+  /// with sizeToShiftBy() for |d'|, and the sign of the shift + where blocks must be positive.
+  KOKKOS_INLINE_FUNCTION Scalar changed(Scalar d, Scalar size) const {
+    d = change.relative * d + (d < Scalar(0) ? -change.absolute : change.absolute);
+    if (change.alpha == Scalar(0))
+      return d;
+    const Scalar shifted_by = change.alpha * sizeToShiftBy(&d, 1, &size);
+    return d < Scalar(0) && !positive ? d - shifted_by : d + shifted_by;
+  }
+  /// The same for the diagonal of a diagonal block, `sizes` of its rows.
+  KOKKOS_INLINE_FUNCTION void changeDiagonal(Scalar* d, int bs, const Scalar* sizes) const {
+    if (changesDiagonal())
+      for (int r = 0; r < bs; ++r)
+        d[r * (bs + 1)] = changed(d[r * (bs + 1)], sizes[r]);
+  }
 
   /// d_inverse = d^-1 for one row-major block, by one lane; `sizes` are the row_sizes of its rows.
   /// BS = 0 takes the size `bs` at run time, works in place and needs room for `bs` integers and 2
@@ -139,6 +164,16 @@ public:
 
   /// After them: waits, reports, and throws BreakdownError under the policy `fail`.
   void check(const execution_space& exec, Report& report) const;
+
+  /// Where pivots have broken down: factors A + alpha diag(A) in place of A, alpha = `first` and
+  /// twice as much each time until no pivot breaks down, and returns alpha. factor() counts
+  /// from 0 and runs the kernels of one attempt. Notes alpha and how many factorisations there
+  /// were, that without a shift included. Waits. \throws BreakdownError if no alpha serves.
+  /// Sources: Manteuffel, An incomplete factorization technique for positive definite linear
+  /// systems (1980); doubling: Lin, More, Incomplete Cholesky factorizations with limited memory
+  /// (1999).
+  double growShift(const execution_space& exec, double first, Report& report,
+                   const std::function<void()>& factor);
 
 private:
   Kokkos::View<Scalar*, Device> row_sizes_;

@@ -13,12 +13,6 @@
 
 namespace ainvil {
 namespace detail {
-namespace {
-
-/// Alpha is doubled so often at most: what a factorisation survives at all is behind it by then.
-constexpr int most_shifts = 64;
-
-} // namespace
 
 template <class Scalar, class Device>
 BlockIc<Scalar, Device>::BlockIc(const IcOptions& options)
@@ -46,6 +40,7 @@ bool BlockIc<Scalar, Device>::findPattern(const execution_space& exec, const Mat
     if (refusesNonFinite())
       requireFiniteMatrix<Scalar, Device>(exec, a.values);
     IluOnPatternOptions pivots;
+    static_cast<DiagonalThresholds&>(pivots) = options_;
     pivots.breakdown = options_.breakdown;
     pivots.shift = options_.shift;
     pivots.pivot_tolerance = options_.pivot_tolerance;
@@ -74,6 +69,7 @@ void BlockIc<Scalar, Device>::setPattern(const execution_space& exec, const Matr
       options_.breakdown == BreakdownPolicy::Fail ? BreakdownPolicy::Fail
                                                   : BreakdownPolicy::Replace,
       0, options_.pivot_tolerance * std::numeric_limits<Scalar>::epsilon(), a.numPointRows(), true);
+  pivot_inverter_.change = DiagonalChange<Scalar>(options_);
 }
 
 template <class Scalar, class Device>
@@ -93,6 +89,7 @@ template <class Scalar, class Device>
 void BlockIc<Scalar, Device>::compute(const execution_space& exec, const Matrix& a,
                                       Report& report) {
   alpha_ = 0;
+  pivot_inverter_.change.alpha = 0;
   report.phases.time(exec, "BlockIc", "ic_numeric", [&] {
     if constexpr (!on_host) // there rows find out their sizes as they go
       pivot_inverter_.start(exec, a);
@@ -103,20 +100,9 @@ void BlockIc<Scalar, Device>::compute(const execution_space& exec, const Matrix&
     if (on_host && !all([](const auto& work) { return work.read_finite; }))
       requireFiniteMatrix<Scalar, Device>(exec, a.values);
     pivot_inverter_.check(exec, report);
-    if (options_.breakdown == BreakdownPolicy::Shift && report.breakdowns > 0) {
-      int attempts = 1;
-      for (bool broken = true; broken; ++attempts) {
-        if (attempts > most_shifts)
-          throw BreakdownError(message("ic finds no positive definite factor of A + alpha diag(A) "
-                                       "up to alpha = ",
-                                       alpha_, ": scale the matrix"));
-        alpha_ = attempts == 1 ? options_.shift : 2 * alpha_;
-        factorRows(exec, a);
-        broken = pivot_inverter_.count(exec) > 0;
-      }
-      report.note(message("shift=", alpha_));
-      report.note(message("factorizations=", attempts));
-    }
+    if (options_.breakdown == BreakdownPolicy::Shift && report.breakdowns > 0)
+      alpha_ =
+          pivot_inverter_.growShift(exec, options_.shift, report, [&] { factorRows(exec, a); });
     if (on_host && all([](const auto& work) { return work.finite; }))
       return;
     requireFinite<Scalar, Device>(exec, factor_.matrix.values, "the factor S");
@@ -134,14 +120,14 @@ void BlockIc<Scalar, Device>::factorRows(const execution_space& exec, const Matr
       order_.runByWorkers(exec, label,
                           BlockIcHostRow<decltype(bs)::value, Scalar>{
                               a.graph, factor_.matrix.graph, a.values, factor_.matrix.values,
-                              d_inverse_, pivot_inverter_, Scalar(alpha_), a.block_size,
-                              !followsValues(), work_rows_.data()});
+                              d_inverse_, pivot_inverter_, a.block_size, !followsValues(),
+                              work_rows_.data()});
     } else {
       using Row = BlockIcRow<decltype(bs)::value, Scalar, Device>;
       const int capacity = Row::capacityFor(longest_row_, a.block_size);
       order_.run(exec, label,
                  Row{a.graph, factor_.matrix.graph, a.values, factor_.matrix.values, d_inverse_,
-                     pivot_inverter_, Scalar(alpha_), a.block_size, capacity},
+                     pivot_inverter_, a.block_size, capacity},
                  Row::scratchBytes(a.block_size, capacity));
     }
   });

@@ -14,9 +14,9 @@
 namespace ainvil {
 namespace detail {
 
-/// Row i of S and block i of D^-1, for A + alpha diag(A):
-///   w_ij = A_ij - sum over k < j of w_ik S_jk^T,   S_ij = w_ij D_j^-1     for (i, j) in the
-///   pattern D_i = A_ii + alpha diag(A_ii) - sum over j of w_ij S_ij^T.
+/// Row i of S and block i of D^-1, for A with the diagonal changed by the pivot inverter, B:
+///   w_ij = B_ij - sum over k < j of w_ik S_jk^T,   S_ij = w_ij D_j^-1     for (i, j) in the
+///   pattern D_i = B_ii - sum over j of w_ij S_ij^T.
 /// The entries of row j are taken from its end on, which lies at j, down to the first column of row
 /// i: what is before it meets nothing in w. Scalars lie in w by column, with zeros where the row
 /// has no entry; blocks lie in w as in the row, each transposed, so that
@@ -29,7 +29,6 @@ struct BlockIcHostRow {
   KernelArray<const Scalar> a_values;
   KernelArray<Scalar> s_values, d_inverse;
   PivotInversion<Scalar> pivot_inverter;
-  Scalar alpha;
   int block_size;
   bool holds_a;               ///< the pattern holds that of the lower triangle of A
   WorkRow<Scalar>* work_rows; ///< one a thread
@@ -64,7 +63,7 @@ struct BlockIcHostRow {
         else
           break;
       }
-      shiftDiagonal(&d, sizes);
+      pivot_inverter.changeDiagonal(&d, 1, sizes);
       const Ordinal first = length > 0 ? columns[0] : i;
       for (int t = 0; t < length; ++t) {
         const Ordinal j = columns[t];
@@ -99,7 +98,7 @@ struct BlockIcHostRow {
            ++e)
         if (const int at = position[a_graph.entries(e)]; at >= 0)
           copyTransposed(a_values.data() + e * bs2, w + Offset(at) * bs2, bs);
-      shiftDiagonal(d, sizes);
+      pivot_inverter.changeDiagonal(d, bs, sizes);
       for (int t = 0; t < length; ++t) {
         const Ordinal j = columns[t];
         const Offset begin = s_graph.row_map(j), end = s_graph.row_map(j + 1);
@@ -171,13 +170,6 @@ private:
           finite = finite & isFinite(size);
         }
     work.read_finite = work.read_finite && finite;
-  }
-
-  void shiftDiagonal(Scalar* d, const Scalar* sizes) const {
-    const int bs = BS > 0 ? BS : block_size;
-    if (alpha != Scalar(0))
-      for (int r = 0; r < bs; ++r)
-        d[r * (bs + 1)] += alpha * pivot_inverter.sizeToShiftBy(d + r * (bs + 1), 1, sizes + r);
   }
 };
 

@@ -11,9 +11,9 @@
 namespace ainvil {
 namespace detail {
 
-/// Row i of S and block i of D^-1, for A + alpha diag(A):
-///   w_ij = A_ij - sum over k < j of w_ik S_jk^T,   S_ij = w_ij D_j^-1     for (i, j) in the
-///   pattern D_i = A_ii + alpha diag(A_ii) - sum over j of w_ij S_ij^T.
+/// Row i of S and block i of D^-1, for A with the diagonal changed by the pivot inverter, B:
+///   w_ij = B_ij - sum over k < j of w_ik S_jk^T,   S_ij = w_ij D_j^-1     for (i, j) in the
+///   pattern D_i = B_ii - sum over j of w_ij S_ij^T.
 /// The j of row i run in ascending order, since w_ij needs the w_ik before it. For each the lanes
 /// look up which entries (j, k) of row j meet one of row i, then share the sum: of scalars a lane a
 /// term, of blocks a lane an entry of w_ij. w lies in scratch memory where the row fits, else where
@@ -24,7 +24,6 @@ struct BlockIcRow {
   KernelArray<const Scalar> a_values;
   KernelArray<Scalar> s_values, d_inverse;
   PivotInversion<Scalar> pivot_inverter;
-  Scalar alpha;
   int block_size;
   int capacity; ///< blocks of w in scratch memory; longer rows are worked on in place
 
@@ -128,7 +127,8 @@ private:
     invertPivot(member, i, d, sizes, inverse, room);
   }
 
-  /// Row i of A into w and d as far as the pattern has it, zeros where A has nothing; d shifted.
+  /// Row i of A into w and d as far as the pattern has it, zeros where A has nothing; the diagonal
+  /// of d changed.
   template <class Member>
   KOKKOS_INLINE_FUNCTION void readRow(const Member& member, Ordinal i, Scalar* w, int length,
                                       Scalar* d, const Scalar* sizes) const {
@@ -147,9 +147,9 @@ private:
       for (int e = 0; e < bs2; ++e)
         to[e] = a_values((a_begin + t) * bs2 + e);
     });
-    if (alpha != Scalar(0))
+    if (pivot_inverter.changesDiagonal())
       forLanes(member, bs, [&](const int r) {
-        d[r * (bs + 1)] += alpha * pivot_inverter.sizeToShiftBy(d + r * (bs + 1), 1, sizes + r);
+        d[r * (bs + 1)] = pivot_inverter.changed(d[r * (bs + 1)], sizes[r]);
       });
   }
 

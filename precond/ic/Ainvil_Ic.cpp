@@ -25,6 +25,7 @@ void addOptions(ParameterTable<Struct>& table) {
   detail::addThreshold(
       table, "fact: ict ", [](const Struct& p) { return p.pattern == IcPattern::Threshold; },
       "factorization=ict");
+  detail::addDiagonalThresholds(table);
   detail::addBreakdown(table,
                        "For pivots that are not positive: throw; factor A + alpha diag(A), alpha "
                        "doubled until none is left; or take a multiple of I instead. The last two "
@@ -82,8 +83,8 @@ const ParameterTable<IcOptions>& IcOptions::table() {
   const auto make = [] {
     ParameterTable<IcOptions> table;
     addOptions(table);
-    return table.describedBy(
-        {"factorization?", "level", "drop", "max-fill", "repattern?", "search?", "steps?"});
+    return table.describedBy({"factorization?", "level", "drop", "max-fill", "repattern?",
+                              "search?", "steps?", "abs-threshold?", "rel-threshold?"});
   };
   static const ParameterTable<IcOptions> table = make();
   return table;

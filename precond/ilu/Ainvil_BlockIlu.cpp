@@ -23,8 +23,8 @@ const ParameterTable<BlockIluParameters>& BlockIluParameters::table() {
         .details("1: the factors have the row sums of A (MILU), for elliptic problems; 0: what is "
                  "dropped is dropped. In blocks: whole blocks, from the diagonal block.")
         .below(2);
-    table.describedBy({"level", "iterative?", "modified?"});
-    detail::addPivots(table, "pivot block", "eps");
+    table.describedBy({"level", "iterative?", "modified?", "abs-threshold?", "rel-threshold?"});
+    detail::addFactorPivots(table);
     return table;
   };
   static const ParameterTable<P> table = make();

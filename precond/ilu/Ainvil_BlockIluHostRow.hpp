@@ -34,7 +34,8 @@ inline void subtractRow(Scalar* w, Scalar l, const Scalar* u, const Ordinal* col
 /// Row i of Crout's block ILU as in BlockIluRow,
 ///   w_ij = A_ij - sum over k < min(i, j) of L_ik U_kj          for (i, j) in the pattern
 ///   L_ij = w_ij (j <= i),   D_i = L_ii,   U_ij = D_i^-1 w_ij (j > i),
-/// the k in ascending order. Modified factors have, with omega = `modified`,
+/// the k in ascending order, the diagonal of A changed by the pivot inverter. Modified factors
+/// have, with omega = `modified`,
 ///   D_i = L_ii - omega times the sum of L_ik U_kj over k < min(i, j), (i, j) beside the pattern.
 /// Scalars lie in w by column: products outside of the pattern go where
 /// nobody looks, which costs less than to ask, unless they are wanted. Blocks lie in w as in the
@@ -91,6 +92,7 @@ struct BlockIluHostRow {
         w[u_columns[t]] = 0;
       for (int t = 0; t < a_length; ++t)
         w[a_columns[t]] = a_row[t];
+      pivot_inverter.changeDiagonal(w + i, 1, sizes);
       if (keeps_dropped)
         mark(position, {l_columns, l_columns + l_length}, {u_columns, u_columns + u_length});
       Scalar dropped = 0;
@@ -138,6 +140,7 @@ struct BlockIluHostRow {
       } else {
         std::copy_n(a_row, length * bs2, w);
       }
+      pivot_inverter.changeDiagonal(w + Offset(l_length - 1) * bs2, bs, sizes);
       std::fill_n(block, keeps_dropped ? bs2 : 0, Scalar(0));
       for (int t = 0; eliminates && t + 1 < l_length; ++t) {
         const Ordinal k = l_columns[t];

@@ -13,7 +13,8 @@ namespace detail {
 
 /// Row i of Crout's block ILU, row i of L (pivot block last) and of U:
 ///   w_ij = A_ij - sum over k < min(i, j) of L_ik U_kj          for (i, j) in the pattern
-///   L_ij = w_ij (j <= i),   D_i = L_ii,   U_ij = D_i^-1 w_ij (j > i)
+///   L_ij = w_ij (j <= i),   D_i = L_ii,   U_ij = D_i^-1 w_ij (j > i),
+/// the diagonal of A changed by the pivot inverter,
 /// and for modified factors D_i = L_ii - `modified` times the sum of the L_ik U_kj for (i, j)
 /// beside the pattern, whose products have no target: of scalars a lane a term of it, of blocks an
 /// entry. The k of row i run in ascending order, the lanes share the block products L_ik U_kj of
@@ -207,6 +208,12 @@ struct BlockIluRow {
       for (int e = 0; e < bs2; ++e)
         to[e] = a_values((a_begin + t) * bs2 + e);
     });
+    if (pivot_inverter.changesDiagonal()) {
+      Scalar* const d = w.block(l_length - 1);
+      forLanes(member, bs, [&](const int r) {
+        d[r * (bs + 1)] = pivot_inverter.changed(d[r * (bs + 1)], sizes[r]);
+      });
+    }
     if (u_read.values.data() != nullptr)
       eliminate(member, i, w, steps, targets, gate);
 

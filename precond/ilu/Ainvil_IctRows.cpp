@@ -54,6 +54,7 @@ private:
     least_ = Scalar(rule_.drop) * normOf(a_.values.data() + begin * bs2_, (end - begin) * bs2_);
     if (!w_.holds(i))
       w_.add(i);
+    pivots_.changeDiagonal(w_.block(i), bs_, sizes);
   }
 
   /// w_ij -= w_ki^T D_k^-1 w_kj for all k that keep column i, which is their next one.

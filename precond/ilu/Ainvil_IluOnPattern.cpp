@@ -38,12 +38,14 @@ struct IndependentRow {
   }
 };
 
-/// The Frobenius norm of row i of (A - L U)_S relative to `size`,
+/// The Frobenius norm of row i of (A - L U)_S relative to `size`, the diagonal of A changed as it
+/// was factored,
 ///   A_ij - sum over k <= min(i, j) of L_ik U_kj, U_jj = I, for (i, j) in the pattern;
 /// a lane an entry of a block.
 template <class Scalar, class Device>
 struct ResidualRow {
   KernelMatrix<const Scalar> a, l, u;
+  PivotInversion<Scalar> pivot_inverter;
   double size; ///< so that no square leaves the range of numbers
   KernelArray<double> norms;
 
@@ -52,6 +54,8 @@ struct ResidualRow {
     const int r = e / bs, c = e - r * bs;
     const Offset in_a = findEntry(a.graph.entries, a.graph.row_map(i), a.graph.row_map(i + 1), j);
     Scalar value = in_a < 0 ? Scalar(0) : a.values(in_a * bs2 + e);
+    if (i == j && r == c && pivot_inverter.changesDiagonal())
+      value = pivot_inverter.changed(value, pivot_inverter.row_sizes(Offset(i) * bs + r));
     for (Offset ik = l.graph.row_map(i); ik < l.graph.row_map(i + 1); ++ik) {
       const Ordinal k = l.graph.entries(ik);
       if (k > j)
@@ -113,6 +117,7 @@ void IluOnPattern<Scalar, Device>::setPattern(const execution_space& exec, const
                                                   options_.pivot_tolerance *
                                                       std::numeric_limits<Scalar>::epsilon(),
                                                   a.numPointRows(), kind_ == FactorKind::Symmetric);
+  pivot_inverter_.change = DiagonalChange<Scalar>(options_);
   if (options_.sweeps > 0)
     other_upper_ = values(pattern.upper, "Ainvil::other_upper");
   work_rows_.clear();
@@ -134,24 +139,32 @@ void IluOnPattern<Scalar, Device>::findOrder(const execution_space& exec, const 
 template <class Scalar, class Device>
 void IluOnPattern<Scalar, Device>::compute(const execution_space& exec, const Matrix& a,
                                            Report& report) {
+  pivot_inverter_.change.alpha = 0;
   report.phases.time(exec, "BlockIlu", "ilu_numeric", [&] {
     if constexpr (!on_host) // there rows find out their sizes as they go
       pivot_inverter_.start(exec, a);
-    if (options_.sweeps > 0)
-      sweep(exec, a);
-    else
-      factorRows(exec, a, true, upper_.matrix.values, upper_.matrix);
+    factor(exec, a);
     const auto all = [&](const auto& holds) {
       return std::all_of(work_rows_.begin(), work_rows_.end(), holds);
     };
     if (on_host && !all([](const auto& work) { return work.read_finite; }))
       requireFiniteMatrix<Scalar, Device>(exec, a.values);
     pivot_inverter_.check(exec, report);
+    if (options_.breakdown == BreakdownPolicy::ShiftAll && report.breakdowns > 0)
+      pivot_inverter_.growShift(exec, options_.shift, report, [&] { factor(exec, a); });
     if (on_host && all([](const auto& work) { return work.finite; }))
       return;
     requireFinite<Scalar, Device>(exec, lower_.matrix.values, "the factor L");
     requireFinite<Scalar, Device>(exec, upper_.matrix.values, "the factor U");
   });
+}
+
+template <class Scalar, class Device>
+void IluOnPattern<Scalar, Device>::factor(const execution_space& exec, const Matrix& a) {
+  if (options_.sweeps > 0)
+    sweep(exec, a);
+  else
+    factorRows(exec, a, true, upper_.matrix.values, upper_.matrix);
 }
 
 template <class Scalar, class Device>
@@ -240,9 +253,12 @@ double IluOnPattern<Scalar, Device>::residual(const execution_space& exec, const
   if (size == 0)
     return 0;
   const auto of_rows = allocate<double, Device>(exec, "Ainvil::row_residuals", a.numRows());
-  forEachRow(exec, "Ainvil::BlockIlu[residual]", a.numRows(),
-             teamsForRowsOf(a.graph, a.block_size * a.block_size),
-             ResidualRow<Scalar, Device>{a, lower_.matrix, upper_.matrix, size, of_rows});
+  if (pivot_inverter_.changesDiagonal())
+    pivot_inverter_.start(exec, a); // a host has not kept the sizes of rows
+  forEachRow(
+      exec, "Ainvil::BlockIlu[residual]", a.numRows(),
+      teamsForRowsOf(a.graph, a.block_size * a.block_size),
+      ResidualRow<Scalar, Device>{a, lower_.matrix, upper_.matrix, pivot_inverter_, size, of_rows});
   return norm<double, Device>(exec, asColumn(of_rows));
 }
 

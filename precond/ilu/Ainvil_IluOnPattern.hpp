@@ -12,12 +12,13 @@
 namespace ainvil {
 
 /// Method and breakdown policy of a factorisation on a given pattern.
-struct IluOnPatternOptions {
+struct IluOnPatternOptions : DiagonalThresholds {
   /// 0: factorisation level by level. n > 0: n sweeps over all rows at once; the factors are then
   /// approximate, and exact after as many sweeps as L has level sets.
   int sweeps = 0;
   BreakdownPolicy breakdown = BreakdownPolicy::Fail; ///< for pivot blocks that are singular
-  double shift = 1e-3; ///< relative size of the shift under BreakdownPolicy::Shift
+  /// Relative size of the shift under BreakdownPolicy::Shift; the first alpha under ShiftAll.
+  double shift = 1e-3;
   /// A pivot block counts as singular where a row or column of it has no entry above so many eps
   /// times the largest entry of its row of A; >= 0.
   double pivot_tolerance = 10;
@@ -33,7 +34,8 @@ enum class FactorKind {
 
 /// A ~ L U in Crout's normalisation: L = D + S_L is lower triangular with the pivot blocks on its
 /// diagonal, U = I + S_U is unit upper triangular; A = L U holds on the pattern S(LU), which is
-/// given. The inverses of the pivot blocks are stored. Any block size; block size 1 is scalar.
+/// given; the diagonal of A is changed before as DiagonalThresholds say. The inverses of the pivot
+/// blocks are stored. Any block size; block size 1 is scalar.
 /// Work: 2 block_size^3 operations for every pair (i,k) in L, (k,j) in U with (i,j) in the pattern.
 /// Source: Saad, Iterative Methods for Sparse Linear Systems (2003), sections 10.3 and 10.4.
 ///
@@ -96,6 +98,8 @@ private:
   /// On a host: makes sure that every worker has one, for values to come.
   void addWorkRows(const Matrix& a, int workers);
   void sweep(const execution_space& exec, const Matrix& a);
+  /// Level by level or by sweeps.
+  void factor(const execution_space& exec, const Matrix& a);
 
   IluOnPatternOptions options_;
   FactorKind kind_;

@@ -9,7 +9,7 @@ namespace ainvil {
 namespace detail {
 
 /// `iterative`, the member `sweeps` of a struct that derives from IluOnPatternOptions. The pivots
-/// are those of addPivots().
+/// are those of addFactorPivots().
 template <class Struct>
 void addSweeps(ParameterTable<Struct>& table) {
   table
@@ -17,6 +17,25 @@ void addSweeps(ParameterTable<Struct>& table) {
                "factors by n sweeps over all rows instead of level by level")
       .details("0: level by level. Sweeps wait for nothing; the factors are approximate. Work of "
                "a factorisation a sweep.");
+}
+
+/// DiagonalThresholds, and what is done with pivots that break down nevertheless.
+template <class Struct>
+void addFactorPivots(ParameterTable<Struct>& table) {
+  addDiagonalThresholds(table);
+  addBreakdown(table,
+               "Throw, shift its diagonal, take a multiple of I instead, or factor A + alpha "
+               "diag(A), alpha doubled until no pivot is singular. All but the first are counted "
+               "and reported.",
+               "Part of the block's largest entry that is added to its diagonal; where the block "
+               "is nothing but rounding, of the largest entry of its rows. With `shift-all` the "
+               "first alpha.",
+               {{"fail", BreakdownPolicy::Fail},
+                {"shift", BreakdownPolicy::Shift},
+                {"replace", BreakdownPolicy::Replace},
+                {"shift-all", BreakdownPolicy::ShiftAll}},
+               "breakdown=shift or shift-all");
+  addPivotTolerance(table, pivotToleranceDetails("pivot block", "eps"));
 }
 
 } // namespace detail

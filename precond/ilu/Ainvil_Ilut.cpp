@@ -17,8 +17,9 @@ const ParameterTable<IlutParameters>& IlutParameters::table() {
     ParameterTable<P> table;
     detail::addThreshold(table, "fact: ilut ");
     detail::addSweeps(table);
-    table.describedBy({"drop", "max-fill", "repattern?", "search?", "steps?", "iterative?"});
-    detail::addPivots(table, "pivot block", "eps");
+    table.describedBy({"drop", "max-fill", "repattern?", "search?", "steps?", "iterative?",
+                       "abs-threshold?", "rel-threshold?"});
+    detail::addFactorPivots(table);
     return table;
   };
   static const ParameterTable<P> table = make();

@@ -67,6 +67,7 @@ private:
     least_ = Scalar(rule_.drop) * normOf(a_.values.data() + begin * bs2_, (end - begin) * bs2_);
     if (!w_.holds(i))
       add(i, i);
+    pivots_.changeDiagonal(w_.block(i), bs_, sizes);
   }
 
   /// w_j -= w_k U_kj for all k < i that are kept, ascending; lists these.

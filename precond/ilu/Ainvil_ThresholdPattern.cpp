@@ -44,6 +44,7 @@ FoundPattern<Device> search(const typename Device::execution_space& exec,
   inversion.tolerance =
       static_cast<Scalar>(pivots.pivot_tolerance * std::numeric_limits<Scalar>::epsilon());
   inversion.positive = kind == FactorKind::Symmetric;
+  inversion.change = DiagonalChange<Scalar>(pivots);
   inversion.breakdowns = Kokkos::View<Ordinal*, HostDevice>(breakdowns, 2);
   if (kind == FactorKind::Symmetric) {
     const Graph<HostDevice> upper = ictPattern(copyTo<HostDevice>(a), rule, inversion, stops);

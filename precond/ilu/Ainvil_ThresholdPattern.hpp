@@ -11,10 +11,10 @@ namespace ainvil {
 namespace detail {
 
 /// The patterns of the factors of A, found as `options` say. Pivots that cannot be inverted follow
-/// the policy of `pivots`, or are replaced where it is `fail`: that is for the numeric phase to
-/// say. What follows a pivot that has been made up says little of a symmetric matrix: with the
-/// policy `shift` its patterns are those of A + alpha diag(A), alpha = `pivots.shift` and four
-/// times as much until no pivot breaks down. Waits.
+/// the policy of `pivots`, or are replaced where it is `fail` or `shift-all`: that is for the
+/// numeric phase to say. What follows a pivot that has been made up says little of a symmetric
+/// matrix: with the policy `shift` its patterns are those of A + alpha diag(A), alpha =
+/// `pivots.shift` and four times as much until no pivot breaks down. Waits.
 template <class Scalar, class Device>
 FillTriangles<Device>
 thresholdPattern(const typename Device::execution_space& exec, const BsrMatrix<Scalar, Device>& a,

@@ -9,22 +9,31 @@
 namespace ainvil {
 namespace detail {
 
-/// `breakdown` and `shift`, members of these names; `details` tell what the policies do.
+/// Words for policies.
+using BreakdownWords = std::initializer_list<std::pair<const char*, BreakdownPolicy>>;
+
+/// `breakdown` and `shift`, members of these names; `details` tell what the policies do, and
+/// `shifts` which of them shift.
 template <class Struct>
 void addBreakdown(ParameterTable<Struct>& table, const std::string& details,
-                  const std::string& shift_details) {
+                  const std::string& shift_details,
+                  BreakdownWords policies = {{"fail", BreakdownPolicy::Fail},
+                                             {"shift", BreakdownPolicy::Shift},
+                                             {"replace", BreakdownPolicy::Replace}},
+                  const std::string& shifts = "breakdown=shift") {
   table
-      .choice("breakdown", "breakdown: policy", &Struct::breakdown,
-              {{"fail", BreakdownPolicy::Fail},
-               {"shift", BreakdownPolicy::Shift},
-               {"replace", BreakdownPolicy::Replace}},
+      .choice("breakdown", "breakdown: policy", &Struct::breakdown, policies,
               "what to do with a singular pivot block")
       .details(details)
       .number("shift", "breakdown: shift", &Struct::shift, NumberRange::Positive,
               "relative size of the shift")
       .details(shift_details)
-      .onlyIf([](const Struct& p) { return p.breakdown == BreakdownPolicy::Shift; },
-              "breakdown=shift");
+      .onlyIf(
+          [](const Struct& p) {
+            return p.breakdown == BreakdownPolicy::Shift ||
+                   p.breakdown == BreakdownPolicy::ShiftAll;
+          },
+          shifts);
 }
 
 /// `pivot_tolerance`, a member of this name.
@@ -37,6 +46,29 @@ void addPivotTolerance(ParameterTable<Struct>& table, const std::string& details
       .details(details);
 }
 
+/// The members of DiagonalThresholds, from which `Struct` derives.
+template <class Struct>
+void addDiagonalThresholds(ParameterTable<Struct>& table) {
+  table
+      .number("abs-threshold", "fact: absolute threshold", &Struct::absolute_threshold,
+              NumberRange::NonNegative, "added to diagonal entries before they are factored")
+      .details("In units of the matrix that is factored, with the sign of the entry; + where that "
+               "is 0. In blocks: the diagonal of the diagonal block.")
+      .number("rel-threshold", "fact: relative threshold", &Struct::relative_threshold,
+              NumberRange::Positive, "factor on diagonal entries before they are factored")
+      .details("1.01: those of A + 0.01 diag(A) are the factors. For factors that are unstable, "
+               "at the price of iterations where they are not.");
+}
+
+/// What `pivot-tol` says of `block`, in units of `eps`.
+inline std::string pivotToleranceDetails(const std::string& block, const std::string& eps) {
+  return message("A ", block,
+                 " counts as singular where a row or column of it holds nothing above so many ",
+                 eps,
+                 " times the largest entry of its row of the matrix; 0: where it is singular "
+                 "in itself only.");
+}
+
 /// All three, for methods that take PivotInverter. `block` is what they judge.
 template <class Struct>
 void addPivots(ParameterTable<Struct>& table, const std::string& block, const std::string& eps) {
@@ -45,12 +77,7 @@ void addPivots(ParameterTable<Struct>& table, const std::string& block, const st
                "counted and reported.",
                "Part of the block's largest entry that is added to its diagonal; where the block "
                "is nothing but rounding, of the largest entry of its rows.");
-  addPivotTolerance(table, "A " + block +
-                               " counts as singular where a row or column of it holds nothing "
-                               "above so many " +
-                               eps +
-                               " times the largest entry of its row of the matrix; 0: where it "
-                               "is singular in itself only.");
+  addPivotTolerance(table, pivotToleranceDetails(block, eps));
 }
 
 /// `storage`, a member of this name. float is the precision of the vectors with `float_vectors`.

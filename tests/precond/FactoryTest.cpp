@@ -87,7 +87,8 @@ TEST(Factory, RefusesWithTheExpectedSentence) {
       {"ilu:level=1,,solve=isai", "'' is not of the form key=value"},
       {"ilu:level=1,level=2", "key 'level' is given twice"},
       {"ilu:colour=red",
-       "unknown key 'colour', known are factorization, level, iterative, modified, drop, "
+       "unknown key 'colour', known are factorization, level, iterative, modified, abs-threshold, "
+       "rel-threshold, drop, "
        "max-fill, repattern, search, steps, solve, "
        "power, side, relax, relax-threshold, relax-limit, sweeps, damping, "
        "start, order, divergence-limit, storage, match, scale, reorder, "
@@ -140,7 +141,7 @@ TEST(Factory, RefusesWithTheExpectedSentence) {
       {"ilu:solve=isai,relax=auto,relax-threshold=nan",
        "'relax-threshold' must be a positive number, but it is 'nan'"},
       {"ilu:breakdown=ignore",
-       "'breakdown' must be one of fail, shift, replace, but it is 'ignore'"},
+       "'breakdown' must be one of fail, shift, replace, shift-all, but it is 'ignore'"},
       {"ilu:match=yes", "'match' must be one of none, product, but it is 'yes'"},
       {"ilu:match=product,scale=ruiz", "key 'scale' has no effect with the other parameters given"},
       {"ilu:storage=half", "'storage' must be one of double, float, bfloat16, but it is 'half'"},
@@ -151,7 +152,8 @@ TEST(Factory, RefusesWithTheExpectedSentence) {
       {"ic:factorization=ict,steps=3", "key 'steps' has no effect with the other parameters given"},
       {"ic:match=product",
        "unknown key 'match', known are factorization, level, drop, max-fill, repattern, search, "
-       "steps, solve, power, side, relax, relax-threshold, relax-limit, sweeps, damping, start, "
+       "steps, abs-threshold, rel-threshold, solve, power, side, relax, relax-threshold, "
+       "relax-limit, sweeps, damping, start, "
        "divergence-limit, storage, breakdown, shift, pivot-tol, poly"},
       {"ic:solve=async", "ic is symmetric, but the strategy 'async' varies from one application to "
                          "the next: take solve=jacobi, solve=isai or solve=exact"},

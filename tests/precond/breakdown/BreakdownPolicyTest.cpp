@@ -18,6 +18,13 @@ using namespace test;
 const char* const methods[] = {"jacobi:variant=block", "ilu:level=0", "ilu:iterative=2",
                                "ilu:solve=isai"};
 
+/// The policies of a method that go on.
+std::vector<std::string> policiesOf(const std::string& method) {
+  if (method.rfind("ilu", 0) == 0)
+    return {"shift", "replace", "shift-all"};
+  return {"shift", "replace"};
+}
+
 /// Rows of blocks of their own; in those of `singular` the first two rows of the block are equal,
 /// or the block is 0.
 HostBsr withSingularBlocks(const std::vector<Ordinal>& singular, int bs) {
@@ -45,7 +52,7 @@ TEST(BreakdownPolicy, TellsTheFirstOfSeveralBreakdowns) {
                     std::string::npos)
               << text;
         }
-        for (const char* policy : {"shift", "replace"}) {
+        for (const std::string& policy : policiesOf(method)) {
           const auto m =
               createPreconditioner<double, Device>(message(method, ",breakdown=", policy));
           setUp(*m, a);
@@ -107,7 +114,7 @@ TEST(BreakdownPolicy, ForgetsTheObjectionToTheMatrixBefore) {
 /// are powers of two, about 1e-5 and 1e5, so that nothing else is rounded in another way.
 TEST(BreakdownPolicy, FollowsTheScaleOfTheMatrix) {
   for (const char* method : methods)
-    for (const char* policy : {"shift", "replace"})
+    for (const std::string& policy : policiesOf(method))
       for (const int bs : {2, 3, 11}) {
         const HostBsr a = withSingularBlocks({7, 23}, bs);
         const auto inverseAt = [&](double scale) {

@@ -30,13 +30,14 @@ Result factored(const HostBsr& host_a, const IcMethod& ic, double alpha, int cap
   const int bs = a.block_size;
   const auto values = poisoned(size_t(graph.numEntries()) * bs * bs);
   const auto inverses = poisoned(size_t(a.numRows()) * bs * bs);
-  const detail::PivotInverter<double, Device> pivots(exec, BreakdownPolicy::Replace, 0,
-                                                     10 * std::numeric_limits<double>::epsilon(),
-                                                     a.numPointRows(), true);
+  detail::PivotInverter<double, Device> pivots(exec, BreakdownPolicy::Replace, 0,
+                                               10 * std::numeric_limits<double>::epsilon(),
+                                               a.numPointRows(), true);
+  pivots.change.alpha = alpha;
   pivots.start(exec, a);
   const OrderedRows<Device> order(exec, graph, Uplo::Lower, 20);
   order.run(exec, "Ainvil::test",
-            Row{a.graph, graph, a.values, values, inverses, pivots, alpha, bs, capacity},
+            Row{a.graph, graph, a.values, values, inverses, pivots, bs, capacity},
             Row::scratchBytes(bs, capacity));
   return {toHost(values), toHost(inverses), pivots.count(exec)};
 }

@@ -16,8 +16,8 @@ namespace {
 using namespace test;
 
 template <int BS>
-void expectFactors(const HostBsr& host_a, const Ilu<double, Device>& ilu, double modified,
-                   int capacity) {
+void expectFactors(const HostBsr& host_a, const Ilu<double, Device>& ilu,
+                   const BlockIluParameters& parameters, int capacity) {
   using Row = detail::BlockIluRow<BS, double, Device>;
   const Exec exec;
   const DeviceBsr a = copyTo<Device>(host_a);
@@ -26,13 +26,14 @@ void expectFactors(const HostBsr& host_a, const Ilu<double, Device>& ilu, double
   const int bs = a.block_size;
   const auto l_values = poisoned(l.values.extent(0)), u_values = poisoned(u.values.extent(0));
   const auto inverses = poisoned(size_t(a.numRows()) * bs * bs);
-  const detail::PivotInverter<double, Device> pivots(
+  detail::PivotInverter<double, Device> pivots(
       exec, BreakdownPolicy::Fail, 0, std::numeric_limits<double>::epsilon(), a.numPointRows());
+  pivots.change = detail::DiagonalChange<double>(parameters);
   pivots.start(exec, a);
   const OrderedRows<Device> order(exec, l.graph, Uplo::Lower, 20);
   order.run(exec, "Ainvil::test",
             Row{a.graph, l.graph, u.graph, a.values, l_values, u_values, inverses,
-                DeviceBsr(u.graph, u_values, bs), pivots, bs, capacity, modified},
+                DeviceBsr(u.graph, u_values, bs), pivots, bs, capacity, parameters.modified},
             Row::scratchBytes(bs, capacity));
   EXPECT_EQ(pivots.count(exec), 0);
   expectNear(toHost(l_values), toHost(l.values), 1e-12);
@@ -47,22 +48,24 @@ TEST(IluRow, GivesTheFactors) {
         const HostBsr a = matrixOn(randomPattern(61, 6, 61), bs, 62);
         IluParameters<Device> parameters = exactIlu(level);
         parameters.factorization.modified = modified;
+        parameters.factorization.relative_threshold = 1 + modified;
+        parameters.factorization.absolute_threshold = 2 * modified;
         Ilu<double, Device> ilu(parameters);
         setUp(ilu, a);
         for (const int capacity : {0, 5, 1000}) {
           SCOPED_TRACE(message(bs, " ", modified, " ", level, " ", capacity));
           switch (bs) {
           case 1:
-            expectFactors<1>(a, ilu, modified, capacity);
+            expectFactors<1>(a, ilu, parameters.factorization, capacity);
             break;
           case 3:
-            expectFactors<3>(a, ilu, modified, capacity);
+            expectFactors<3>(a, ilu, parameters.factorization, capacity);
             break;
           case 5:
-            expectFactors<5>(a, ilu, modified, capacity);
+            expectFactors<5>(a, ilu, parameters.factorization, capacity);
             break;
           default:
-            expectFactors<0>(a, ilu, modified, capacity);
+            expectFactors<0>(a, ilu, parameters.factorization, capacity);
           }
         }
       }
