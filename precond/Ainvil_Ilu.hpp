@@ -44,6 +44,14 @@ struct IluChoice {
 /// that follow, which allocate nothing. A compute() that throws forgets it, so that the next one
 /// finds a new one. Patterns of factors that follow the values are found and kept likewise, as
 /// Factorization::findPattern() has it.
+///
+/// Pivots may all be fine and the factors useless nevertheless: M^-1 of any vector is then huge.
+/// Where entries of U exceed 1e6, compute() applies B M^-1 to B times random signs; where that
+/// multiplies its norm by more than 1e4 / eps, the report gets an objection. Cost there: an
+/// application and two products with A; elsewhere a pass over U. Compare the condition estimate
+/// ||(L U)^-1 e|| of Chow, Saad, Experimental study of ILU preconditioners for indefinite matrices,
+/// J. Comput. Appl. Math. 86 (1997), which depends on the scale of A. diagnose() notes how far
+/// the entries of a factor have grown where that is more than 1000 times.
 template <class Scalar, class Device>
 class Ilu final : public Preconditioner<Scalar, Device> {
 public:
@@ -83,6 +91,12 @@ private:
   void initializeSolvers(const execution_space& exec);
   void computeParts(const execution_space& exec, const Matrix& b, bool may_keep);
   void computeRearranged(const execution_space& exec, const Matrix& a, bool may_keep);
+  /// ||B M^-1 z|| / ||z||, z = B times random signs.
+  double amplification(const execution_space& exec, const Matrix& b) const;
+  /// Objects to factors that no solver can use.
+  void judgeFactors(const execution_space& exec, const Matrix& b);
+  void noteGrowth(const execution_space& exec, const std::string& prefix,
+                  const TriangularFactor<Scalar, Device>& factor, const Matrix& b);
 
   IluParts<Scalar, Device> parts_;
   detail::Rearrangement<Scalar, Device> rearrangement_;

@@ -4,6 +4,7 @@
 #include "Ainvil_Registry.hpp"
 #include "graph/Ainvil_Symmetry.hpp"
 #include "ic/Ainvil_BlockIc.hpp"
+#include "ilu/Ainvil_FactorGrowth.hpp"
 #include "ilu/Ainvil_ThresholdParameters.hpp"
 #include "parameters/Ainvil_CommonParameters.hpp"
 
@@ -190,8 +191,11 @@ void Ic<Scalar, Device>::doCompute(const execution_space& exec, const Matrix& a)
 }
 
 template <class Scalar, class Device>
-void Ic<Scalar, Device>::doDiagnose(const execution_space& exec, const Matrix&) {
+void Ic<Scalar, Device>::doDiagnose(const execution_space& exec, const Matrix& a) {
   solver().diagnose(exec, factor(), "lower_", report_);
+  const detail::Growth growth = detail::growthOf(exec, factor(), a);
+  if (growth.isLarge())
+    report_.note("lower_" + growth.note());
 }
 
 template <class Scalar, class Device>

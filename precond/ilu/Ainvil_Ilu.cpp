@@ -2,8 +2,12 @@
 #include "Ainvil_Ilu.hpp"
 
 #include "Ainvil_Registry.hpp"
+#include "ilu/Ainvil_FactorGrowth.hpp"
 #include "parameters/Ainvil_CommonParameters.hpp"
+#include "product/Ainvil_Probes.hpp"
+#include "product/Ainvil_Spmv.hpp"
 
+#include <limits>
 #include <utility>
 
 namespace ainvil {
@@ -97,7 +101,7 @@ void Ilu<Scalar, Device>::initializeSolvers(const execution_space& exec) {
 
 template <class Scalar, class Device>
 void Ilu<Scalar, Device>::doInitialize(const execution_space& exec, const Matrix& a) {
-  detail::workspaceOf(exec, intermediate_, a.numPointRows(), 1);
+  detail::workspaceOf(exec, intermediate_, a.numPointRows(), 2);
   knows_pattern_ = false;
   if (!isRearranged()) {
     initializeParts(exec, a);
@@ -117,6 +121,38 @@ void Ilu<Scalar, Device>::computeParts(const execution_space& exec, const Matrix
   parts_.factorization->compute(exec, b, report_);
   parts_.lower->compute(exec, factors().lower(), "lower_", report_);
   parts_.upper->compute(exec, factors().upper(), "upper_", report_);
+  if (report_.objection.empty())
+    report_.phases.time(exec, "Ilu", "ilu_judge", [&] { judgeFactors(exec, b); });
+}
+
+template <class Scalar, class Device>
+double Ilu<Scalar, Device>::amplification(const execution_space& exec, const Matrix& b) const {
+  const Offset n = b.numPointRows();
+  const auto work = detail::workspaceOf(exec, intermediate_, n, 2);
+  const MultiVectorArg<Scalar, Device> s(work.data(), n, 1), t(work.data() + n, n, 1);
+  detail::fillProbes<Scalar, Device>(exec, s);
+  spmv<Scalar, Scalar, Device>(exec, Trans::No, Scalar(1), b, s, Scalar(0), t);
+  const double before = detail::norm<Scalar, Device>(exec, t);
+  lowerSolver().apply(exec, t, s, Trans::No);
+  upperSolver().apply(exec, s, t, Trans::No);
+  spmv<Scalar, Scalar, Device>(exec, Trans::No, Scalar(1), b, t, Scalar(0), s);
+  return before > 0 ? detail::norm<Scalar, Device>(exec, s) / before : 0.0;
+}
+
+template <class Scalar, class Device>
+void Ilu<Scalar, Device>::judgeFactors(const execution_space& exec, const Matrix& b) {
+  // Solvers have converged with 2e-3 / eps: a few directions that grow so far are soon found.
+  constexpr double suspicious = 1e6, most = 1e4 / std::numeric_limits<Scalar>::epsilon();
+  if (detail::largestModulus<Scalar, Device>(exec, factors().upper().matrix.values) <= suspicious)
+    return;
+  const double grows = amplification(exec, b);
+  report_.note(message("amplification=", grows));
+  if (!(grows <= most))
+    report_.objection = message(
+        "the factors of ilu are no approximation of the matrix: with them its product with random "
+        "vectors grows by ",
+        grows, "; exchange rows (match=product), take more fill (level=1, factorization=ilut), ",
+        "an order with less fill (reorder=nd), or rel-threshold=1.1");
 }
 
 template <class Scalar, class Device>
@@ -151,9 +187,24 @@ void Ilu<Scalar, Device>::doCompute(const execution_space& exec, const Matrix& a
 
 template <class Scalar, class Device>
 void Ilu<Scalar, Device>::doDiagnose(const execution_space& exec, const Matrix& a) {
-  factors().diagnose(exec, isRearranged() ? rearrangement_.matrix() : a, report_);
+  const Matrix& b = isRearranged() ? rearrangement_.matrix() : a;
+  factors().diagnose(exec, b, report_);
   lowerSolver().diagnose(exec, factors().lower(), "lower_", report_);
   upperSolver().diagnose(exec, factors().upper(), "upper_", report_);
+  noteGrowth(exec, "lower_", factors().lower(), b);
+  noteGrowth(exec, "upper_", factors().upper(), b);
+}
+
+template <class Scalar, class Device>
+void Ilu<Scalar, Device>::noteGrowth(const execution_space& exec, const std::string& prefix,
+                                     const TriangularFactor<Scalar, Device>& factor,
+                                     const Matrix& b) {
+  detail::Growth growth = detail::growthOf(exec, factor, b);
+  if (!growth.isLarge())
+    return;
+  if (isRearranged())
+    growth.row = rearrangement_.originalRow(exec, growth.row);
+  report_.note(prefix + growth.note());
 }
 
 template <class Scalar, class Device>

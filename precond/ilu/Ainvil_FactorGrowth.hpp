@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// How far the entries of incomplete factors have grown.
+
+#include "triangular/Ainvil_TriangularFactor.hpp"
+
+#include <string>
+
+namespace ainvil {
+namespace detail {
+
+/// The largest of the moduli of finite values; 0 without values. Waits; one pass, no allocation.
+template <class Scalar, class Device>
+double largestModulus(const typename Device::execution_space& exec,
+                      const Kokkos::View<const Scalar*, Device>& values);
+
+/// The largest entry of a factor over what it is compared with.
+struct Growth {
+  double factor = 0; ///< 0 if there is nothing to compare
+  Ordinal row = 0;   ///< the first block row that has the entry, from 0
+
+  /// Whether a user should know.
+  bool isLarge() const { return factor > 1e3; }
+  /// "growth=12 (block row 3)", the row counted from 1.
+  std::string note() const;
+};
+
+/// max |T_ij| / max |A_ij| over scalar entries, or max |S_ij| for a unit factor T = I + S, whose
+/// entries are multipliers. Waits; allocates a number a row.
+template <class Scalar, class Device>
+Growth growthOf(const typename Device::execution_space& exec,
+                const TriangularFactor<Scalar, Device>& t, const BsrMatrix<Scalar, Device>& a);
+
+} // namespace detail
+} // namespace ainvil

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// \file
+/// What is said of factors whose entries or whose inverse have grown.
+
+#include "precond/ilu/IluSupport.hpp"
+
+#include "Ainvil_Factory.hpp"
+#include "Ainvil_Gmres.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace ainvil {
+namespace {
+
+using namespace test;
+
+/// [1 e^T; e T], T upper bidiagonal with 1 + pivot on its diagonal and 2 beside it: without fill
+/// the pivots of rows 2, 3, ... are `pivot`, and U has 1 / pivot beside its diagonal. In blocks
+/// times I.
+HostBsr arrow(Ordinal n, double pivot, int bs, double scale = 1) {
+  Pattern pattern = diagonalPattern(n);
+  for (Ordinal i = 1; i < n; ++i) {
+    pattern[0].insert(i);
+    pattern[i].insert(0);
+    if (i + 1 < n)
+      pattern[i].insert(i + 1);
+  }
+  const HostBsr a = matrixOn(pattern, bs, 1);
+  for (Ordinal i = 0; i < n; ++i)
+    for (Offset e = a.graph.row_map(i); e < a.graph.row_map(i + 1); ++e) {
+      const Ordinal j = a.graph.entries(e);
+      const double value = i == 0 || j == 0 ? 1 : i == j ? 1 + pivot : 2;
+      for (int k = 0; k < bs * bs; ++k)
+        a.values(e * bs * bs + k) = k % (bs + 1) == 0 ? scale * value : 0;
+    }
+  return a;
+}
+
+std::string objectionTo(const std::string& specification, const HostBsr& a) {
+  const auto m = createPreconditioner<double, Device>(specification);
+  setUp(*m, a);
+  return m->objection();
+}
+
+/// Pivots of 2^-20 are far from rounding, but 14 of them in a row multiply to 1e-84.
+TEST(FactorGrowth, ObjectsToFactorsThatAreNoApproximation) {
+  for (const int bs : {1, 3})
+    for (const double scale : {1.0, 0x1p-300, 0x1p300}) {
+      SCOPED_TRACE(message("block size ", bs, ", scale ", scale));
+      const DeviceBsr a = copyTo<Device>(arrow(16, 0x1p-20, bs, scale));
+      const auto m = createPreconditioner<double, Device>("ilu");
+      m->initialize(a);
+      m->compute(a);
+      EXPECT_EQ(m->report().breakdowns, 0);
+      EXPECT_NE(m->objection().find("are no approximation of the matrix"), std::string::npos);
+      EXPECT_NE(m->report().notes.find("amplification="), std::string::npos) << m->report().notes;
+      const auto b = toDevice(std::vector<double>(size_t(a.numPointRows()), 1.0));
+      const auto x = toDevice(std::vector<double>(size_t(a.numPointRows()), 0.0));
+      const SolveResult result = gmres(MatrixOperator<double, Device>(a), m.get(), b, x);
+      EXPECT_EQ(result.status, SolveStatus::Diverged);
+      EXPECT_EQ(result.message, m->objection());
+      // The next matrix is another one.
+      const DeviceBsr good = copyTo<Device>(arrow(16, 1, bs, scale));
+      m->compute(good);
+      EXPECT_EQ(m->objection(), "");
+      EXPECT_EQ(m->report().notes.find("amplification="), std::string::npos);
+    }
+}
+
+/// What the message proposes serves.
+TEST(FactorGrowth, RemediesLeaveNothingToObjectTo) {
+  const HostBsr a = arrow(16, 0x1p-20, 1);
+  for (const char* remedy : {"ilu:rel-threshold=2", "ilu:level=2", "ilu:abs-threshold=2",
+                             "ilu:factorization=ilut,drop=1e-6"})
+    EXPECT_EQ(objectionTo(remedy, a), "") << remedy;
+}
+
+/// Units of equations and unknowns that differ by 2^100 and 2^160 make entries of U large, and
+/// ||(L U)^-1 e|| max |A| as well.
+TEST(FactorGrowth, UnitsAreNoReason) {
+  const HostBsr a = matrixOn(randomPattern(40, 3, 501), 1, 501);
+  for (Ordinal i = 0; i < 40; ++i)
+    for (Offset e = a.graph.row_map(i); e < a.graph.row_map(i + 1); ++e)
+      a.values(e) *= std::ldexp(1.0, (i % 3 - 1) * 50 + (a.graph.entries(e) % 5 - 2) * 40);
+  const auto m = createPreconditioner<double, Device>("ilu:pivot-tol=0");
+  setUp(*m, a);
+  EXPECT_EQ(m->objection(), "");
+  EXPECT_NE(m->report().notes.find("amplification="), std::string::npos); // it was judged
+}
+
+/// Entries of U are 2^20 from row 2 on, those of L no larger than those of A.
+TEST(FactorGrowth, IsNotedWithItsRowWhereItIsLarge) {
+  for (const int bs : {1, 3}) {
+    const DeviceBsr a = copyTo<Device>(arrow(16, 0x1p-20, bs));
+    Ilu<double, Device> ilu(exactIlu());
+    ilu.initialize(a);
+    ilu.compute(a);
+    ilu.diagnose(a);
+    const std::string notes = ilu.report().notes;
+    EXPECT_NE(notes.find(message("upper_growth=", 0x1p20, " (block row 2)")), std::string::npos)
+        << notes;
+    EXPECT_EQ(notes.find("lower_growth="), std::string::npos) << notes;
+  }
+}
+
+} // namespace
+} // namespace ainvil
