@@ -88,6 +88,7 @@ struct BestCandidates {
                                        const RankOf& rank) const {
     const ThreadLanes<Member> lanes{member, batch};
     Rank worst = best[room - 1];
+    lanes.join(); // before one is inserted
     for (; first < end; first += batch) {
       const int width = end - first < batch ? static_cast<int>(end - first) : batch;
       Rank top = 0;

@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 
@@ -49,15 +50,25 @@ const char* const general[] = {"ilu:level=0", "ilu:level=1", "ilu:modified=0.5",
 const char* const symmetric[] = {"ic:level=0", "ic:level=1",
                                  "ic:factorization=ict,drop=0,max-fill=1.2"};
 
-/// To the bit, patterns by threshold included: the factors of A + 0.25 diag(A) + 3 sign(diag(A)).
+/// The factors of A + 0.25 diag(A) + 3 sign(diag(A)): to the bit on hosts, patterns by threshold
+/// included. GPUs may round the changed diagonal once less, and with it choose another entry where
+/// two are about as large.
 TEST(DiagonalThresholds, AreFactorsOfTheMatrixWithThatDiagonal) {
+  const bool on_gpu = compat::IsGpu<Device::execution_space>::value;
   for (const int bs : {1, 3, 11}) {
     const auto expectEqual = [&](const char* method, const HostBsr& a) {
+      if (on_gpu && std::string(method).find("factorization") != std::string::npos)
+        return;
       const HostBsr changed =
           withDiagonal(a, [](double d) { return 1.25 * d + (d < 0 ? -3.0 : 3.0); });
       const auto expected = inverseBy(method, changed);
-      EXPECT_EQ(inverseBy(message(method, ",abs-threshold=3,rel-threshold=1.25"), a), expected)
-          << method << ", block size " << bs;
+      const auto inverse = inverseBy(message(method, ",abs-threshold=3,rel-threshold=1.25"), a);
+      double size = 0;
+      for (const double value : expected)
+        size = std::max(size, std::fabs(value));
+      for (size_t i = 0; i < expected.size(); ++i)
+        ASSERT_NEAR(inverse[i], expected[i], on_gpu ? 1e-12 * size : 0.0)
+            << method << ", block size " << bs;
       EXPECT_NE(inverseBy(method, a), expected) << method << ", block size " << bs;
     };
     const HostBsr a = matrixOn(randomPattern(33, 4, 401), bs, 401);
