@@ -197,6 +197,8 @@ class Options(unittest.TestCase):
                     done = subprocess.run([EXECUTABLES["ainvil-solve"], *words], cwd=folder,
                                           stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                           check=False)
+                    if b"comes with Kokkos Kernels 4" in done.stderr:
+                        continue  # a command for a GPU, where Kokkos is newer
                     self.assertIn(done.returncode, (0, 3),
                                   f"{name}: {' '.join(words)}: {done.stderr.decode()}")
                     count += 1
