@@ -51,6 +51,7 @@ public:
   std::string description() const override;
   /// For createPreconditioner(); empty before the first compute().
   const std::string& chosen() const { return chosen_; }
+  const Base* inner() const { return inner_.get(); } ///< what was chosen, null before
   bool isFixed() const override { return inner_ == nullptr || inner_->isFixed(); } ///< as chosen
 
 protected:
@@ -69,6 +70,7 @@ private:
   AutoParameters parameters_;
   PreconditionerPtr<Scalar, Device> inner_; ///< what was chosen; null before
   std::string chosen_, note_;
+  double race_seconds_ = 0;
 };
 
 } // namespace ainvil
