@@ -28,6 +28,13 @@ SpecificationText::SpecificationText(const std::string& text)
   }
 }
 
+std::vector<std::string> SpecificationText::keys() const {
+  std::vector<std::string> keys;
+  for (const std::string& pair : pairs_)
+    keys.push_back(pair.substr(0, pair.find('=')));
+  return keys;
+}
+
 bool SpecificationText::has(const std::string& key) const {
   return std::any_of(pairs_.begin(), pairs_.end(), HasKey(key));
 }

@@ -17,6 +17,7 @@ public:
   explicit SpecificationText(const std::string& text);
 
   const std::string& method() const { return method_; } ///< all before the colon
+  std::vector<std::string> keys() const;                ///< of the pairs, in their order
   bool has(const std::string& key) const;               ///< whether a pair has it
   std::string value(const std::string& key) const;      ///< empty if there is none
   /// In place of the first one there is, and of all, or behind the other pairs.

@@ -153,16 +153,21 @@ std::string changed(const std::string& specification, const std::string& key,
   from.set(key, value);
   if (from.value("level") == "0")
     from.remove("level");
+  const auto move = [&](const std::string& name) {
+    if (!from.has(name))
+      return;
+    result.set(name, from.value(name));
+    from.remove(name);
+  };
+  const std::vector<std::string> last{"power", "relax", "storage", "poly"};
   for (const char* first : {"match", "reorder", "level"})
-    if (from.has(first)) {
-      result.set(first, from.value(first));
-      from.remove(first);
-    }
-  const std::string others = from.text().substr(from.method().size());
-  const std::string text = result.text();
-  if (others.empty() || text == result.method())
-    return text + others;
-  return text + "," + others.substr(1);
+    move(first);
+  for (const std::string& name : from.keys())
+    if (std::find(last.begin(), last.end(), name) == last.end())
+      move(name);
+  for (const std::string& name : last)
+    move(name);
+  return result.text();
 }
 
 std::vector<Candidate> firstCandidates(const MatrixTraits& traits, bool gpu,

@@ -19,8 +19,9 @@ struct Candidate {
   double growth = 1;
 };
 
-/// A specification with a value in place of the one it has, or behind all others. Match, reorder
-/// and level come first, and level=0 is left out: the same configuration has the same text.
+/// A specification with another value for a key, or with that key besides. Match, reorder and level
+/// come first, power, relax, storage and poly last, and level=0 is left out: the same configuration
+/// has the same text.
 std::string changed(const std::string& specification, const std::string& key,
                     const std::string& value);
 

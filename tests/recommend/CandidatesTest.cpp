@@ -40,6 +40,10 @@ TEST(Changed, TheSameHasTheSameText) {
   EXPECT_EQ(changed("ilu:level=1,solve=isai", "level", "0"), "ilu:solve=isai");
   EXPECT_EQ(changed(changed("ilu", "level", "1"), "match", "product"),
             changed(changed("ilu", "match", "product"), "level", "1"));
+  EXPECT_EQ(changed("ilu:solve=isai,storage=float", "poly", "10"),
+            changed("ilu:solve=isai,poly=10", "storage", "float"));
+  EXPECT_EQ(changed("ilu:solve=isai,relax=1", "power", "2"),
+            changed("ilu:solve=isai,power=2", "relax", "1"));
 }
 
 TEST(MatrixTraits, SeesSymmetryBlocksAndDiagonals) {

@@ -9,6 +9,7 @@ using ainvil::detail::SpecificationText;
 
 TEST(SpecificationText, ReadsAndWrites) {
   SpecificationText spec("ilu:level=2,solve=isai,power=3");
+  EXPECT_EQ(spec.keys(), (std::vector<std::string>{"level", "solve", "power"}));
   EXPECT_EQ(spec.method(), "ilu");
   EXPECT_EQ(spec.value("power"), "3");
   EXPECT_EQ(spec.value("reorder"), "");
