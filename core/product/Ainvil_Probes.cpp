@@ -50,16 +50,13 @@ void detail::fillProbes(const typename Device::execution_space& exec,
 }
 
 template <class Scalar, class Device>
-double detail::norm(const typename Device::execution_space& exec,
-                    MultiVectorArg<const Scalar, Device> z) {
+double detail::largestModulus(const typename Device::execution_space& exec,
+                              MultiVectorArg<const Scalar, Device> z) {
   using Exec = typename Device::execution_space;
-  const double sum = sumOfSquares<Scalar, Device>(exec, z, 1.0);
-  if (std::isnan(sum) || isSafeSum(sum))
-    return std::sqrt(sum);
   const Offset columns = z.extent(1);
   double largest = 0;
   Kokkos::parallel_reduce(
-      "Ainvil::norm[largest]", Range<Exec>(exec, 0, z.extent(0)),
+      "Ainvil::largestModulus", Range<Exec>(exec, 0, z.extent(0)),
       KOKKOS_LAMBDA(const Offset i, double& most) {
         for (Offset j = 0; j < columns; ++j) {
           const double size = compat::math::fabs(double(z(i, j)));
@@ -67,9 +64,17 @@ double detail::norm(const typename Device::execution_space& exec,
         }
       },
       Kokkos::Max<double>(largest));
-  if (!(largest > 0)) // nothing but zeros, or nothing at all
-    return 0;
-  if (std::isinf(largest))
+  return largest > 0 ? largest : 0; // of nothing it is the least number
+}
+
+template <class Scalar, class Device>
+double detail::norm(const typename Device::execution_space& exec,
+                    MultiVectorArg<const Scalar, Device> z) {
+  const double sum = sumOfSquares<Scalar, Device>(exec, z, 1.0);
+  if (std::isnan(sum) || isSafeSum(sum))
+    return std::sqrt(sum);
+  const double largest = largestModulus<Scalar, Device>(exec, z);
+  if (largest == 0 || std::isinf(largest))
     return largest;
   return largest * std::sqrt(sumOfSquares<Scalar, Device>(exec, z, largest));
 }
@@ -77,6 +82,8 @@ double detail::norm(const typename Device::execution_space& exec,
 #define AINVIL_INSTANTIATE_TYPE(SCALAR, DEVICE)                                                    \
   template void detail::fillProbes<SCALAR, DEVICE>(const typename DEVICE::execution_space&,        \
                                                    MultiVectorArg<SCALAR, DEVICE>);                \
+  template double detail::largestModulus<SCALAR, DEVICE>(const typename DEVICE::execution_space&,  \
+                                                         MultiVectorArg<const SCALAR, DEVICE>);    \
   template double detail::norm<SCALAR, DEVICE>(const typename DEVICE::execution_space&,            \
                                                MultiVectorArg<const SCALAR, DEVICE>);
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \

@@ -15,6 +15,11 @@ constexpr int num_probes = 2;
 template <class Scalar, class Device>
 void fillProbes(const typename Device::execution_space& exec, MultiVectorArg<Scalar, Device> z);
 
+/// The largest modulus, 0 of nothing; NaN does not count. Waits for the instance.
+template <class Scalar, class Device>
+double largestModulus(const typename Device::execution_space& exec,
+                      MultiVectorArg<const Scalar, Device> z);
+
 /// Frobenius norm; also where the squares overflow or underflow, which takes two passes more. Waits
 /// for the instance.
 template <class Scalar, class Device>

@@ -1,37 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ilu/Ainvil_FactorGrowth.hpp"
 
-#include "backend/Ainvil_RowTeams.hpp"
 #include "breakdown/Ainvil_PivotInverter.hpp"
+#include "product/Ainvil_Probes.hpp"
+#include "product/Ainvil_Spmv.hpp"
 
 #include <algorithm>
 
 namespace ainvil {
 namespace detail {
-namespace {
-
-template <class Scalar>
-struct LargestModulus {
-  KernelArray<const Scalar> values;
-
-  KOKKOS_FUNCTION void operator()(const Offset e, double& most) const {
-    const double size = compat::math::fabs(static_cast<double>(values(e)));
-    most = size > most ? size : most;
-  }
-};
-
-} // namespace
-
-template <class Scalar, class Device>
-double largestModulus(const typename Device::execution_space& exec,
-                      const Kokkos::View<const Scalar*, Device>& values) {
-  double largest = 0;
-  Kokkos::parallel_reduce(
-      "Ainvil::largestModulus",
-      Range<typename Device::execution_space>(exec, 0, static_cast<Offset>(values.extent(0))),
-      LargestModulus<Scalar>{values}, Kokkos::Max<double>(largest));
-  return largest > 0 ? largest : 0; // of nothing it is the least number
-}
 
 std::string Growth::note() const {
   return message("growth=", factor, " (block row ", row + 1, ")");
@@ -45,7 +22,7 @@ Growth growthOf(const typename Device::execution_space& exec,
   const auto on_host = Kokkos::create_mirror_view(sizes);
   Kokkos::deep_copy(exec, on_host, sizes);
   compat::fence(exec, "Ainvil::growthOf"); // before the host reads
-  const double unit = t.unit ? 1.0 : largestModulus<Scalar, Device>(exec, a.values);
+  const double unit = t.unit ? 1.0 : largestModulus<Scalar, Device>(exec, asColumn(a.values));
   const Scalar *const begin = on_host.data(), *const end = begin + on_host.extent(0);
   const Scalar* const largest = std::max_element(begin, end);
   if (largest == end || unit == 0)
@@ -54,8 +31,6 @@ Growth growthOf(const typename Device::execution_space& exec,
 }
 
 #define AINVIL_INSTANTIATE_SCALAR(SCALAR, DEVICE)                                                  \
-  template double largestModulus<SCALAR, DEVICE>(const typename DEVICE::execution_space&,          \
-                                                 const Kokkos::View<const SCALAR*, DEVICE>&);      \
   template Growth growthOf<SCALAR, DEVICE>(const typename DEVICE::execution_space&,                \
                                            const TriangularFactor<SCALAR, DEVICE>&,                \
                                            const BsrMatrix<SCALAR, DEVICE>&);

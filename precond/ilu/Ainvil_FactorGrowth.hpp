@@ -10,11 +10,6 @@
 namespace ainvil {
 namespace detail {
 
-/// The largest of the moduli of finite values; 0 without values. Waits; one pass, no allocation.
-template <class Scalar, class Device>
-double largestModulus(const typename Device::execution_space& exec,
-                      const Kokkos::View<const Scalar*, Device>& values);
-
 /// The largest entry of a factor over what it is compared with.
 struct Growth {
   double factor = 0; ///< 0 if there is nothing to compare

@@ -143,7 +143,8 @@ template <class Scalar, class Device>
 void Ilu<Scalar, Device>::judgeFactors(const execution_space& exec, const Matrix& b) {
   // Solvers have converged with 2e-3 / eps: a few directions that grow so far are soon found.
   constexpr double suspicious = 1e6, most = 1e4 / std::numeric_limits<Scalar>::epsilon();
-  if (detail::largestModulus<Scalar, Device>(exec, factors().upper().matrix.values) <= suspicious)
+  if (detail::largestModulus<Scalar, Device>(exec, asColumn(factors().upper().matrix.values)) <=
+      suspicious)
     return;
   const double grows = amplification(exec, b);
   report_.note(message("amplification=", grows));
