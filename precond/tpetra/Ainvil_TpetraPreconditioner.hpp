@@ -171,6 +171,7 @@ private:
   mutable int num_apply_ = 0;
   double initialize_seconds_ = 0, compute_seconds_ = 0;
   mutable double apply_seconds_ = 0;
+  mutable Teuchos::RCP<Teuchos::Time> apply_timer_;        ///< null before the first apply()
   mutable Teuchos::RCP<const map_type> known_x_, known_y_; ///< maps that were found to be right
 };
 

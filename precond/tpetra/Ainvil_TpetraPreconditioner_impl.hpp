@@ -214,7 +214,9 @@ void Preconditioner<MatrixType>::apply(const multivector_type& x, multivector_ty
   requireMap("X", x, *getDomainMap(), known_x_);
   requireMap("Y", y, *getRangeMap(), known_y_);
   ScopedRegion region("Ainvil::tpetra::apply");
-  const Teuchos::TimeMonitor monitor(*teuchosTimer("apply"));
+  if (apply_timer_.is_null())
+    apply_timer_ = teuchosTimer("apply");
+  const Teuchos::TimeMonitor monitor(*apply_timer_);
   const Kokkos::Timer timer;
   const Trans trans = mode == Teuchos::NO_TRANS ? Trans::No : Trans::Yes;
   Teuchos::RCP<const multivector_type> from = Teuchos::rcpFromRef(x);
