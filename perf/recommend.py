@@ -45,7 +45,6 @@ GPU_LATE = ["ilu:match=product", "ilu:match=product,solve=isai,power=2,relax=aut
             "ilu:match=product,reorder=rcm,level=1,breakdown=shift",
             "ilu:match=product,reorder=nd,factorization=ilut,drop=1e-4,breakdown=shift",
             "ilu:reorder=nd,factorization=ilut,drop=1e-4,breakdown=shift,pivot-tol=1e11"]
-CLOCK = ["--clock", "cpu"]
 
 
 def run(program, arguments, limit):
@@ -54,7 +53,7 @@ def run(program, arguments, limit):
         path = os.path.join(folder, "runs.jsonl")
         begin = time.monotonic()
         try:
-            subprocess.run([program, *arguments, *CLOCK, "--quiet", "--json", path], timeout=limit,
+            subprocess.run([program, *arguments, "--quiet", "--json", path], timeout=limit,
                            check=False, capture_output=True)
         except subprocess.TimeoutExpired:
             pass
@@ -148,13 +147,12 @@ def main():
     parser.add_argument("--limit", type=float, default=60)
     parser.add_argument("problems", nargs="*")
     arguments = parser.parse_intermixed_args()
-    if arguments.gpu:
-        CLOCK.clear()
     program = os.path.join(arguments.build, "bin", "ainvil-solve")
-    systems = [(problem, ["--problem", problem]) for problem in arguments.problems]
+    clock = [] if arguments.gpu else ["--clock", "cpu"]
+    systems = [(problem, ["--problem", problem, *clock]) for problem in arguments.problems]
     for path in sorted(glob.glob(os.path.join(arguments.matrices, "*.mtx.gz"))) if arguments.matrices else []:
         if not path.endswith("_b.mtx.gz"):
-            systems.append((os.path.basename(path)[:-7], ["--matrix", path, "--rhs", "rowsum"]))
+            systems.append((os.path.basename(path)[:-7], ["--matrix", path, "--rhs", "rowsum", *clock]))
     results = []
     with open(arguments.results, "w", encoding="utf-8") as file:
         for name, system in systems:

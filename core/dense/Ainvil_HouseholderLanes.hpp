@@ -27,7 +27,8 @@ struct LeastSquares {
   Scalar* column;  ///< num_rows scalars to work with
 
   /// From a row to the next one.
-  KOKKOS_INLINE_FUNCTION static int stride(int columns) {
+  template <class Integer>
+  KOKKOS_INLINE_FUNCTION static Integer stride(Integer columns) {
     return (columns + width - 1) / width * width;
   }
   KOKKOS_INLINE_FUNCTION int stride() const { return stride(unknowns + right_sides); }

@@ -194,9 +194,10 @@ void Table::printHeader(const LinearSystem& system, const Environment& environme
     out_ << "\nreorder   " << command_.reorder << ", " << seconds(system.reorder_seconds) << " s";
   out_ << "\nmachine   " << machineText(environment) << "\nsolver    "
        << (command_.recommend
-               ? message("a race", command_.solver_is_given ? " of preconditioners for " : "",
-                         command_.solver_is_given ? command_.solver : "", ", at most ",
-                         command_.budget, " s, tolerance ", command_.tolerance)
+               ? message("a race",
+                         command_.solver_is_given ? " of preconditioners for " + command_.solver
+                                                  : std::string(),
+                         ", at most ", command_.budget, " s, tolerance ", command_.tolerance)
                : solverText(command_))
        << ", at most " << command_.max_iterations << " iterations, "
        << (command_.single_precision ? "float" : "double");

@@ -22,8 +22,7 @@ struct SpaiRowBytes {
     const Offset length = pattern.row_map(i + 1) - pattern.row_map(i);
     const Offset unknowns = length * block_size;
     const Offset num_rows = (shadow.row_map(i + 1) - shadow.row_map(i)) * block_size;
-    constexpr Offset width = LeastSquares<Exec, Scalar>::width;
-    const Offset stride = (unknowns + block_size + width - 1) / width * width;
+    const Offset stride = LeastSquares<Exec, Scalar>::stride(unknowns + block_size);
     return (num_rows * (stride + 1) + unknowns) * Offset(sizeof(Scalar)) +
            length * Offset(sizeof(int));
   }
