@@ -10,6 +10,9 @@ namespace ainvil {
 namespace detail {
 namespace {
 
+/// Most columns of V that one pass over the rows projects on.
+constexpr int widest = 8;
+
 /// h_c = v_c . g for Width neighbouring columns v_c of V.
 template <int Width, class Scalar, class Device>
 struct ProjectionBody {
@@ -51,7 +54,7 @@ template <class Scalar, class Device>
 ArnoldiBasis<Scalar, Device>::ArnoldiBasis(const execution_space& exec, Offset n, int vectors)
     : vectors_(allocateView<MultiVector<Scalar, Device>>(exec, "Ainvil::arnoldi_basis", size_t(n),
                                                          size_t(vectors))),
-      shape_(SumTeams::forRows(exec, n)), sums_(exec, 4, shape_),
+      shape_(SumTeams::forRows(exec, n)), sums_(exec, widest, shape_),
       numbers_(allocateZeros<double, Device>(exec, "Ainvil::projections", 2 * size_t(vectors) + 1)),
       host_numbers_(hostMirror(numbers_)) {}
 
@@ -68,24 +71,25 @@ void ArnoldiBasis<Scalar, Device>::fillRandom(const execution_space& exec, Out v
                        RandomKernel<Scalar, Device>{v, std::uint64_t(seed) << 40});
 }
 
+/// Width columns at a time while there are as many, then half as many.
 template <class Scalar, class Device>
 template <int Width>
-void ArnoldiBasis<Scalar, Device>::projectOn(const execution_space& exec, int first, In g,
-                                             bool again) const {
-  double* const total = numbers_.data() + first;
-  sumRows<Width>(exec, "Ainvil::ArnoldiBasis[project]", shape_, sums_, Offset(g.extent(0)),
-                 ProjectionBody<Width, Scalar, Device>{vectors(first, Width), g, total,
-                                                       total + capacity(), again});
+void ArnoldiBasis<Scalar, Device>::projectOn(const execution_space& exec, int first, int count,
+                                             In g, bool again) const {
+  for (; count >= Width; first += Width, count -= Width) {
+    double* const total = numbers_.data() + first;
+    sumRows<Width>(exec, "Ainvil::ArnoldiBasis[project]", shape_, sums_, Offset(g.extent(0)),
+                   ProjectionBody<Width, Scalar, Device>{vectors(first, Width), g, total,
+                                                         total + capacity(), again});
+  }
+  if constexpr (Width > 1)
+    projectOn<Width / 2>(exec, first, count, g, again);
 }
 
 template <class Scalar, class Device>
 void ArnoldiBasis<Scalar, Device>::project(const execution_space& exec, int count, In g, Out w,
                                            bool again) const {
-  int c = 0;
-  for (; c + 4 <= count; c += 4)
-    projectOn<4>(exec, c, g, again);
-  for (; c < count; ++c)
-    projectOn<1>(exec, c, g, again);
+  projectOn<widest>(exec, 0, count, g, again);
   const KernelBases<const Scalar> v{vectors_.data(), Offset(vectors_.extent(0)), 0};
   const KernelBases<const double> negative{numbers_.data() + capacity(), 1, 0};
   combineColumns<Scalar, Scalar, Device>(exec, ColumnSet::first(1), v, negative, {{count}}, 1, w);

@@ -43,7 +43,7 @@ private:
   using Numbers = Kokkos::View<double*, Device>;
 
   template <int Width>
-  void projectOn(const execution_space& exec, int first, In g, bool again) const;
+  void projectOn(const execution_space& exec, int first, int count, In g, bool again) const;
 
   MultiVector<Scalar, Device> vectors_;
   SumTeams shape_;
