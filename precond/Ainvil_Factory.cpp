@@ -29,7 +29,7 @@ std::vector<MethodHelp> preconditionerHelp() {
 }
 
 std::vector<ParameterHelp> commonParameterHelp() {
-  return PolynomialParameters::table().help();
+  return PolynomialParameters::table(false).help();
 }
 
 MethodHelp methodHelp(const std::string& name) {
@@ -50,7 +50,8 @@ PreconditionerPtr<Scalar, Device> detail::makePreconditioner(const std::string& 
     specification.fail(
         message("unknown method '", specification.method(), "', known are ", knownMethods()));
   const auto make = std::any_cast<MethodMaker<Scalar, Device>>(method->read(specification));
-  const PolynomialParameters polynomial = PolynomialParameters::table().read(specification);
+  const PolynomialParameters polynomial =
+      Polynomial<Scalar, Device>::parameterTable().read(specification);
   specification.finish(allKeys(method->parameters()));
   auto inner = specification.orFail(make);
   if (polynomial.degree == 0)
@@ -63,7 +64,7 @@ FsaiParameters<Device> fsaiParameters(const std::string& text) {
   detail::Specification specification(text);
   if (specification.method() != "fsai")
     specification.fail("the method must be fsai");
-  if (PolynomialParameters::table().read(specification).degree != 0)
+  if (Polynomial<Scalar, Device>::parameterTable().read(specification).degree != 0)
     specification.fail(
         "the parameters of fsai have no polynomial, which goes around a preconditioner "
         "of one process: leave 'poly' out, or over ranks take local-fsai");

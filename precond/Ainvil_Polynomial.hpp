@@ -12,11 +12,14 @@
 
 namespace ainvil {
 
-/// Degree of Polynomial.
+/// Parameters of Polynomial.
 struct PolynomialParameters {
   int degree = 0; ///< products with M^-1 an application; 0: no polynomial around the method
+  Storage storage = Storage::Native; ///< of its copy of A
 
-  static const ParameterTable<PolynomialParameters>& table(); ///< the key that every method takes
+  /// The keys that every method takes; the words of `poly-storage` depend on the precision of the
+  /// vectors.
+  static const ParameterTable<PolynomialParameters>& table(bool float_vectors);
 };
 
 /// M^-1 p(A M^-1) for a preconditioner M^-1 and a polynomial p of degree d - 1: what
@@ -51,6 +54,8 @@ struct PolynomialParameters {
 /// in it, and d passes over y and z. A compute beside that of M^-1: d products with A and M^-1
 /// (three with M^-1 in the symmetric case), twice orthogonalised, one wait a step, and an
 /// application. Memory: a copy of A's values, d + 1 vectors, and four for each right-hand side.
+/// The copy may be in a shorter precision: the polynomial, its roots included, is then that of the
+/// rounded matrix. compute() throws InvalidArgument as SparseOperator::checkRange() does.
 ///
 /// Sources: Embree, Loe, Morgan, Polynomial preconditioned Arnoldi with stability control, SIAM J.
 /// Sci. Comput. 43 (2021), algorithms 2 and 3; Loe, Thornquist, Boman, Polynomial preconditioned
@@ -63,8 +68,10 @@ public:
   using typename Base::Matrix;
   using Parameters = PolynomialParameters; ///< what it is made with, beside M^-1
 
-  /// The key that every method takes.
-  static const ParameterTable<Parameters>& parameterTable() { return Parameters::table(); }
+  /// The keys that every method takes.
+  static const ParameterTable<Parameters>& parameterTable() {
+    return Parameters::table(std::is_same<Scalar, float>::value);
+  }
 
   /// Takes M^-1, set up or not: initialize() and compute() set it up. \throws InvalidArgument for a
   /// null pointer, or a degree below 1.

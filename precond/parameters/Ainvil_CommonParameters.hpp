@@ -83,8 +83,8 @@ void addPivots(ParameterTable<Struct>& table, const std::string& block, const st
 /// `storage`, a member of this name. float is the precision of the vectors with `float_vectors`.
 template <class Struct>
 ParameterTable<Struct>& addStorage(ParameterTable<Struct>& table, bool float_vectors,
-                                   std::string_view help) {
-  const char *key = "storage", *name = "storage: precision";
+                                   std::string_view help, const char* key = "storage",
+                                   const char* name = "storage: precision") {
   if (float_vectors)
     return table.choice(key, name, &Struct::storage,
                         {{"float", Storage::Native}, {"bfloat16", Storage::BFloat16}}, help);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Ainvil_Polynomial.hpp"
 
-#include "parameters/Ainvil_ParameterTable.hpp"
+#include "parameters/Ainvil_CommonParameters.hpp"
 #include "product/Ainvil_Combine.hpp"
 #include "product/Ainvil_Probes.hpp"
 
@@ -31,9 +31,9 @@ double acceptable(const std::vector<double>& promised, int k) {
 
 } // namespace
 
-const ParameterTable<PolynomialParameters>& PolynomialParameters::table() {
+const ParameterTable<PolynomialParameters>& PolynomialParameters::table(bool float_vectors) {
   using P = PolynomialParameters;
-  const auto make = [] {
+  const auto make = [](bool in_float) {
     ParameterTable<P> table;
     table
         .integer("poly", "poly: degree", &P::degree, 0,
@@ -41,12 +41,14 @@ const ParameterTable<PolynomialParameters>& PolynomialParameters::table() {
         .details("An application takes so many of the method's, one product with the matrix less, "
                  "and no inner product; `compute` about as much again, and so many vectors of "
                  "memory. The Krylov solver takes fewer steps, and about as many products in all. "
-                 "For SPD matrices the degree is made odd.")
-        .describedBy({"poly"});
-    return table;
+                 "For SPD matrices the degree is made odd.");
+    detail::addStorage(table, in_float, "precision of the matrix in the polynomial", "poly-storage",
+                       "poly: storage precision")
+        .onlyIf([](const P& p) { return p.degree > 0; }, "poly > 0");
+    return table.describedBy({"poly", "poly-storage?"});
   };
-  static const ParameterTable<P> table = make();
-  return table;
+  static const ParameterTable<P> of_double = make(false), of_float = make(true);
+  return float_vectors ? of_float : of_double;
 }
 
 template <class Scalar, class Device>
@@ -110,9 +112,10 @@ void Polynomial<Scalar, Device>::doInitialize(const execution_space& exec, const
   basis_ = {}; // frees memory first
   passProgressOn();
   inner_->initialize(exec, a);
-  a_ = SparseOperator<Scalar, Device>(
-      exec, Matrix(a.graph, allocate<Scalar, Device>(exec, "Ainvil::values", a.numScalars()),
-                   a.block_size));
+  a_ = SparseOperator<Scalar, Device>(parameters_.storage);
+  a_.setGraph(exec, a.graph, a.block_size);
+  if (parameters_.storage == Storage::Native)
+    a_.update(exec, allocate<Scalar, Device>(exec, "Ainvil::values", a.numScalars()));
   // The Krylov space of n unknowns ends after n steps; probes take two vectors.
   const Offset steps = std::min<Offset>(parameters_.degree, std::max<Offset>(a.numPointRows(), 1));
   basis_ =
@@ -280,8 +283,11 @@ void Polynomial<Scalar, Device>::doCompute(const execution_space& exec, const Ma
   passProgressOn();
   inner_->compute(exec, a);
   takeReport();
-  axpby<Scalar, Device>(exec, Scalar(1), asColumn(a.values), Scalar(0),
-                        asColumn(a_.native().values));
+  if (parameters_.storage == Storage::Native)
+    axpby<Scalar, Device>(exec, Scalar(1), asColumn(a.values), Scalar(0),
+                          asColumn(a_.native().values));
+  else
+    a_.update(exec, a.values);
   if (a.numRows() > 0 && inner_->report().objection.empty()) {
     bool symmetric = false;
     detail::Hessenberg h(0);

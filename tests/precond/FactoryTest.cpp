@@ -92,8 +92,8 @@ TEST(Factory, RefusesWithTheExpectedSentence) {
        "max-fill, repattern, search, steps, solve, "
        "power, side, relax, relax-threshold, relax-limit, sweeps, damping, "
        "start, order, divergence-limit, storage, match, scale, reorder, "
-       "breakdown, shift, pivot-tol, poly"},
-      {"none:level=1", "unknown key 'level', known are poly"},
+       "breakdown, shift, pivot-tol, poly, poly-storage"},
+      {"none:level=1", "unknown key 'level', known are poly, poly-storage"},
       {"none:poly=-1", "'poly' must be an integer from 0 to 1000000, but it is '-1'"},
       {"ilu:poly=auto", "'poly' must be an integer from 0 to 1000000, but it is 'auto'"},
       {"ilu:level=-1,poly=3", "'level' must be an integer from 0 to 1000000, but it is '-1'"},
@@ -154,7 +154,7 @@ TEST(Factory, RefusesWithTheExpectedSentence) {
        "unknown key 'match', known are factorization, level, drop, max-fill, repattern, search, "
        "steps, abs-threshold, rel-threshold, solve, power, side, relax, relax-threshold, "
        "relax-limit, sweeps, damping, start, "
-       "divergence-limit, storage, breakdown, shift, pivot-tol, poly"},
+       "divergence-limit, storage, breakdown, shift, pivot-tol, poly, poly-storage"},
       {"ic:solve=async", "ic is symmetric, but the strategy 'async' varies from one application to "
                          "the next: take solve=jacobi, solve=isai or solve=exact"},
       {"ic:solve=magic", "'solve' must be one of exact, isai, jacobi, but it is 'magic'"},
@@ -174,7 +174,7 @@ TEST(Factory, RefusesWithTheExpectedSentence) {
       {"ainv:parts=0", "'parts' must be an integer from 1 to 1000000, but it is '0'"},
       {"ainv:order=amd", "'order' must be one of natural, rcm, nd, but it is 'amd'"},
       {"ainv:tau=0.1", "unknown key 'tau', known are variant, drop, drop-rule, max-col, max-fill, "
-                       "parts, order, symmetric, storage, breakdown, shift, pivot-tol, poly"},
+                       "parts, order, symmetric, storage, breakdown, shift, pivot-tol, poly, poly-storage"},
       {"jacobi:variant=line", "'variant' must be one of block, point, but it is 'line'"},
       {"ilu:,", "'' is not of the form key=value"},
       {"ilu,level=1", "unknown method 'ilu,level=1', known are " + methods},
@@ -197,7 +197,7 @@ TEST(Factory, RefusesWithTheExpectedSentence) {
       {"fsai:power=-1", "'power' must be an integer from 0 to 1000000, but it is '-1'"},
       {"fsai:max-row=-1", "'max-row' must be an integer from 0 to 1000000, but it is '-1'"},
       {"fsai:solve=isai", "unknown key 'solve', known are tau, power, max-row, adaptive, per-step, "
-                          "tolerance, filter, storage, chunk-mib, breakdown, shift, poly"},
+                          "tolerance, filter, storage, chunk-mib, breakdown, shift, poly, poly-storage"},
       {"fsai:breakdown=shift,shift=0", "'shift' must be a positive number, but it is '0'"},
       {"ainv:drop-rule=big",
        "'drop-rule' must be one of auto, absolute, relative, but it is 'big'"},
@@ -260,9 +260,15 @@ TEST(Factory, EveryMethodTakesAPolynomial) {
   EXPECT_EQ(describe("ilu:poly=7,solve=isai"), describe("ilu:solve=isai") + ", poly: 7");
   EXPECT_EQ(describe("ilu:poly=0"), describe("ilu"));
   EXPECT_NO_THROW((createPreconditioner<float, HostDevice>("jacobi:poly=2")));
-  ASSERT_EQ(commonParameterHelp().size(), 1u);
+  EXPECT_EQ(describe("ilu:poly=7,poly-storage=float"),
+            describe("ilu") + ", poly: 7, poly-storage: float");
+  EXPECT_THROW(describe("ilu:poly-storage=float"), InvalidArgument); // of no effect
+  EXPECT_THROW((createPreconditioner<float, HostDevice>("ilu:poly=2,poly-storage=double")),
+               InvalidArgument);
+  ASSERT_EQ(commonParameterHelp().size(), 2u);
   EXPECT_EQ(commonParameterHelp()[0].key, "poly");
   EXPECT_EQ(commonParameterHelp()[0].name, "poly: degree");
+  EXPECT_EQ(commonParameterHelp()[1].name, "poly: storage precision");
 }
 
 TEST(Factory, FloatVectorsHaveNoDoubleStorage) {

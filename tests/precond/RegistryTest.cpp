@@ -55,7 +55,7 @@ TEST(Registry, AMethodOfOnesOwn) {
               "preconditioner 'scaling:factor=101': the factor must be 100 at most");
     EXPECT_EQ(refusalOf("scaling:power=1"),
               "preconditioner 'scaling:power=1': unknown key 'power', "
-              "known are factor, negative, poly");
+              "known are factor, negative, poly, poly-storage");
     EXPECT_EQ(create("scaling:factor=2.5,poly=4")->description(),
               "scaling: {factor: 2.5}, poly: 4");
     EXPECT_EQ(preconditionerHelp().back().name, "scaling");

@@ -69,9 +69,10 @@ std::vector<double> applied(const System& system, const std::string& precond,
 std::vector<std::pair<std::string, std::vector<std::string>>> methodsAndKeys() {
   std::vector<std::pair<std::string, std::vector<std::string>>> methods;
   for (const MethodHelp& method : preconditionerHelp()) {
-    methods.emplace_back(method.name, std::vector<std::string>{"poly"});
-    for (const ParameterHelp& parameter : method.parameters)
-      methods.back().second.push_back(parameter.key);
+    methods.emplace_back(method.name, std::vector<std::string>());
+    for (const auto& parameters : {commonParameterHelp(), method.parameters})
+      for (const ParameterHelp& parameter : parameters)
+        methods.back().second.push_back(parameter.key);
   }
   return methods;
 }

@@ -18,13 +18,15 @@ using Dense = std::vector<double>; ///< row-major
 using Poly = Polynomial<double, Device>;
 
 /// A polynomial around what a specification makes.
-inline std::unique_ptr<Poly> around(const std::string& inner, int degree) {
+inline std::unique_ptr<Poly> around(const std::string& inner, int degree,
+                                    Storage storage = Storage::Native) {
   return std::make_unique<Poly>(createPreconditioner<double, Device>(inner),
-                                PolynomialParameters{degree});
+                                PolynomialParameters{degree, storage});
 }
 
-inline std::unique_ptr<Poly> around(const std::string& inner, int degree, const HostBsr& a) {
-  auto m = around(inner, degree);
+inline std::unique_ptr<Poly> around(const std::string& inner, int degree, const HostBsr& a,
+                                    Storage storage = Storage::Native) {
+  auto m = around(inner, degree, storage);
   setUp(*m, a);
   return m;
 }

@@ -18,36 +18,66 @@ namespace {
 using namespace test;
 
 TEST(Polynomial, NewValuesEqualAFreshBuildAndAllocateNothing) {
-  for (const bool symmetric : {true, false}) { // the second compute goes another way
-    const Pattern pattern = symmetricPattern(64, 5, 87);
-    const HostBsr spd = spdMatrixOn(pattern, 3, 87), general = matrixOn(pattern, 3, 88);
-    const HostBsr& second = symmetric ? spd : general;
-    const auto reused = around("ilu", 9, symmetric ? general : spd);
-    const DeviceBsr on_device = copyTo<Device>(second);
-    const auto x = toDevice(Random(1).vector(192), 192, 1), y = poisoned(192, 1);
-    {
-      const AllocationCounter counter;
-      reused->compute(on_device);
-      reused->apply(Exec(), x, y);
-      reused->apply(Exec(), x, y, Trans::Yes, 2.0, 0.5);
-      EXPECT_EQ(counter.count(), 0) << counter.labels();
+  for (const auto storage : {Storage::Native, Storage::Float})
+    for (const bool symmetric : {true, false}) { // the second compute goes another way
+      const Pattern pattern = symmetricPattern(64, 5, 87);
+      const HostBsr spd = spdMatrixOn(pattern, 3, 87), general = matrixOn(pattern, 3, 88);
+      const HostBsr& second = symmetric ? spd : general;
+      const auto reused = around("ilu", 9, symmetric ? general : spd, storage);
+      const DeviceBsr on_device = copyTo<Device>(second);
+      const auto x = toDevice(Random(1).vector(192), 192, 1), y = poisoned(192, 1);
+      {
+        const AllocationCounter counter;
+        reused->compute(on_device);
+        reused->apply(Exec(), x, y);
+        reused->apply(Exec(), x, y, Trans::Yes, 2.0, 0.5);
+        EXPECT_EQ(counter.count(), 0) << counter.labels();
+      }
+      const auto fresh = around("ilu", 9, second, storage);
+      EXPECT_EQ(denseInverse(*reused), denseInverse(*fresh));
+      EXPECT_EQ(reused->report().notes, fresh->report().notes);
     }
-    const auto fresh = around("ilu", 9, second);
-    EXPECT_EQ(denseInverse(*reused), denseInverse(*fresh));
-    EXPECT_EQ(reused->report().notes, fresh->report().notes);
-  }
 }
 
 /// A has been changed by its owner since compute(): what is applied stays.
 TEST(Polynomial, KeepsTheValuesOfCompute) {
   const HostBsr a = matrixOn(randomPattern(30, 4, 89), 1, 89);
-  const DeviceBsr on_device = copyTo<Device>(a);
-  const auto m = around("jacobi", 5);
-  m->initialize(on_device);
-  m->compute(on_device);
-  const Dense before = denseInverse(*m);
-  Kokkos::deep_copy(on_device.values, 7.0);
-  EXPECT_EQ(denseInverse(*m), before);
+  for (const auto storage : {Storage::Native, Storage::Float}) {
+    const DeviceBsr on_device = copyTo<Device>(a);
+    const auto m = around("jacobi", 5, storage);
+    m->initialize(on_device);
+    m->compute(on_device);
+    const Dense before = denseInverse(*m);
+    Kokkos::deep_copy(on_device.values, 7.0);
+    EXPECT_EQ(denseInverse(*m), before);
+  }
+}
+
+/// The matrix of the polynomial is the rounded one, M^-1 is not.
+TEST(Polynomial, OfARoundedMatrix) {
+  for (const int bs : {1, 3}) {
+    const HostBsr a = matrixOn(randomPattern(40, 4, 95), bs, 95);
+    const auto check = [&](auto rounded_value, Storage storage) {
+      using Stored = decltype(rounded_value);
+      SCOPED_TRACE(nameOf<double>(storage));
+      const HostBsr rounded = inPrecision<double>(inPrecision<Stored>(a));
+      const auto m = around("none", 6, a, storage), of_rounded = around("none", 6, rounded);
+      ASSERT_EQ(m->roots().size(), of_rounded->roots().size());
+      for (size_t k = 0; k < m->roots().size(); ++k)
+        EXPECT_LT(std::abs(m->roots()[k] - of_rounded->roots()[k]), 1e-9 * std::abs(m->roots()[k]));
+      const Dense expected = reference(rounded, "none", *m);
+      expectNear(denseInverse(*m), expected, 1e-11);
+      expectNear(denseInverse(*m, Trans::Yes), transposed(expected, size_t(40 * bs)), 1e-11);
+      EXPECT_EQ(m->report().factor_bytes,
+                5 * (a.bytes() - Offset(sizeof(double) - sizeof(Stored)) * a.numScalars()));
+    };
+    check(float(), Storage::Float);
+    check(BFloat16(), Storage::BFloat16);
+    const HostBsr huge = matrixOn(randomPattern(40, 4, 95), bs, 95);
+    for (Offset e = 0; e < a.numScalars(); ++e)
+      huge.values(e) = 0x1p500 * a.values(e);
+    EXPECT_THROW(around("jacobi", 6, huge, Storage::Float), InvalidArgument);
+  }
 }
 
 TEST(Polynomial, InFloat) {
