@@ -159,7 +159,7 @@ std::string changed(const std::string& specification, const std::string& key,
     result.set(name, from.value(name));
     from.remove(name);
   };
-  const std::vector<std::string> last{"power", "relax", "storage", "poly"};
+  const std::vector<std::string> last{"power", "relax", "storage", "poly", "poly-storage"};
   for (const char* first : {"match", "reorder", "level"})
     move(first);
   for (const std::string& name : from.keys())
@@ -255,8 +255,15 @@ std::vector<Candidate> neighbours(const RaceEntry& entry, const MatrixTraits& tr
     if (gpu && spec.value("storage") == "float")
       add(with("storage", "bfloat16"), 1);
   }
-  if (entry.iterations > 60 && entry.solver != "cg" && spec.value("poly").empty())
-    list.push_back({with("poly", gpu ? "20" : "10"), entry.block_size, {gmres}, entry.precond, 1});
+  // On GPUs inner products cost more, and A in float less: a host converts it from its cache.
+  const int degree = number("poly", 0);
+  const auto addPolynomial = [&](const std::string& other) {
+    list.push_back({other, entry.block_size, {gmres}, entry.precond, 1});
+  };
+  if (degree == 0 && entry.iterations > 60 && entry.solver != "cg")
+    addPolynomial(gpu ? changed(with("poly", "20"), "poly-storage", "float") : with("poly", "10"));
+  if (degree > 0 && degree < 80 && entry.iterations > 20)
+    addPolynomial(with("poly", std::to_string(2 * degree)));
   if (method == "jacobi" && traits.maybeSpd() && spec.value("poly").empty())
     list.push_back({"chebyshev", entry.block_size, same});
   if (entry.block_size == 1 && traits.natural_block_size > 1 && spec.value("match").empty())

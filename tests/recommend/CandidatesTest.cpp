@@ -121,6 +121,26 @@ TEST(Candidates, ZerosOnTheDiagonalPutMatchingFirst) {
   EXPECT_EQ(firstCandidates(traits, false, false).front().precond, "ilu:match=product");
 }
 
+TEST(Candidates, PolynomialsGrowAsLongAsTheyLeaveSomethingToDo) {
+  const MatrixTraits traits = traitsOfProblem("cavity:4");
+  RaceEntry entry;
+  entry.solver = "gmres";
+  entry.block_size = traits.block_size;
+  const auto tries = [&](const std::string& of, int iterations, bool gpu, const std::string& what) {
+    entry.precond = of;
+    entry.iterations = iterations;
+    const auto list = neighbours(entry, traits, gpu);
+    return std::any_of(list.begin(), list.end(),
+                       [&](const Candidate& next) { return next.precond == what; });
+  };
+  EXPECT_TRUE(tries("ilu", 61, false, "ilu:poly=10"));
+  EXPECT_FALSE(tries("ilu", 60, false, "ilu:poly=10"));
+  EXPECT_TRUE(tries("ilu", 61, true, "ilu:poly=20,poly-storage=float"));
+  EXPECT_TRUE(tries("ilu:poly=20,poly-storage=float", 21, true, "ilu:poly=40,poly-storage=float"));
+  EXPECT_FALSE(tries("ilu:poly=20,poly-storage=float", 20, true, "ilu:poly=40,poly-storage=float"));
+  EXPECT_FALSE(tries("ilu:poly=80", 100, false, "ilu:poly=160"));
+}
+
 TEST(Candidates, CgIsForWhatMayBeSpd) {
   const auto usesCg = [](const MatrixTraits& traits) {
     const auto list = firstCandidates(traits, false, false);
