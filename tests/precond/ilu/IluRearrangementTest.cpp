@@ -311,9 +311,13 @@ INSTANTIATE_TEST_SUITE_P(
         PublicCase{"cavity14",
                    "ilu:factorization=ilut,drop=1e-4,match=product,reorder=nd,breakdown=shift", 5},
         PublicCase{"bcsstk17",
-                   "ilu:factorization=ilut,drop=1e-4,match=product,reorder=nd,breakdown=shift", 18},
+                   "ilu:factorization=ilut,drop=1e-4,match=product,reorder=nd,breakdown=shift,"
+                   "search=sequential",
+                   18},
         PublicCase{"fidapex6",
-                   "ilu:factorization=ilut,drop=1e-4,reorder=nd,breakdown=shift,pivot-tol=1e11", 6},
+                   "ilu:factorization=ilut,drop=1e-4,reorder=nd,breakdown=shift,pivot-tol=1e11,"
+                   "search=sequential",
+                   6},
         PublicCase{"fidapex6",
                    "ilu:factorization=ilut,drop=1e-4,reorder=nd,breakdown=shift,pivot-tol=1e11,"
                    "search=parallel",
