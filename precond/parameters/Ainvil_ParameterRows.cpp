@@ -60,11 +60,9 @@ bool isInRange(const ParameterRow& row, const void* parameters, double value) {
   }
 }
 
-/// What must be, in words.
-std::string rangeOf(const ParameterRow& row, const void* parameters) {
+/// Which number it must be, in words.
+std::string numbersOf(const ParameterRow& row, const void* parameters) {
   const double lowest = lowestOf(row, parameters);
-  if (row.help.type == ParameterType::Word)
-    return "one of " + joined(row.help.words);
   if (row.help.type == ParameterType::Integer)
     return message("an integer from ", textOfNumber(lowest), " to ", highest_integer);
   const bool is_bounded = std::isfinite(row.bound);
@@ -72,6 +70,16 @@ std::string rangeOf(const ParameterRow& row, const void* parameters) {
     return "a positive number" + (is_bounded ? " below " + textOfNumber(row.bound) : "");
   return (row.excludes_lowest ? "a number above " : "a number of at least ") +
          textOfNumber(lowest) + (is_bounded ? " and below " + textOfNumber(row.bound) : "");
+}
+
+/// What must be, in words.
+std::string rangeOf(const ParameterRow& row, const void* parameters) {
+  if (row.help.type == ParameterType::Word)
+    return "one of " + joined(row.help.words);
+  std::string text = numbersOf(row, parameters);
+  for (const std::string& word : row.help.words)
+    text += " or " + word;
+  return text;
 }
 
 std::string refusal(const std::string& name, const std::string& range, const std::string& text) {

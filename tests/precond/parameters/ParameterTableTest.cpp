@@ -98,9 +98,9 @@ TEST(ParameterTable, DependsOnOtherKeysInAnyOrder) {
 TEST(ParameterTable, NamesTheParameterAsTheUserKnowsIt) {
   const auto trilinos = ParameterNames::Trilinos;
   EXPECT_EQ(refusal("paint:layers=0"),
-            "'layers' must be an integer from 1 to 1000000, but it is '0'");
+            "'layers' must be an integer from 1 to 1000000 or many, but it is '0'");
   EXPECT_EQ(refusal("paint:layers=0", trilinos),
-            "\"paint: layers\" must be an integer from 1 to 1000000, but it is '0'");
+            "\"paint: layers\" must be an integer from 1 to 1000000 or many, but it is '0'");
   EXPECT_EQ(refusal("paint:thickness=-1", trilinos),
             "\"paint: thickness\" must be a number of at least 0 and below 1, but it is '-1'");
   EXPECT_EQ(refusal("paint:gloss=2"), "'gloss' must be a number above 2, but it is '2'");
@@ -128,9 +128,9 @@ TEST(ParameterTable, ChecksWhatWasSetOtherwise) {
   EXPECT_EQ(refusalOf([](Paint&) {}), "");
   EXPECT_EQ(refusalOf([](Paint& p) { p.layers = 999; }), "");
   EXPECT_EQ(refusalOf([](Paint& p) { p.layers = 0; }),
-            "'layers' must be an integer from 1 to 1000000, but it is '0'");
+            "'layers' must be an integer from 1 to 1000000 or many, but it is '0'");
   EXPECT_EQ(refusalOf([](Paint& p) { p.coarse_layers = 1000001; }), // whichever is meant
-            "'layers' must be an integer from 1 to 1000000, but it is '1000001'");
+            "'layers' must be an integer from 1 to 1000000 or many, but it is '1000001'");
   EXPECT_EQ(refusalOf([](Paint& p) { p.thickness = 1; }),
             "'thickness' must be a number of at least 0 and below 1, but it is '1'");
   EXPECT_EQ(refusalOf([](Paint& p) { p.thickness = 0; }), "");
