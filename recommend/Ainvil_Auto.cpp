@@ -6,6 +6,7 @@
 #include "parameters/Ainvil_ParameterTable.hpp"
 #include "product/Ainvil_Probes.hpp"
 #include "product/Ainvil_Spmv.hpp"
+#include "race/Ainvil_Race.hpp"
 
 namespace ainvil {
 namespace {
@@ -15,11 +16,12 @@ const char* nameOf(RaceSolver solver) {
   return solver == RaceSolver::Gmres    ? "gmres"
          : solver == RaceSolver::Fgmres ? "fgmres"
          : solver == RaceSolver::Cg     ? "cg"
+         : solver == RaceSolver::Usual  ? detail::usual_solver
                                         : "bicgstab";
 }
 
 bool restarts(const AutoParameters& parameters) {
-  return parameters.solver == RaceSolver::Gmres || parameters.solver == RaceSolver::Fgmres;
+  return parameters.solver != RaceSolver::Cg && parameters.solver != RaceSolver::BiCgStab;
 }
 
 /// A z for a z of random entries +-1: there is a solution even where A is singular.
@@ -44,10 +46,12 @@ const ParameterTable<AutoParameters>& AutoParameters::table() {
                 {{"gmres", RaceSolver::Gmres},
                  {"fgmres", RaceSolver::Fgmres},
                  {"cg", RaceSolver::Cg},
-                 {"bicgstab", RaceSolver::BiCgStab}},
+                 {"bicgstab", RaceSolver::BiCgStab},
+                 {"usual", RaceSolver::Usual}},
                 "the solver that the preconditioner is for")
+        .details("usual: cg where the matrix looks SPD, else gmres.")
         .integer("restart", "auto: restart", &P::restart, 1, "its restart length")
-        .onlyIf(restarts, "solver=gmres or fgmres")
+        .onlyIf(restarts, "solver=gmres, fgmres or usual")
         .number("tolerance", "auto: tolerance", &P::tolerance, NumberRange::Positive,
                 "relative residual that the solve is to reach")
         .below(1)
@@ -67,11 +71,16 @@ const ParameterTable<AutoParameters>& AutoParameters::table() {
 
 template <class Scalar, class Device>
 Auto<Scalar, Device>::Auto(const AutoParameters& parameters)
-    : parameters_(parameterTable().checked(parameters)) {}
+    : parameters_(parameterTable().checked(parameters)) {
+  for (const std::string& specification : parameters_.among)
+    createPreconditioner<Scalar, Device>(specification); // refuses what it does not understand
+}
 
 template <class Scalar, class Device>
 std::string Auto<Scalar, Device>::description() const {
-  const std::string of_race = message("auto: {", parameterTable().describe(parameters_), "}");
+  std::string of_race = message("auto: {", parameterTable().describe(parameters_), "}");
+  if (!parameters_.among.empty())
+    of_race += message(" among ", parameters_.among.size(), " from ", parameters_.among.front());
   return inner_ == nullptr ? of_race : message(of_race, ", chosen: ", inner_->description());
 }
 
@@ -86,6 +95,7 @@ void Auto<Scalar, Device>::choose(const execution_space& exec, const Matrix& a) 
   RecommendOptions options;
   options.solver = nameOf(parameters_.solver);
   options.restart = parameters_.restart;
+  options.preconds = parameters_.among;
   options.own_blocks = true;
   options.tolerance = parameters_.tolerance;
   options.max_iterations = parameters_.max_iterations;
@@ -94,7 +104,9 @@ void Auto<Scalar, Device>::choose(const execution_space& exec, const Matrix& a) 
   options.seconds_besides = 0;
   const Recommendation found =
       recommend<Scalar, Device>(exec, a, rightHandSide<Scalar, Device>(exec, a), options);
-  chosen_ = found.specification.empty() ? "none" : found.specification;
+  chosen_ = found.specification;
+  if (chosen_.empty()) // of what was given the first tells what is wrong
+    chosen_ = parameters_.among.empty() ? "none" : parameters_.among.front();
   note_ = message("chose ", chosen_, " of ", found.race.size(), " tried");
   if (!found.converged())
     note_ += ", none of which converged: it came closest";

@@ -6,20 +6,23 @@
 #include "Ainvil_Preconditioner.hpp"
 
 #include <string>
+#include <vector>
 
 namespace ainvil {
 
-/// The Krylov solver that a preconditioner is for.
-enum class RaceSolver { Gmres, Fgmres, Cg, BiCgStab };
+/// The Krylov solver that a preconditioner is for; Usual: Cg where A looks SPD, else Gmres.
+enum class RaceSolver { Gmres, Fgmres, Cg, BiCgStab, Usual };
 
 /// Parameters of Auto.
 struct AutoParameters {
   RaceSolver solver = RaceSolver::Gmres; ///< that the preconditioner is for
   int restart = 30;                      ///< of Gmres and Fgmres, >= 1
-  double tolerance = 1e-8;               ///< relative residual of the solve raced for; > 0, < 1
-  int max_iterations = 5000;             ///< of a solve, >= 1
-  double budget = 10;  ///< the race may take so many times the time of the best solve; > 0
-  double seconds = 60; ///< it ends after so many at any rate, converged or not; > 0
+  /// Only these are raced, for createPreconditioner(); empty: all that suits the matrix.
+  std::vector<std::string> among;
+  double tolerance = 1e-8;   ///< relative residual of the solve raced for; > 0, < 1
+  int max_iterations = 5000; ///< of a solve, >= 1
+  double budget = 10;        ///< the race may take so many times the time of the best solve; > 0
+  double seconds = 60;       ///< it ends after so many at any rate, converged or not; > 0
 
   static const ParameterTable<AutoParameters>& table(); ///< the keys that name them
 };
@@ -45,7 +48,7 @@ public:
   /// The keys that name them.
   static const ParameterTable<Parameters>& parameterTable() { return Parameters::table(); }
 
-  /// \throws InvalidArgument for parameters out of range.
+  /// \throws InvalidArgument for parameters out of range, and as createPreconditioner().
   explicit Auto(const AutoParameters& parameters);
 
   std::string description() const override;

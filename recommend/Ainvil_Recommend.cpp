@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Ainvil_Recommend.hpp"
 
+#include "Ainvil_Factory.hpp"
 #include "race/Ainvil_Race.hpp"
 
 #include <cmath>
@@ -27,7 +28,8 @@ void check(const RecommendOptions& options) {
 /// Everything solves a system without unknowns.
 Recommendation ofNoRows(const RecommendOptions& options) {
   RaceEntry entry;
-  entry.solver = options.solver.empty() ? "gmres" : options.solver;
+  const bool has_name = !options.solver.empty() && options.solver != detail::usual_solver;
+  entry.solver = has_name ? options.solver : "gmres";
   entry.precond = "none";
   entry.status = toString(SolveStatus::Converged);
   entry.rel_residual = 0;
@@ -54,11 +56,14 @@ Recommendation recommend(const typename Device::execution_space& exec,
                          const BsrMatrix<Scalar, Device>& a, detail::RhsArg<Scalar, Device> b,
                          RecommendOptions options) {
   check(options);
-  if (!options.solver.empty()) { // refuses an unknown one
-    SolverOptions of_solver;
-    of_solver.restart = options.restart;
-    createSolver<Scalar, Device>(options.solver, of_solver);
-  }
+  if (!options.preconds.empty() && options.solver.empty())
+    options.solver = detail::usual_solver;
+  SolverOptions of_solver;
+  of_solver.restart = options.restart;
+  if (!options.solver.empty() && options.solver != detail::usual_solver)
+    createSolver<Scalar, Device>(options.solver, of_solver); // refuses an unknown one
+  for (const std::string& precond : options.preconds)
+    createPreconditioner<Scalar, Device>(precond); // likewise
   detail::requireKokkos<typename Device::execution_space>();
   if (a.numRows() != a.numCols())
     throw InvalidArgument(message("recommend() needs a square matrix, but it has ",

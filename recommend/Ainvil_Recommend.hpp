@@ -65,8 +65,12 @@ struct RaceState {
 struct RecommendOptions {
   double tolerance = 1e-8;   ///< of ||b - A x|| / ||b||; > 0
   int max_iterations = 5000; ///< of a solve; >= 0
-  /// A race of preconditioners for this solver, with `restart`; empty: of solvers as well.
+  /// A race of preconditioners for this solver, with `restart`; "usual": for cg where A looks SPD,
+  /// else for gmres; empty: of solvers as well.
   std::string solver;
+  /// Only these preconditioners race, for createPreconditioner(), each in the blocks of A; with an
+  /// empty `solver` for the usual one. Empty: those that suit the matrix, and their neighbours.
+  std::vector<std::string> preconds;
   int restart = 30;        ///< of that solver; >= 1
   bool own_blocks = false; ///< A is not regrouped in blocks of another size
   /// Seconds after which the race ends, whatever it has found; >= 0. A set-up that has begun is

@@ -37,6 +37,7 @@ ExitCode runRace(const CommandLine& command, const LinearSystem& system, Progres
     options.solver = command.solver;
     options.restart = command.restart;
   }
+  options.preconds = command.preconds;
   options.budget = command.budget;
   const Stopwatch watch(command.cpu_clock);
   options.clock = [&] { return watch.seconds(); };

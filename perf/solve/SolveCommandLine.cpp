@@ -173,11 +173,11 @@ void check(const CommandLine& command, bool block_size_given) {
 
 /// What the race chooses itself cannot be given. \throws InvalidArgument
 void checkRace(const CommandLine& command, const CLI::App& app) {
-  for (const char* option : {"--precond", "--repeat", "--allow-varying", "--basis", "--history",
-                             "--rhs-count", "--time-limit", "--reductions"})
+  for (const char* option : {"--repeat", "--allow-varying", "--basis", "--history", "--rhs-count",
+                             "--time-limit", "--reductions"})
     if (app.get_option(option)->count() > 0)
-      throw InvalidArgument(message("--recommend chooses solver and preconditioner itself and "
-                                    "measures once: leave out ",
+      throw InvalidArgument(message("--recommend chooses the solver's options itself and measures "
+                                    "once: leave out ",
                                     option));
   if (!command.solver_is_given && app.get_option("--restart")->count() > 0)
     throw InvalidArgument("--recommend chooses the restart length with the solver: leave out "
@@ -279,7 +279,8 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program 
     app.add_flag("--recommend", command.recommend,
                  "a race of solvers, restarts, preconditioners, orderings and block\n"
                  "sizes: which is the fastest on this system, and how to have it;\n"
-                 "with --solver of preconditioners for that one");
+                 "with --solver of preconditioners for that one, with --precond\n"
+                 "of these, for that solver, else cg where A looks SPD or gmres");
     budget = app.add_option("--budget", command.budget,
                             message("with --recommend: end after so many seconds; default ",
                                     command.budget))

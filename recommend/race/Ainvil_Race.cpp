@@ -113,11 +113,14 @@ Race<Scalar, Device>::solversOf(const Candidate& candidate) const {
     return {};
   if (options_.solver.empty())
     return candidate.solvers;
-  const auto suits = [&](const auto& solver) { return solver.first == options_.solver; };
-  if (options_.solver == "cg" && traits_.maybeSpd() &&
+  std::string name = options_.solver;
+  if (name == usual_solver)
+    name = traits_.maybeSpd() ? "cg" : "gmres";
+  const auto suits = [&](const auto& solver) { return solver.first == name; };
+  if (name == "cg" && traits_.maybeSpd() && options_.preconds.empty() &&
       std::none_of(candidate.solvers.begin(), candidate.solvers.end(), suits))
     return {};
-  return {{options_.solver, options_.restart}};
+  return {{name, options_.restart}};
 }
 
 /// True unless the race has had it before.
@@ -243,7 +246,7 @@ bool Race<Scalar, Device>::freeOthers(const Run& but) {
 /// Adds the neighbours of the best, once for each best. False if there are none.
 template <class Scalar, class Device>
 bool Race<Scalar, Device>::deepen() {
-  if (best_ == nullptr || deepened_ == best_)
+  if (best_ == nullptr || deepened_ == best_ || !options_.preconds.empty())
     return false;
   deepened_ = best_;
   bool added = false;
@@ -300,11 +303,21 @@ void Race<Scalar, Device>::playOff() {
   }
 }
 
+/// Those that were given, or those that suit the matrix.
+template <class Scalar, class Device>
+std::vector<Candidate> Race<Scalar, Device>::first() const {
+  if (options_.preconds.empty())
+    return firstCandidates(traits_, compat::IsGpu<Exec>::value, std::is_same<Scalar, float>::value);
+  std::vector<Candidate> list;
+  for (const std::string& precond : options_.preconds)
+    list.push_back({precond, traits_.block_size, {}});
+  return list;
+}
+
 template <class Scalar, class Device>
 Recommendation Race<Scalar, Device>::run() {
   probe();
-  for (const Candidate& candidate :
-       firstCandidates(traits_, compat::IsGpu<Exec>::value, std::is_same<Scalar, float>::value))
+  for (const Candidate& candidate : first())
     add(candidate);
   while (!isOver()) {
     if (best_ != nullptr && affordable() > 0)

@@ -17,6 +17,8 @@
 namespace ainvil {
 namespace detail {
 
+/// The name, in RecommendOptions, of the solver that suits the matrix.
+constexpr const char* usual_solver = "usual";
 constexpr double infinity = std::numeric_limits<double>::infinity();
 /// Iterations before a run is judged by its rate, and before one is that has gained a digit.
 constexpr int steps_to_judge = 12, steps_of_a_digit = 6;
@@ -97,6 +99,7 @@ private:
   double partOf(const Run& run) const;
   void tell(const Run* running);
 
+  std::vector<Candidate> first() const;
   std::vector<std::pair<std::string, int>> solversOf(const Candidate& candidate) const;
   bool add(const Candidate& candidate);
   System& system(int block_size);

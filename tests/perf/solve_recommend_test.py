@@ -145,10 +145,21 @@ class RecommendTest(solve_cli.SolveTest):
         self.assertGreater(len(self.runs()), 2)
         self.assertEqual({(run["solver"], run["restart"]) for run in self.runs()}, {("fgmres", 19)})
 
+    def test_preconditioners_that_are_given_are_all_there_is(self):
+        given = ["jacobi", "ilu", "ilu:level=1"]
+        options = [word for precond in given for word in ("--precond", precond)]
+        for problem, solver in (("poisson5:9", "cg"), ("cavity:8", "gmres")):
+            self.succeed("--problem", problem, "--recommend", *options, "--json", "r.jsonl")
+            self.assertLessEqual({run["precond"] for run in self.runs()}, set(given))
+            self.assertEqual({run["solver"] for run in self.runs()}, {solver})
+        self.succeed("--problem", "cavity:8", "--recommend", *options, "--solver", "bicgstab", "--json", "r.jsonl")
+        self.assertEqual({run["solver"] for run in self.runs()}, {"bicgstab"})
+        self.refuse(["unknown method 'jakobi'"], "--problem", "cavity:8", "--recommend", "--precond", "jakobi")
+
     def test_refuses_what_the_race_chooses(self):
         system = ["--problem", "poisson5:9", "--recommend"]
-        for option, value in (("--precond", "ilu"), ("--restart", "20"), ("--repeat", "2"),
-                              ("--basis", "float"), ("--history", "h.csv")):
+        for option, value in (("--restart", "20"), ("--repeat", "2"), ("--basis", "float"),
+                              ("--history", "h.csv")):
             self.refuse(["--recommend", option], *system, option, value)
         self.refuse(["--allow-varying"], *system, "--allow-varying")
         self.refuse(["--budget"], *system, "--budget", "-1")

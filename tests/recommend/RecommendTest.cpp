@@ -296,6 +296,30 @@ TEST(Recommend, FloatTakesItsOwn) {
   EXPECT_LE(system.residual(found.x), 1.1e-4);
 }
 
+TEST(Recommend, OfGivenPreconditionersForTheUsualSolver) {
+  for (const auto& [name, usual] :
+       {std::pair("poisson5:12", "cg"), std::pair("cavity:8", "gmres")}) {
+    const System system(problem(name));
+    RecommendOptions options = ticking();
+    options.preconds = {"jacobi", "ilu:level=1", "ilu"};
+    const Recommendation found = recommend(system.a, system.b, options);
+    EXPECT_TRUE(found.converged());
+    EXPECT_EQ(found.race.size(), 3u);
+    for (const RaceEntry& entry : found.race) {
+      EXPECT_EQ(entry.solver, usual);
+      EXPECT_EQ(std::count(options.preconds.begin(), options.preconds.end(), entry.precond), 1)
+          << entry.precond;
+      EXPECT_EQ(entry.block_size, system.a.block_size);
+    }
+    options = ticking();
+    options.solver = "bicgstab";
+    options.preconds = {"jacobi"};
+    EXPECT_EQ(recommend(system.a, system.b, options).solver, "bicgstab");
+    options.preconds = {"jacobi", "jakobi"};
+    EXPECT_THROW(recommend(system.a, system.b, options), InvalidArgument);
+  }
+}
+
 TEST(Recommend, RefusesBadInput) {
   const System system(problem("poisson5:6"));
   const auto refuse = [&](const std::function<void(RecommendOptions&)>& spoil) {
