@@ -4,6 +4,7 @@
 #include "Ainvil_Fsai.hpp"
 #include "Ainvil_Polynomial.hpp"
 #include "Ainvil_Registry.hpp"
+#include "parameters/Ainvil_SpecificationText.hpp"
 
 namespace ainvil {
 namespace {
@@ -20,6 +21,27 @@ std::vector<ParameterHelp> allKeys(std::vector<ParameterHelp> of_method) {
   const std::vector<ParameterHelp> common = commonParameterHelp();
   of_method.insert(of_method.end(), common.begin(), common.end());
   return of_method;
+}
+
+/// What poly=auto chooses from: the method alone, and with polynomials of several degrees. Their
+/// matrix is in float on GPUs, where reading it is most of an application, unless the specification
+/// says otherwise.
+template <class Device>
+std::vector<std::string> withSomeDegrees(const std::string& text) {
+  detail::SpecificationText specification(text);
+  std::string storage = specification.value("poly-storage");
+  if (storage.empty() && compat::IsGpu<typename Device::execution_space>::value)
+    storage = "float";
+  specification.remove("poly");
+  specification.remove("poly-storage");
+  std::vector<std::string> list = {specification.text()};
+  for (const char* degree : {"5", "10", "20", "40"}) {
+    specification.set("poly", degree);
+    if (!storage.empty())
+      specification.set("poly-storage", storage);
+    list.push_back(specification.text());
+  }
+  return list;
 }
 
 } // namespace
@@ -56,6 +78,8 @@ PreconditionerPtr<Scalar, Device> detail::makePreconditioner(const std::string& 
   auto inner = specification.orFail(make);
   if (polynomial.degree == 0)
     return inner;
+  if (polynomial.degree == PolynomialParameters::automatic)
+    return registry<Scalar, Device>().fastest_of(withSomeDegrees<Device>(text));
   return std::make_unique<Polynomial<Scalar, Device>>(std::move(inner), polynomial);
 }
 

@@ -25,8 +25,8 @@ PreconditionerPtr<Scalar, Device> makePreconditioner(const std::string& specific
 
 /// The preconditioner that a line such as "ilu:level=1,solve=isai,power=2,storage=float" asks for:
 /// a method, a colon, and key=value pairs separated by commas. Every method takes "poly=20", which
-/// puts a Polynomial of degree 20 around it. `Space` is a device, or an execution
-/// or memory space that stands for one; `Scalar` may be const.
+/// puts a Polynomial of degree 20 around it, and "poly=auto", which makes an Auto of some degrees.
+/// `Space` is a device, or an execution or memory space that stands for one; `Scalar` may be const.
 /// \throws InvalidArgument for an unknown method or key, a key given twice or of no effect, or a
 /// value out of range; the message lists what is accepted. Nothing is built before all is checked.
 template <class Scalar, class Space>

@@ -14,6 +14,9 @@ namespace ainvil {
 
 /// Parameters of Polynomial.
 struct PolynomialParameters {
+  /// A degree for createPreconditioner(): the fastest of several, found by a race.
+  static constexpr int automatic = -1;
+
   int degree = 0; ///< products with M^-1 an application; 0: no polynomial around the method
   Storage storage = Storage::Native; ///< of its copy of A
 

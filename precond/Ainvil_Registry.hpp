@@ -31,7 +31,10 @@
 #include "parameters/Ainvil_ParameterTable.hpp"
 #include "triangular/Ainvil_TriangularSolver.hpp"
 
+#include <functional>
 #include <initializer_list>
+#include <string>
+#include <vector>
 
 namespace ainvil {
 
@@ -53,6 +56,9 @@ struct Registry {
   NamedMakers methods{"method"};                         ///< give a MethodMaker
   NamedMakers factorizations{"factorisation"};           ///< give a FactorizationMaker
   NamedMakers triangular_solvers{"triangular strategy"}; ///< give a TriangularSolverMaker
+  /// Makes the fastest of several specifications, found by a race: `auto`, which stands above the
+  /// factory.
+  std::function<PreconditionerPtr<Scalar, Device>(const std::vector<std::string>&)> fastest_of;
 };
 
 /// That of the process, without what the library brings along until addBuiltIns() has run.

@@ -46,6 +46,16 @@ void addAll() {
   addMethod<Ainv>("ainv", "factored approximate inverse by incomplete conjugation", own);
   addMethod<Chebyshev>("chebyshev", "polynomial in D^-1 A on an interval of eigenvalues", own);
   addMethod<Auto>("auto", "the fastest of the others, found by a race at the first compute", own);
+  forEachCompiled([](auto types) {
+    using Scalar = typename decltype(types)::Scalar;
+    using Device = typename decltype(types)::Device;
+    bareRegistry<Scalar, Device>().fastest_of = [](const std::vector<std::string>& among) {
+      AutoParameters parameters;
+      parameters.solver = RaceSolver::Usual;
+      parameters.among = among;
+      return std::make_unique<Auto<Scalar, Device>>(parameters);
+    };
+  });
 }
 
 } // namespace

@@ -38,13 +38,16 @@ const ParameterTable<PolynomialParameters>& PolynomialParameters::table(bool flo
     table
         .integer("poly", "poly: degree", &P::degree, 0,
                  "degree of a polynomial around the method, 0 for none")
+        .word("auto", P::automatic)
         .details("An application takes so many of the method's, one product with the matrix less, "
                  "and no inner product; `compute` about as much again, and so many vectors of "
                  "memory. The Krylov solver takes fewer steps, and about as many products in all. "
-                 "For SPD matrices the degree is made odd.");
+                 "For SPD matrices the degree is made odd. auto: the first `compute` races several "
+                 "degrees and none, with cg where the matrix looks SPD, else with gmres, on random "
+                 "numbers, within ten times the time of the fastest, which stays for later ones.");
     detail::addStorage(table, in_float, "precision of the matrix in the polynomial", "poly-storage",
                        "poly: storage precision")
-        .onlyIf([](const P& p) { return p.degree > 0; }, "poly > 0");
+        .onlyIf([](const P& p) { return p.degree != 0; }, "poly > 0 or auto");
     return table.describedBy({"poly", "poly-storage?"});
   };
   static const ParameterTable<P> of_double = make(false), of_float = make(true);
@@ -57,7 +60,7 @@ Polynomial<Scalar, Device>::Polynomial(PreconditionerPtr<Scalar, Device> inner,
     : inner_(std::move(inner)), parameters_(parameterTable().checked(parameters)) {
   if (inner_ == nullptr)
     throw InvalidArgument("a polynomial needs a preconditioner to go around, but got none");
-  if (parameters_.degree == 0)
+  if (parameters_.degree <= 0)
     throw InvalidArgument("a polynomial around a preconditioner has a degree of at least 1");
 }
 

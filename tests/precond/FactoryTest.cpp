@@ -94,8 +94,8 @@ TEST(Factory, RefusesWithTheExpectedSentence) {
        "start, order, divergence-limit, storage, match, scale, reorder, "
        "breakdown, shift, pivot-tol, poly, poly-storage"},
       {"none:level=1", "unknown key 'level', known are poly, poly-storage"},
-      {"none:poly=-1", "'poly' must be an integer from 0 to 1000000, but it is '-1'"},
-      {"ilu:poly=auto", "'poly' must be an integer from 0 to 1000000, but it is 'auto'"},
+      {"none:poly=-1", "'poly' must be an integer from 0 to 1000000 or auto, but it is '-1'"},
+      {"ilu:poly=many", "'poly' must be an integer from 0 to 1000000 or auto, but it is 'many'"},
       {"ilu:level=-1,poly=3", "'level' must be an integer from 0 to 1000000, but it is '-1'"},
       {"jacobi:poly=2,poly=3", "key 'poly' is given twice"},
       {"ilu:level=-1", "'level' must be an integer from 0 to 1000000, but it is '-1'"},
@@ -135,7 +135,7 @@ TEST(Factory, RefusesWithTheExpectedSentence) {
       {"ilu:iterative=-1", "'iterative' must be an integer from 0 to 1000000, but it is '-1'"},
       {"ilu:shift=0.1", "key 'shift' has no effect with the other parameters given"},
       {"ilu:solve=isai,relax=maybe",
-       "'relax' must be an integer from 0 to 1000000, but it is 'maybe'"},
+       "'relax' must be an integer from 0 to 1000000 or auto, but it is 'maybe'"},
       {"ilu:solve=isai,relax=auto,relax-threshold=0",
        "'relax-threshold' must be a positive number, but it is '0'"},
       {"ilu:solve=isai,relax=auto,relax-threshold=nan",
@@ -173,8 +173,9 @@ TEST(Factory, RefusesWithTheExpectedSentence) {
       {"ainv:drop=-0.1", "'drop' must be a number of at least 0, but it is '-0.1'"},
       {"ainv:parts=0", "'parts' must be an integer from 1 to 1000000, but it is '0'"},
       {"ainv:order=amd", "'order' must be one of natural, rcm, nd, but it is 'amd'"},
-      {"ainv:tau=0.1", "unknown key 'tau', known are variant, drop, drop-rule, max-col, max-fill, "
-                       "parts, order, symmetric, storage, breakdown, shift, pivot-tol, poly, poly-storage"},
+      {"ainv:tau=0.1",
+       "unknown key 'tau', known are variant, drop, drop-rule, max-col, max-fill, "
+       "parts, order, symmetric, storage, breakdown, shift, pivot-tol, poly, poly-storage"},
       {"jacobi:variant=line", "'variant' must be one of block, point, but it is 'line'"},
       {"ilu:,", "'' is not of the form key=value"},
       {"ilu,level=1", "unknown method 'ilu,level=1', known are " + methods},
@@ -196,8 +197,9 @@ TEST(Factory, RefusesWithTheExpectedSentence) {
       {"fsai:chunk-mib=0", "'chunk-mib' must be an integer from 1 to 1000000, but it is '0'"},
       {"fsai:power=-1", "'power' must be an integer from 0 to 1000000, but it is '-1'"},
       {"fsai:max-row=-1", "'max-row' must be an integer from 0 to 1000000, but it is '-1'"},
-      {"fsai:solve=isai", "unknown key 'solve', known are tau, power, max-row, adaptive, per-step, "
-                          "tolerance, filter, storage, chunk-mib, breakdown, shift, poly, poly-storage"},
+      {"fsai:solve=isai",
+       "unknown key 'solve', known are tau, power, max-row, adaptive, per-step, "
+       "tolerance, filter, storage, chunk-mib, breakdown, shift, poly, poly-storage"},
       {"fsai:breakdown=shift,shift=0", "'shift' must be a positive number, but it is '0'"},
       {"ainv:drop-rule=big",
        "'drop-rule' must be one of auto, absolute, relative, but it is 'big'"},
@@ -215,7 +217,8 @@ TEST(Factory, RefusesWithTheExpectedSentence) {
        "'divergence-limit' must be a positive number, but it is '0'"},
       {"ilu:solve=isai,relax=auto,relax-limit=-1",
        "'relax-limit' must be an integer from 0 to 1000000, but it is '-1'"},
-      {"ilu:solve=isai,relax=-1", "'relax' must be an integer from 0 to 1000000, but it is '-1'"},
+      {"ilu:solve=isai,relax=-1",
+       "'relax' must be an integer from 0 to 1000000 or auto, but it is '-1'"},
       {"jacobi:pivot-tol=-1", "'pivot-tol' must be a number of at least 0, but it is '-1'"},
       {"ilu:pivot-tol=inf", "'pivot-tol' must be a number of at least 0, but it is 'inf'"},
       {"jacobi:shift=1e-3", "key 'shift' has no effect with the other parameters given"},
@@ -322,7 +325,7 @@ TEST(Factory, ConstructorsRefuseWhatTheTablesDo) {
   isai.relax = -2; // -1 is relax=auto
   ilu.solve = isai;
   EXPECT_EQ(refusal([&] { Ilu<double, Device>{ilu}; }),
-            "'relax' must be an integer from 0 to 1000000, but it is '-2'");
+            "'relax' must be an integer from 0 to 1000000 or auto, but it is '-2'");
   SweepParameters sweeps;
   sweeps.sweeps = 0;
   sweeps.start = SweepStart::Zero;

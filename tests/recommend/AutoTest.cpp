@@ -103,8 +103,8 @@ TEST(Auto, WhatItChoosesForASolverServesThatSolver) {
   }
 }
 
-/// Rows of very different sizes, which no method without a diagonal or pivots gets along with;
-/// where the first of these is zero, they break down.
+/// Rows of very different sizes, which GMRES alone does not get along with; `ilu` is exact, and
+/// breaks down where the first pivot is zero.
 TEST(Auto, ABreakdownIsFollowedByAnotherRace) {
   const auto matrix = [](double first) {
     const Ordinal n = 60;
@@ -121,17 +121,59 @@ TEST(Auto, ABreakdownIsFollowedByAnotherRace) {
     std::copy(values.begin(), values.end(), on_host.data());
     return copyTo<Device>(BsrMatrix<double, HostDevice>(test::makeGraph(rows), on_host, 1));
   };
-  auto m = makeAuto(RaceSolver::Gmres);
+  AutoParameters parameters;
+  parameters.among = {"none", "ilu"};
+  parameters.max_iterations = 20;
+  Auto<double, Device> m(parameters);
   m.initialize(matrix(2.5));
   m.compute(matrix(2.5));
-  const std::string before = m.chosen();
-  const auto on_other_values = createPreconditioner<double, Device>(before);
-  on_other_values->initialize(matrix(0));
-  EXPECT_THROW(on_other_values->compute(matrix(0)), BreakdownError) << before;
-  m.compute(matrix(0));
-  expectIsWhatItChose(m, matrix(0));
+  EXPECT_EQ(m.chosen(), "ilu");
   EXPECT_EQ(m.report().notes.find("none of which converged"), std::string::npos);
-  EXPECT_NE(m.chosen(), before);
+  m.compute(matrix(0));
+  EXPECT_EQ(m.chosen(), "none");
+  EXPECT_NE(m.report().notes.find("none of which converged"), std::string::npos);
+  expectIsWhatItChose(m, matrix(0));
+  m.compute(matrix(2.5)); // what was chosen does not break down, and stays
+  EXPECT_EQ(m.chosen(), "none");
+}
+
+TEST(Auto, OfGivenOnesTakesNoOther) {
+  AutoParameters parameters;
+  parameters.among = {"jacobi", "ilu:level=1"};
+  Auto<double, Device> m(parameters);
+  const Matrix a = problem("cavity:8");
+  m.initialize(a);
+  m.compute(a);
+  EXPECT_NE(std::find(parameters.among.begin(), parameters.among.end(), m.chosen()),
+            parameters.among.end())
+      << m.chosen();
+  expectIsWhatItChose(m, a);
+  parameters.among = {"jacobi", "ilu:colour=red"};
+  EXPECT_THROW((Auto<double, Device>(parameters)), InvalidArgument);
+}
+
+TEST(Auto, OfSomeDegreesIsWhatPolyAutoMakes) {
+  const auto make = [](const std::string& specification) {
+    auto m = createPreconditioner<double, Device>(specification);
+    return std::unique_ptr<Auto<double, Device>>(dynamic_cast<Auto<double, Device>*>(m.release()));
+  };
+  for (const char* name : {"poisson5:12", "cavity:8"}) {
+    const Matrix a = problem(name);
+    const auto m = make("jacobi:poly=auto,poly-storage=float");
+    ASSERT_NE(m, nullptr);
+    m->initialize(a);
+    m->compute(a);
+    EXPECT_TRUE(m->chosen() == "jacobi" ||
+                (m->chosen().rfind("jacobi:poly=", 0) == 0 &&
+                 m->chosen().find(",poly-storage=float") != std::string::npos))
+        << m->chosen();
+    expectIsWhatItChose(*m, a);
+  }
+  // What breaks down alone breaks down with every degree.
+  const auto singular = scaled(problem("poisson5:12"), 0);
+  const auto m = make("jacobi:poly=auto");
+  m->initialize(singular);
+  EXPECT_THROW(m->compute(singular), BreakdownError);
 }
 
 TEST(Auto, SaysThatNothingConverged) {
