@@ -130,8 +130,10 @@ typename View::HostMirror hostMirror(const View& view) {
     return view;
   else
     return detail::allocating<Memory>(
-        view.label(), view.span() * sizeof(typename View::value_type),
-        [&] { return Kokkos::create_mirror_view(Kokkos::WithoutInitializing, view); });
+        view.label(), view.span() * sizeof(typename View::value_type), [&] {
+          return typename View::HostMirror(
+              Kokkos::view_alloc(Kokkos::WithoutInitializing, view.label()), view.layout());
+        });
 }
 
 /// The same array in the memory of another device; itself where the memory is the same. Waits for
