@@ -35,7 +35,7 @@ done
 ctest --preset coverage -R '^(ainv-threads-4|perf-units|solve-cli|solve-truth|solve-errors|solve-recommend|triangular-sweeps|inverse-factors|documents)$'
 
 gcovr --root . --object-directory build/coverage -j "$cores" \
-  --filter '(core|partition|precond|recommend|solvers)/' --exclude '((core|precond|solvers)/tpetra|precond/petsc)/' \
+  --filter '(core|partition|precond|recommend|solvers)/' --exclude '((core|precond|solvers)/tpetra|precond/(petsc|ranks))/' \
   --txt build/coverage/lines.txt --json-summary build/coverage/summary.json
 python3 - build/coverage/summary.json "$smallest" <<'PYTHON'
 import json

@@ -51,7 +51,7 @@ TOP = {"core", "partition", "precond", "solvers", "recommend"}
 def files():
     """Sources and headers of the library, relative to the source folder."""
     return sorted(os.path.relpath(path, SOURCE) for root in TOP for path in
-                  glob.glob(os.path.join(SOURCE, root, "**", "*.[hc]pp"), recursive=True))
+                  glob.glob(os.path.join(SOURCE, root, "**", "*.[hc]*"), recursive=True))
 
 
 def room_of(header):
@@ -70,7 +70,8 @@ def add_methods():
     BELOW["recommend/race"] = BELOW["precond"] + ["precond", "solvers", "solvers/krylov", "recommend"]
     BELOW["recommend"] = BELOW["recommend/race"] + ["recommend/race"]
     # Adapters stand on all methods.
-    for adapter, below in (("tpetra", ["core/tpetra"]), ("petsc", []), ("kokkoskernels", [])):
+    for adapter, below in (("tpetra", ["core/tpetra"]), ("kokkoskernels", []), ("ranks", []),
+                           ("petsc", ["precond/ranks"])):
         BELOW["precond/" + adapter] = BELOW["precond"] + ["precond"] + below
 
 

@@ -6,30 +6,23 @@
 #include "petsc/Ainvil_PetscOptions.hpp"
 
 #include "Ainvil_Factory.hpp"
-#include "backend/Ainvil_Counted.hpp"
-#include "backend/Ainvil_KokkosCompat.hpp"
+#include "ranks/Ainvil_RankPreconditioner.hpp"
+#include "ranks/Ainvil_RunningKokkos.hpp"
 
 #include <petsc/private/pcimpl.h>
 
 #include <algorithm>
-#include <limits>
 
 namespace ainvil {
 namespace petsc {
 namespace {
 
-using Device = HostDevice; // PETSc of Debian has its arrays on the host
-using Exec = Device::execution_space;
-
-/// What a PC of this type keeps.
-struct State {
-  Choice choice;
-  PreconditionerPtr<double, Device> m; ///< what the choice asks for; made when it is needed
-  LocalBlock block;                    ///< of the matrix last set up
-  int patterns = 0;                    ///< calls of initialize()
-  int values = 0;                      ///< calls of compute()
-  std::string failure;                 ///< why the last set-up must not be applied; empty: nothing
-};
+using ranks::attempt;
+using ranks::Choice;
+using ranks::Columns;
+using ranks::Ending;
+using ranks::Outcome;
+using State = ranks::RankPreconditioner; ///< what a PC of this type keeps
 
 State& stateOf(PC pc) {
   return *static_cast<State*>(pc->data);
@@ -42,50 +35,20 @@ MPI_Comm commOf(PC pc) {
 /// Ends a step that all ranks take: the error of one of them is that of all.
 PetscErrorCode conclude(PC pc, Outcome& outcome) {
   PetscFunctionBegin;
-  PetscCall(agree(commOf(pc), outcome));
-  if (outcome.ending == Ending::PetscError)
-    PetscCall(outcome.code);
-  PetscCheck(outcome.ending != Ending::Refused, commOf(pc), outcome.code, "%s",
+  agree(commOf(pc), outcome);
+  if (outcome.ending == Ending::Foreign)
+    PetscCall(codeOf(outcome));
+  PetscCheck(outcome.ending <= Ending::Unusable, commOf(pc), codeOf(outcome), "%s",
              outcome.reason.c_str());
   PetscFunctionReturn(success);
-}
-
-// Kokkos -----------------------------------------------------------------------
-
-bool started_kokkos = false;
-
-PetscErrorCode stopKokkos() {
-  PetscFunctionBegin;
-  if (started_kokkos && Kokkos::is_initialized())
-    Kokkos::finalize();
-  started_kokkos = false;
-  PetscFunctionReturn(success);
-}
-
-/// Starts Kokkos unless somebody has; PetscFinalize() ends then what was started here.
-void requireRunningKokkos() {
-  if (Kokkos::is_initialized())
-    return;
-  compat::initializeQuietly();
-  started_kokkos = true;
-  check(PetscRegisterFinalize(stopKokkos));
 }
 
 // Parameters -------------------------------------------------------------------
 
 /// Takes another choice. What has been set up for the last one is gone if it is not the same.
 void choose(PC pc, const Choice& choice) {
-  State& state = stateOf(pc);
-  auto m = createPreconditioner<double, Device>(choice.specification);
-  if (choice.block_size < 0)
-    throw InvalidArgument(message("-pc_ainvil_block_size must be at least 1, or 0 for the block ",
-                                  "size of the matrix, but it is ", choice.block_size));
-  if (state.m != nullptr && choice.specification == state.choice.specification &&
-      choice.block_size == state.choice.block_size)
-    return;
-  state.choice = choice;
-  state.m = std::move(m);
-  pc->setupcalled = decltype(pc->setupcalled)(0);
+  if (stateOf(pc).choose(choice, "-pc_ainvil_block_size"))
+    pc->setupcalled = decltype(pc->setupcalled)(0);
 }
 
 /// Reads an option as text; `value` keeps what it is if the option is not given.
@@ -125,7 +88,7 @@ std::string methodNames() {
 template <class Items>
 PetscErrorCode setFromOptions(PC pc, Items PetscOptionsObject) {
   PetscFunctionBegin;
-  const Choice now = stateOf(pc).choice;
+  const Choice now = stateOf(pc).choice();
   Choice next = now;
   GivenOptions given;
   std::string method;
@@ -156,7 +119,7 @@ PetscErrorCode setFromOptions(PC pc, Items PetscOptionsObject) {
   }
   outcome = attempt([&] {
     next.specification = chosenSpecification(now.specification, given);
-    createPreconditioner<double, Device>(next.specification); // its errors before the next
+    createPreconditioner<double, HostDevice>(next.specification); // its errors before the next
     refuseUnknown(pc, method);
     choose(pc, next);
   });
@@ -169,23 +132,15 @@ PetscErrorCode setFromOptions(PC pc, Items PetscOptionsObject) {
 
 /// The part of PCSetUp() that a rank does alone.
 void setUpHere(PC pc, State& state) {
-  const Exec exec;
-  if (state.m == nullptr)
-    state.m = createPreconditioner<double, Device>(state.choice.specification);
-  if (pc->flag != SAME_NONZERO_PATTERN || !state.m->isInitialized()) {
-    state.block.initialize(exec, pc->pmat, state.choice.block_size);
-    state.m->initialize(exec, state.block.get(exec, pc->pmat));
-    ++state.patterns;
+  const State::Exec exec;
+  const LocalMat local = localMat(pc->pmat);
+  if (pc->flag != SAME_NONZERO_PATTERN || state.needsPattern()) {
+    PetscInt block_size = state.choice().block_size;
+    if (block_size == 0)
+      check(MatGetBlockSize(pc->pmat, &block_size));
+    state.setPattern(exec, storedPattern(exec, local, block_size), block_size);
   }
-  try {
-    state.m->compute(exec, state.block.get(exec, pc->pmat));
-  } catch (const InvalidArgument& error) {
-    // The pattern is right, so it is a value: NaN, as of a Newton step that went too far.
-    throw BreakdownError(error.what());
-  }
-  ++state.values;
-  if (!state.m->objection().empty())
-    throw BreakdownError(state.m->objection());
+  state.setValues(exec, ValuesOf(local).data());
 }
 
 /// PCSetUp(). What a matrix does not allow makes the KSP end with KSP_DIVERGED_PC_FAILED, on all
@@ -194,41 +149,16 @@ PetscErrorCode setUp(PC pc) {
   PetscFunctionBegin;
   State& state = stateOf(pc);
   pc->failedreason = PC_NOERROR;
-  state.failure.clear();
+  state.setFailure("");
   Outcome outcome = attempt([&] { setUpHere(pc, state); });
   PetscCall(conclude(pc, outcome));
   if (outcome.ending == Ending::Unusable) {
-    PetscCheck(!pc->erroriffailure, commOf(pc), outcome.code, "%s", outcome.reason.c_str());
-    state.failure = outcome.reason;
+    PetscCheck(!pc->erroriffailure, commOf(pc), codeOf(outcome), "%s", outcome.reason.c_str());
+    state.setFailure(outcome.reason);
     pc->failedreason = PC_FACTOR_NUMERIC_ZEROPIVOT;
-    PetscCall(PetscInfo(pc, "%s\n", state.failure.c_str()));
+    PetscCall(PetscInfo(pc, "%s\n", state.failure().c_str()));
   }
   PetscFunctionReturn(success);
-}
-
-/// Columns of an array of PETSc's.
-template <class Scalar>
-MultiVectorArg<Scalar, Device> columnsOf(Scalar* data, PetscInt rows, PetscInt columns,
-                                         PetscInt stride) {
-  return Kokkos::subview(MultiVectorArg<Scalar, Device>(data, stride, columns),
-                         std::make_pair(PetscInt(0), rows), Kokkos::ALL);
-}
-
-/// y = op(M^-1) x. After a failed set-up y is infinite: that is how the norms of a KSP, on all its
-/// ranks, learn of it. No communication, so the error of a rank is its own and ends the program.
-Outcome applied(const State& state, const double* x, PetscInt x_stride, double* y,
-                PetscInt y_stride, PetscInt rows, PetscInt columns, Trans trans) {
-  if (!state.failure.empty()) {
-    for (PetscInt c = 0; c < columns; ++c)
-      std::fill_n(y + size_t(c) * y_stride, rows, std::numeric_limits<double>::infinity());
-    return {};
-  }
-  return attempt([&] {
-    const Exec exec;
-    state.m->apply(exec, columnsOf(x, rows, columns, x_stride),
-                   columnsOf(y, rows, columns, y_stride), trans);
-    compat::fence(exec, "Ainvil::petsc"); // PETSc gets its arrays back
-  });
 }
 
 PetscErrorCode applyVector(PC pc, Vec x, Vec y, Trans trans) {
@@ -239,11 +169,13 @@ PetscErrorCode applyVector(PC pc, Vec x, Vec y, Trans trans) {
   PetscCall(VecGetLocalSize(x, &rows));
   PetscCall(VecGetArrayRead(x, &from));
   PetscCall(VecGetArrayWrite(y, &to));
-  const PetscInt stride = std::max<PetscInt>(rows, 1);
-  const Outcome outcome = applied(stateOf(pc), from, stride, to, stride, rows, 1, trans);
+  // No communication, so the error of a rank is its own and ends the program.
+  const Outcome outcome = attempt([&] {
+    stateOf(pc).apply({from, rows}, {to, rows}, rows, 1, trans);
+  });
   PetscCall(VecRestoreArrayWrite(y, &to));
   PetscCall(VecRestoreArrayRead(x, &from));
-  PetscCheck(outcome.ending == Ending::Fine, PETSC_COMM_SELF, outcome.code, "%s",
+  PetscCheck(outcome.ending == Ending::Fine, PETSC_COMM_SELF, codeOf(outcome), "%s",
              outcome.reason.c_str());
   PetscFunctionReturn(success);
 }
@@ -272,51 +204,17 @@ PetscErrorCode matApply(PC pc, Mat x, Mat y) {
   PetscCall(MatDenseGetLDA(y, &y_stride));
   PetscCall(MatDenseGetArrayRead(x, &from));
   PetscCall(MatDenseGetArrayWrite(y, &to));
-  const Outcome outcome = applied(stateOf(pc), from, std::max<PetscInt>(x_stride, 1), to,
-                                  std::max<PetscInt>(y_stride, 1), rows, columns, Trans::No);
+  const Outcome outcome = attempt([&] {
+    stateOf(pc).apply({from, x_stride}, {to, y_stride}, rows, columns, Trans::No);
+  });
   PetscCall(MatDenseRestoreArrayWrite(y, &to));
   PetscCall(MatDenseRestoreArrayRead(x, &from));
-  PetscCheck(outcome.ending == Ending::Fine, PETSC_COMM_SELF, outcome.code, "%s",
+  PetscCheck(outcome.ending == Ending::Fine, PETSC_COMM_SELF, codeOf(outcome), "%s",
              outcome.reason.c_str());
   PetscFunctionReturn(success);
 }
 
 // The rest of a PC -------------------------------------------------------------
-
-/// Lines of PCView(), which -ksp_view shows. Entries are those of all ranks, times of the first.
-std::vector<std::string> viewLines(const State& state, const PetscInt64* sums, int ranks) {
-  std::vector<std::string> lines;
-  const auto add = [&lines](const auto&... parts) { lines.push_back(message(parts...)); };
-  if (state.m == nullptr) {
-    add("ainvil ", state.choice.specification, ", not set up");
-    return lines;
-  }
-  const Report& report = state.m->report();
-  add(state.m->description());
-  if (!state.m->isFixed())
-    add("varies between applications: take a flexible KSP, as -ksp_type fgmres");
-  if (!state.failure.empty())
-    add("failed: ", state.failure);
-  if (state.values > 0) {
-    add("blocks of size ", state.block.blockSize(),
-        sums[0] > 0
-            ? message(", filled up with ", sums[0], " zeros; -pc_ainvil_block_size 1 goes without")
-            : std::string());
-    add("entries of the factors: ", sums[1], ", bytes that an application reads: ", sums[2]);
-    add("pivots shifted or replaced: ", sums[3],
-        ranks == 1 && report.first_breakdown >= 0
-            ? message(", first in ", counted("block row", report.first_breakdown))
-            : std::string());
-    std::string phases;
-    for (const auto& [name, seconds] : report.phases.phases())
-      phases += message(phases.empty() ? "" : ", ", name, " ", seconds);
-    add("seconds of the last set-up", ranks > 1 ? " on the first rank" : "", ": ", phases);
-    if (!report.notes.empty())
-      add("notes: ", report.notes);
-  }
-  add("set-ups: ", state.patterns, " of the pattern, ", state.values, " of the values");
-  return lines;
-}
 
 PetscErrorCode view(PC pc, PetscViewer viewer) {
   PetscFunctionBegin;
@@ -325,20 +223,10 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
       PetscObjectTypeCompare(reinterpret_cast<PetscObject>(viewer), PETSCVIEWERASCII, &is_text));
   if (is_text == PETSC_FALSE)
     PetscFunctionReturn(success);
-  const State& state = stateOf(pc);
-  PetscInt64 here[4] = {state.block.padding(), 0, 0, 0}, sums[4];
-  if (state.m != nullptr) {
-    const Report& report = state.m->report();
-    here[1] = report.factor_entries;
-    here[2] = report.factor_bytes;
-    here[3] = report.breakdowns;
-  }
-  int ranks;
-  PetscCallMPI(MPI_Comm_size(commOf(pc), &ranks));
-  PetscCallMPI(MPI_Allreduce(here, sums, 4, MPIU_INT64, MPI_SUM, commOf(pc)));
+  const ranks::Advice advice{"a flexible KSP, as -ksp_type fgmres", "-pc_ainvil_block_size 1"};
   std::vector<std::string> lines;
-  const Outcome outcome = attempt([&] { lines = viewLines(state, sums, ranks); });
-  PetscCheck(outcome.ending == Ending::Fine, PETSC_COMM_SELF, outcome.code, "%s",
+  const Outcome outcome = attempt([&] { lines = stateOf(pc).report(commOf(pc), advice); });
+  PetscCheck(outcome.ending == Ending::Fine, PETSC_COMM_SELF, codeOf(outcome), "%s",
              outcome.reason.c_str());
   for (const std::string& line : lines)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  %s\n", line.c_str()));
@@ -347,11 +235,7 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
 
 PetscErrorCode reset(PC pc) {
   PetscFunctionBegin;
-  State& state = stateOf(pc);
-  state.m.reset();
-  state.block = LocalBlock();
-  state.patterns = state.values = 0;
-  state.failure.clear();
+  stateOf(pc).reset();
   PetscFunctionReturn(success);
 }
 
@@ -366,7 +250,7 @@ PetscErrorCode destroy(PC pc) {
 PetscErrorCode create(PC pc) {
   PetscFunctionBegin;
   Outcome outcome = attempt([pc] {
-    requireRunningKokkos();
+    ranks::requireRunningKokkos();
     pc->data = new State;
   });
   PetscCall(conclude(pc, outcome));
@@ -398,7 +282,7 @@ PetscErrorCode setSpecification(PC pc, const char* specification) {
              "the PC is not of type ainvil: call PCSetType(pc, PCAINVIL) first");
   PetscCheck(specification != nullptr, commOf(pc), PETSC_ERR_ARG_NULL,
              "there is no specification: give one as \"ilu:solve=isai\"");
-  Outcome outcome = attempt([&] { choose(pc, {specification, stateOf(pc).choice.block_size}); });
+  Outcome outcome = attempt([&] { choose(pc, {specification, stateOf(pc).choice().block_size}); });
   PetscCall(conclude(pc, outcome));
   PetscFunctionReturn(success);
 }

@@ -3,10 +3,6 @@
 
 #include "petsc/Ainvil_PetscErrors.hpp"
 
-#include "Ainvil_Convert.hpp"
-#include "Ainvil_GraphAlgebra.hpp"
-#include "dense/Ainvil_BlockArrays.hpp"
-
 #include <exception>
 #include <vector>
 
@@ -17,51 +13,13 @@ namespace {
 static_assert(std::is_same<PetscInt, Ordinal>::value && std::is_same<PetscScalar, double>::value,
               "Ainvil takes a PETSc of 32-bit indices and real double precision only");
 
-using Exec = LocalBlock::Exec;
+using Exec = ranks::LocalBlock::Exec;
 using Offsets = Kokkos::View<const Offset*, HostDevice>;
-
-/// How PETSc stores a sequential matrix.
-enum class Storage { Points, Blocks, UpperBlocks };
-
-/// A sequential matrix of PETSc and how it is stored.
-struct LocalMat {
-  Mat mat = nullptr; ///< not ours
-  Storage storage = Storage::Points;
-  int block_size = 1; ///< of the storage
-};
 
 bool isOf(Mat a, const char* type) {
   PetscBool is = PETSC_FALSE;
   check(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(a), type, &is));
   return is == PETSC_TRUE;
-}
-
-/// The diagonal block of a rank: the matrix itself where it is sequential.
-LocalMat localMat(Mat a) {
-  LocalMat local;
-  PetscBool has = PETSC_FALSE;
-  check(MatHasOperation(a, MATOP_GET_DIAGONAL_BLOCK, &has));
-  local.mat = a;
-  if (has == PETSC_TRUE && !isOf(a, MATSEQAIJ) && !isOf(a, MATSEQBAIJ) && !isOf(a, MATSEQSBAIJ))
-    check(MatGetDiagonalBlock(a, &local.mat));
-  PetscInt size = 1;
-  check(MatGetBlockSize(local.mat, &size));
-  if (isOf(local.mat, MATSEQAIJ)) {
-    return local;
-  } else if (isOf(local.mat, MATSEQBAIJ)) {
-    local.storage = Storage::Blocks;
-    local.block_size = size;
-    return local;
-  } else if (isOf(local.mat, MATSEQSBAIJ)) {
-    local.storage = Storage::UpperBlocks;
-    local.block_size = size;
-    return local;
-  }
-  MatType type = nullptr;
-  check(MatGetType(a, &type));
-  throw InvalidArgument(message("the matrix is of type ", type == nullptr ? "none" : type,
-                                ", but pc_type ainvil takes aij, baij and sbaij: convert it with ",
-                                "MatConvert, or give another one for the preconditioner"));
 }
 
 /// Blocks of a full matrix in ascending order, and which of the stored ones each is.
@@ -108,17 +66,6 @@ StoredGraph symmetric(const Exec& exec, Ordinal n, const PetscInt* row_map,
   return full;
 }
 
-Graph<HostDevice> copied(const Exec& exec, Ordinal n, Ordinal num_cols, const PetscInt* row_map,
-                         const PetscInt* columns) {
-  const auto offsets = allocate<Offset, HostDevice>(exec, "Ainvil::row_map", size_t(n) + 1);
-  offsets(0) = 0;
-  for (Ordinal i = 0; i < n; ++i)
-    offsets(i + 1) = row_map[i + 1];
-  const auto entries = allocate<Ordinal, HostDevice>(exec, "Ainvil::entries", offsets(n));
-  std::copy_n(columns, offsets(n), entries.data());
-  return Graph<HostDevice>(n, num_cols, offsets, entries);
-}
-
 /// The stored pattern as a full one.
 StoredGraph graphOf(const Exec& exec, const LocalMat& local) {
   PetscInt n = 0, rows = 0, columns = 0;
@@ -135,7 +82,7 @@ StoredGraph graphOf(const Exec& exec, const LocalMat& local) {
     if (local.storage == Storage::UpperBlocks) {
       stored = symmetric(exec, n, row_map, entries);
     } else {
-      stored.graph = copied(exec, n, columns / local.block_size, row_map, entries);
+      stored.graph = ranks::copiedGraph(exec, n, columns / local.block_size, row_map, entries);
       stored.num_stored = stored.graph.numEntries();
     }
   };
@@ -165,91 +112,68 @@ Offsets scalarSource(const Exec& exec, const StoredGraph& stored, int bs) {
   return source;
 }
 
-/// The values of a sequential matrix of PETSc, given back at the end.
-class ValuesOf {
-public:
-  explicit ValuesOf(const LocalMat& local) : local_(local) {
-    if (local.storage == Storage::Points)
-      check(MatSeqAIJGetArrayRead(local.mat, &values_));
-    else if (local.storage == Storage::Blocks)
-      check(MatSeqBAIJGetArray(local.mat, &writable_));
-    else
-      check(MatSeqSBAIJGetArray(local.mat, &writable_));
-  }
-  ~ValuesOf() {
-    // What giving back an array that was only read could report, getting it has reported.
-    PetscErrorCode code = success;
-    if (local_.storage == Storage::Points)
-      code = MatSeqAIJRestoreArrayRead(local_.mat, &values_);
-    else if (local_.storage == Storage::Blocks)
-      code = MatSeqBAIJRestoreArray(local_.mat, &writable_);
-    else
-      code = MatSeqSBAIJRestoreArray(local_.mat, &writable_);
-    static_cast<void>(code);
-  }
-  ValuesOf(const ValuesOf&) = delete;
-  ValuesOf& operator=(const ValuesOf&) = delete;
-
-  const double* data() const { return values_ != nullptr ? values_ : writable_; }
-
-private:
-  LocalMat local_;
-  const double* values_ = nullptr;
-  double* writable_ = nullptr;
-};
-
 } // namespace
 
-void LocalBlock::initialize(const Exec& exec, Mat a, int block_size) {
-  const LocalMat local = localMat(a);
-  const int stored_size = local.block_size;
-  PetscInt of_matrix = 1;
-  check(MatGetBlockSize(a, &of_matrix));
-  const int wanted = block_size > 0 ? block_size : of_matrix;
-  const StoredGraph stored = graphOf(exec, local);
-
-  LocalBlock next;
-  next.num_stored_ = stored.num_stored * stored_size * stored_size;
-  Graph<HostDevice> graph = stored.graph;
-  const Offset scalars = graph.numEntries() * stored_size * stored_size;
-  const bool in_order = stored.entry.empty();
-  if (in_order && stored_size > 1 && wanted == stored_size) {
-    next.values_ = Values::Transposed;
-  } else if (!in_order || stored_size > 1) {
-    next.values_ = Values::Gathered;
-    next.source_ = scalarSource(exec, stored, stored_size);
+LocalMat localMat(Mat a) {
+  LocalMat local;
+  PetscBool has = PETSC_FALSE;
+  check(MatHasOperation(a, MATOP_GET_DIAGONAL_BLOCK, &has));
+  local.mat = a;
+  if (has == PETSC_TRUE && !isOf(a, MATSEQAIJ) && !isOf(a, MATSEQBAIJ) && !isOf(a, MATSEQSBAIJ))
+    check(MatGetDiagonalBlock(a, &local.mat));
+  PetscInt size = 1;
+  check(MatGetBlockSize(local.mat, &size));
+  if (isOf(local.mat, MATSEQAIJ)) {
+    return local;
+  } else if (isOf(local.mat, MATSEQBAIJ)) {
+    local.storage = Storage::Blocks;
+    local.block_size = size;
+    return local;
+  } else if (isOf(local.mat, MATSEQSBAIJ)) {
+    local.storage = Storage::UpperBlocks;
+    local.block_size = size;
+    return local;
   }
-  const auto take = [&](const PermutedGraph<HostDevice>& from) {
-    graph = from.graph;
-    next.source_ = next.values_ == Values::Gathered
-                       ? composed<HostDevice>(exec, from.source, next.source_)
-                       : from.source;
-    next.values_ = Values::Gathered;
-  };
-  if (stored_size > 1 && wanted != stored_size)
-    take(toPoints<HostDevice>(exec, graph, stored_size));
-  if (wanted > 1 && wanted != stored_size)
-    take(toBlocks<HostDevice>(exec, graph, wanted));
-  next.padding_ = graph.numEntries() * wanted * wanted - scalars;
-
-  next.matrix_ = Matrix(
-      graph,
-      allocate<double, HostDevice>(exec, "Ainvil::values", graph.numEntries() * wanted * wanted),
-      wanted);
-  *this = next;
+  MatType type = nullptr;
+  check(MatGetType(a, &type));
+  throw InvalidArgument(message("the matrix is of type ", type == nullptr ? "none" : type,
+                                ", but pc_type ainvil takes aij, baij and sbaij: convert it with ",
+                                "MatConvert, or give another one for the preconditioner"));
 }
 
-LocalBlock::Matrix LocalBlock::get(const Exec& exec, Mat a) {
-  const ValuesOf values(localMat(a));
-  const Kokkos::View<const double*, HostDevice> from(values.data(), num_stored_);
-  if (values_ == Values::Copied)
-    Kokkos::deep_copy(exec, matrix_.values, from);
-  else if (values_ == Values::Transposed)
-    transposeBlocks<double, HostDevice>(exec, matrix_.block_size, from, matrix_.values);
+ranks::StoredPattern storedPattern(const Exec& exec, const LocalMat& local, int block_size) {
+  const int size = local.block_size;
+  const StoredGraph stored = graphOf(exec, local);
+  ranks::StoredPattern pattern;
+  pattern.graph = stored.graph;
+  pattern.block_size = size;
+  pattern.num_scalars = stored.num_stored * size * size;
+  const bool in_order = stored.entry.empty();
+  pattern.by_columns = in_order && size > 1 && block_size == size;
+  if (!pattern.by_columns && (!in_order || size > 1))
+    pattern.source = scalarSource(exec, stored, size);
+  return pattern;
+}
+
+ValuesOf::ValuesOf(const LocalMat& local) : local_(local) {
+  if (local.storage == Storage::Points)
+    check(MatSeqAIJGetArrayRead(local.mat, &values_));
+  else if (local.storage == Storage::Blocks)
+    check(MatSeqBAIJGetArray(local.mat, &writable_));
   else
-    gatherBlocks<double, HostDevice>(exec, Trans::No, source_, 1, from, matrix_.values);
-  compat::fence(exec, "Ainvil::petsc"); // PETSc gets its array back
-  return matrix_;
+    check(MatSeqSBAIJGetArray(local.mat, &writable_));
+}
+
+ValuesOf::~ValuesOf() {
+  // What giving back an array that was only read could report, getting it has reported.
+  PetscErrorCode code = success;
+  if (local_.storage == Storage::Points)
+    code = MatSeqAIJRestoreArrayRead(local_.mat, &values_);
+  else if (local_.storage == Storage::Blocks)
+    code = MatSeqBAIJRestoreArray(local_.mat, &writable_);
+  else
+    code = MatSeqSBAIJRestoreArray(local_.mat, &writable_);
+  static_cast<void>(code);
 }
 
 } // namespace petsc

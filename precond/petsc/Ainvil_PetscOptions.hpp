@@ -11,12 +11,6 @@
 namespace ainvil {
 namespace petsc {
 
-/// What a PC is asked to be.
-struct Choice {
-  std::string specification = "ilu"; ///< for createPreconditioner()
-  int block_size = 0;                ///< 0: that of the matrix
-};
-
 /// What the options of a PC say, as text.
 struct GivenOptions {
   std::string type; ///< of -pc_ainvil_type; empty: not given
@@ -41,7 +35,7 @@ std::string chosenSpecification(const std::string& now, const GivenOptions& give
 std::string optionOf(const std::string& key);
 
 /// \throws InvalidArgument if an option that begins with the prefix and pc_ainvil_ has not been
-/// read, because the method has no such parameter; PetscFailure
+/// read, because the method has no such parameter; ForeignFailure
 void refuseUnknown(PC pc, const std::string& method);
 
 } // namespace petsc

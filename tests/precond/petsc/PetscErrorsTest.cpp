@@ -196,16 +196,6 @@ TEST(PetscErrors, BlocksThatDoNotFitAreRefusedOnAllRanks) {
   check(MatDestroy(&a));
 }
 
-/// A matrix on which elimination meets a zero pivot on one rank only, the last.
-System singularOnTheLast() {
-  System system = bandSystem(40, 1, 1, true, 29);
-  system.values[system.row_map[39] + 1] =
-      system.values[system.row_map[39]] * system.values[system.row_map[39]];
-  system.values[system.row_map[38] + 1] = 1; // pivot of row 39: a - l^2 / 1 = 0
-  system.values[system.row_map[38]] = system.values[system.row_map[37] + 2] = 0;
-  return system;
-}
-
 /// Gives the matrix other values and tells the solver.
 void change(const Solver& solver, Mat a, const System& system) {
   setValues(a, system, MATAIJ);

@@ -2,7 +2,7 @@
 #pragma once
 /// Matrices, solvers and error messages of PETSc for the tests of the plug-in.
 
-#include "precond/petsc/PetscReference.hpp"
+#include "precond/ranks/RanksSupport.hpp"
 
 #include "Ainvil_Petsc.hpp"
 
@@ -15,37 +15,14 @@
 namespace ainvil {
 namespace test {
 
-using reference::System;
-
 /// Throws with the name of the error.
 void check(PetscErrorCode code);
-
-int rankOfWorld();
-int numRanks();
-
-/// How block rows are spread: evenly, or all on the last rank.
-enum class Spread { Even, Last };
-
-/// The block rows of this rank.
-struct Rows {
-  int first, end;
-};
-Rows rowsOf(const System& system, Spread spread);
-
-/// The rows of this rank and their entries in its own columns.
-System localPart(const System& system, Spread spread);
 
 /// A matrix of the type: MATAIJ, MATBAIJ, or MATSBAIJ, which takes the upper triangle.
 Mat matrixOf(const System& system, const std::string& type, Spread spread = Spread::Even);
 
 /// Writes the values once more, times a factor, into a matrix of its pattern.
 void setValues(Mat a, const System& system, const std::string& type, double factor = 1);
-
-/// A system of random values in (-1, 1) with a heavy diagonal: a band of so many blocks to each
-/// side. Symmetric if asked for, positive definite then.
-System bandSystem(int block_rows, int half_width, int block_size, bool symmetric, unsigned seed);
-
-std::vector<double> randomNumbers(int n, unsigned seed);
 
 /// A vector for the rows of the matrix with the numbers that belong to this rank.
 Vec vectorOf(Mat a, const std::vector<double>& local);
@@ -117,12 +94,6 @@ private:
                              PetscErrorType type, const char* text, void* self);
   std::string message_;
 };
-
-/// True if the text has the part.
-::testing::AssertionResult has(const std::string& text, const std::string& part);
-
-/// Largest difference of two vectors, relative to the largest number of the second, over the ranks.
-double difference(const std::vector<double>& a, const std::vector<double>& b);
 
 } // namespace test
 } // namespace ainvil

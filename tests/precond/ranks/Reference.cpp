@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "precond/petsc/PetscReference.hpp"
+#include "precond/ranks/Reference.hpp"
 
 #include "Ainvil_Csr.hpp"
 #include "Ainvil_Factory.hpp"

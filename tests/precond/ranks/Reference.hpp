@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-/// What the tests of the plug-in compare with: Ainvil without PETSc, in a library of its own that
-/// hides its Kokkos as the plug-in does.
+/// What the tests of the adapters for C compare with: Ainvil without them, in a library of its own
+/// that hides its Kokkos as they do.
 
 #include <string>
 #include <utility>
