@@ -1,5 +1,5 @@
-# Decides whether there is Ainvil::petsc, the adapter for a library of C, and tells why not: sets
-# AINVIL_HAVE_PETSC.
+# Decides whether there are Ainvil::petsc and Ainvil::hypre, the adapters for libraries of C, and tells
+# why not: sets AINVIL_HAVE_PETSC and AINVIL_HAVE_HYPRE.
 
 # An adapter must bring its Kokkos along, as position-independent code, or share that of Trilinos: another
 # shared one would be mistaken for it where the application's own libraries use Kokkos, as those of
@@ -46,6 +46,22 @@ double; Ainvil takes one of 32-bit indices and real double precision" PARENT_SCO
   set(${out} "" PARENT_SCOPE)
 endfunction()
 
+function(ainvil_hypre_check out)
+  include(AinvilHypreLibrary)
+  if(NOT TARGET Ainvil::HypreLibrary)
+    set(${out} "CMake finds no hypre with _hypre_parcsr_ls.h (Debian: libhypre-dev), or no MPI" PARENT_SCOPE)
+    return()
+  endif()
+  file(STRINGS ${AINVIL_HYPRE_INCLUDE_DIR}/HYPRE_config.h settings REGEX
+       "define HYPRE_(BIGINT|COMPLEX|SINGLE|LONG_DOUBLE|SEQUENTIAL|USING_GPU)")
+  if(settings)
+    set(${out} "the hypre in ${AINVIL_HYPRE_INCLUDE_DIR} has 64-bit integers, scalars that are not double, \
+no MPI, or its arrays on a GPU; Ainvil takes one for hosts of 32-bit HYPRE_Int and real double precision" PARENT_SCOPE)
+    return()
+  endif()
+  set(${out} "" PARENT_SCOPE)
+endfunction()
+
 # ainvil_decide_for_c(NAME): sets AINVIL_HAVE_NAME as AINVIL_ENABLE_NAME asks for and as it can be.
 macro(ainvil_decide_for_c NAME)
   string(TOLOWER ${NAME} ainvil_for_c_name)
@@ -54,8 +70,10 @@ macro(ainvil_decide_for_c NAME)
     ainvil_for_c_check(ainvil_for_c_lacks)
     if(ainvil_for_c_lacks)
       # nothing else has to be looked for
-    else()
+    elseif(ainvil_for_c_name STREQUAL petsc)
       ainvil_petsc_check(ainvil_for_c_lacks)
+    else()
+      ainvil_hypre_check(ainvil_for_c_lacks)
     endif()
     if(NOT ainvil_for_c_lacks)
       set(AINVIL_HAVE_${NAME} ON)
@@ -68,7 +86,12 @@ macro(ainvil_decide_for_c NAME)
 endmacro()
 
 ainvil_decide_for_c(PETSC)
+ainvil_decide_for_c(HYPRE)
 if(AINVIL_HAVE_PETSC)
   include(AinvilPetscLibrary)
   message(STATUS "Ainvil::petsc is for PETSc ${AINVIL_PETSC_VERSION} in ${AINVIL_PETSC_PREFIX}")
+endif()
+if(AINVIL_HAVE_HYPRE)
+  include(AinvilHypreLibrary)
+  message(STATUS "Ainvil::hypre is for ${AINVIL_HYPRE_LIBRARY}")
 endif()

@@ -3,7 +3,7 @@
 # tests that need no MPI, and fails where a folder is below 90 %. Takes about a quarter of an hour on
 # two cores. What is not covered, line by line: build/coverage/lines.txt.
 #
-# Not counted are the adapters to Trilinos and PETSc, whose tests run on ranks, and what only CUDA compiles.
+# Not counted are the adapters to Trilinos, PETSc and hypre, whose tests run on ranks, and what only CUDA compiles.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 smallest=90
@@ -35,7 +35,7 @@ done
 ctest --preset coverage -R '^(ainv-threads-4|perf-units|solve-cli|solve-truth|solve-errors|solve-recommend|triangular-sweeps|inverse-factors|documents)$'
 
 gcovr --root . --object-directory build/coverage -j "$cores" \
-  --filter '(core|partition|precond|recommend|solvers)/' --exclude '((core|precond|solvers)/tpetra|precond/(petsc|ranks))/' \
+  --filter '(core|partition|precond|recommend|solvers)/' --exclude '((core|precond|solvers)/tpetra|precond/(petsc|hypre|ranks))/' \
   --txt build/coverage/lines.txt --json-summary build/coverage/summary.json
 python3 - build/coverage/summary.json "$smallest" <<'PYTHON'
 import json

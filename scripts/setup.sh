@@ -2,7 +2,7 @@
 # Installs what Ainvil needs on Debian 12: packages, and a Kokkos with OpenMP in .cache/.
 #
 #   scripts/setup.sh build   what scripts/quickstart.sh needs (the default)
-#   scripts/setup.sh test    what scripts/test.sh needs: the same, Trilinos, PETSc and clang-format
+#   scripts/setup.sh test    what scripts/test.sh needs: the same, Trilinos, PETSc, hypre and clang-format
 #   scripts/setup.sh peers   what ainvil-peers and the figures need: the same as test, Matplotlib
 #   scripts/setup.sh fuzz    what scripts/fuzz.sh needs: Clang and Debian's Kokkos, no other
 #   scripts/setup.sh tsan    what scripts/tsan.sh needs: Clang and a Kokkos with ThreadSanitizer
@@ -41,7 +41,7 @@ test_packages=(
   "openmpi-bin       runs the tests with several processes"
   "petsc-dev         the plug-in, and a library to compare with, in ainvil-peers; about 120 MB"
   "python3-petsc4py  loads the plug-in into Python; about 45 MB"
-  "libhypre-dev      a library to compare with, in ainvil-peers; about 20 MB"
+  "libhypre-dev      Ainvil::hypre, and a library to compare with, in ainvil-peers; about 20 MB"
   "python3           runs the tests of the command line"
   "python3-jsonschema  checks what the programs write"
   "clang-format      style check"

@@ -71,7 +71,7 @@ def add_methods():
     BELOW["recommend"] = BELOW["recommend/race"] + ["recommend/race"]
     # Adapters stand on all methods.
     for adapter, below in (("tpetra", ["core/tpetra"]), ("kokkoskernels", []), ("ranks", []),
-                           ("petsc", ["precond/ranks"])):
+                           ("petsc", ["precond/ranks"]), ("hypre", ["precond/ranks"])):
         BELOW["precond/" + adapter] = BELOW["precond"] + ["precond"] + below
 
 
