@@ -2,10 +2,15 @@
 /// \file
 /// hypre. A method is a name and parameters, which have the defaults of hypre:
 /// "parasails,levels=1,threshold=0.1,filter=0.1", "fsai,steps=5,step-size=3,tolerance=0.001",
-/// "ilu,level=0", "boomeramg,strong=0.25", "jacobi".
+/// "ilu,level=0", "euclid,level=0", "boomeramg,strong=0.25", "jacobi"; "ainvil ilu:solve=isai" is
+/// Ainvil's in the solvers of hypre.
 
 #include "peers/PeerMethod.hpp"
 #include "peers/PeerSolver.hpp"
+
+#ifdef AINVIL_HAVE_HYPRE
+#include "Ainvil_Hypre.h"
+#endif
 
 #include <HYPRE.h>
 #include <HYPRE_IJ_mv.h>
@@ -82,6 +87,33 @@ Precond makeIlu(PeerMethod& method) {
   return p;
 }
 
+Precond makeEuclid(PeerMethod& method, const PeerSystem& system) {
+  Precond p{nullptr, HYPRE_EuclidSetup, HYPRE_EuclidSolve, HYPRE_EuclidDestroy};
+  const int level = method.integer("level", 0);
+  method.finish();
+  check(HYPRE_EuclidCreate(system.comm, &p.object));
+  check(HYPRE_EuclidSetLevel(p.object, level));
+  check(HYPRE_EuclidSetBJ(p.object, 1));
+  return p;
+}
+
+/// By Ainvil::hypre, in the blocks of the system.
+Precond makeAinvil(const std::string& specification, const PeerSystem& system) {
+#ifdef AINVIL_HAVE_HYPRE
+  Precond p{nullptr, ainvilHypreSetup, ainvilHypreSolve, ainvilHypreDestroy};
+  const bool failed = ainvilHypreCreate(system.comm, specification.c_str(), &p.object) != 0;
+  HYPRE_ClearAllErrors();
+  if (failed)
+    throw std::invalid_argument(ainvilHypreMessage());
+  check(ainvilHypreSetBlockSize(p.object, system.block_size));
+  return p;
+#else
+  static_cast<void>(system);
+  throw std::invalid_argument("'ainvil " + specification +
+                              "' needs Ainvil::hypre, which is not built");
+#endif
+}
+
 Precond makeBoomeramg(PeerMethod& method, const PeerSystem& system) {
   Precond p{nullptr, HYPRE_BoomerAMGSetup, HYPRE_BoomerAMGSolve, HYPRE_BoomerAMGDestroy};
   const double strong = method.number("strong", 0.25);
@@ -96,6 +128,9 @@ Precond makeBoomeramg(PeerMethod& method, const PeerSystem& system) {
 }
 
 Precond makePrecond(const std::string& text, const PeerSystem& system) {
+  const std::string own = "ainvil ";
+  if (text.compare(0, own.size(), own) == 0)
+    return makeAinvil(text.substr(own.size()), system);
   PeerMethod method(text);
   const std::string& name = method.name();
   if (name == "parasails")
@@ -106,11 +141,13 @@ Precond makePrecond(const std::string& text, const PeerSystem& system) {
     throw std::invalid_argument("hypre's FSAI is for SPD matrices, --solver cg");
   if (name == "ilu")
     return makeIlu(method);
+  if (name == "euclid")
+    return makeEuclid(method, system);
   if (name == "boomeramg")
     return makeBoomeramg(method, system);
   if (name != "jacobi")
-    throw std::invalid_argument("'" + name +
-                                "' is not one of parasails, fsai, ilu, boomeramg, jacobi");
+    throw std::invalid_argument(
+        "'" + name + "' is not one of parasails, fsai, ilu, euclid, boomeramg, jacobi, ainvil");
   method.finish();
   return {};
 }

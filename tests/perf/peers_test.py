@@ -87,10 +87,12 @@ class PeersTest(unittest.TestCase):
         symmetric = self.of_built("fsai", "petsc:gamg", "petsc:-pc_type sor", "hypre:parasails",
                                   "hypre:parasails,levels=0,threshold=0.01,filter=0",
                                   "hypre:fsai,steps=3,step-size=2,tolerance=1e-2",
-                                  "hypre:boomeramg", "ifpack2:RILUK,fact: iluk level-of-fill=1",
+                                  "hypre:boomeramg", "hypre:ainvil ic",
+                                  "ifpack2:RILUK,fact: iluk level-of-fill=1",
                                   "ifpack2:RILUK,belos=TPETRA CG SINGLE REDUCE")
         general = self.of_built("ilu:solve=isai", "petsc:asm", "petsc:none", "hypre:parasails",
-                                "hypre:ilu,level=1", "hypre:boomeramg",
+                                "hypre:ilu,level=1", "hypre:euclid,level=1",
+                                "hypre:ainvil ilu:level=1", "hypre:boomeramg",
                                 "ifpack2:RILUK,belos=TPETRA GMRES")
         self.records(2, symmetric, "--problem", "laplace7:10", "--solver", "cg", "--repeat", "2")
         self.records(2, general, "--problem", "convdiff:10", "--max-iters", "4000")
@@ -137,7 +139,7 @@ class PeersTest(unittest.TestCase):
         cases = {"petsc": {"nonsense": "neither"},
                  "hypre": {"nonsense": "is not one of", "fsai": "is for SPD matrices",
                            "ilu,fill=1": "no key 'fill'", "ilu,level=x": "must be a number",
-                           "ilu,level": "key=value"},
+                           "ilu,level": "key=value", "ainvil ilu:lvel=1": "unknown key 'lvel'"},
                  "ifpack2": {"nonsense": "has no 'nonsense'"}}
         for library, methods in cases.items():
             for method, says in methods.items():
