@@ -7,6 +7,8 @@
 #include "Ainvil_TpetraPreconditioner.hpp"
 
 #include <Ifpack2_AdditiveSchwarz.hpp>
+#include <Tpetra_CrsMatrix.hpp>
+#include <Tpetra_Import.hpp>
 
 namespace ainvil {
 namespace tpetra {
@@ -16,9 +18,10 @@ namespace tpetra {
 ///   "schwarz: inner preconditioner name", "schwarz: inner preconditioner parameters"
 /// (or "schwarz: subdomain solver name" and "... parameters"). All other parameters, and all other
 /// names, are Ifpack2's. What else is different: initialize() and compute() throw on all ranks if
-/// they fail on one; compute() called again takes the shared rows' values of now, at the cost of
-/// another initialize(); apply() takes any alpha and beta, but no transposition, which Ifpack2
-/// would ignore. MatrixType is a Tpetra::RowMatrix, the matrix itself a CrsMatrix.
+/// they fail on one; compute() called again takes the shared rows' values of now, which it imports
+/// into the rows that initialize() has made (with a preconditioner or a filter of Ifpack2's inside
+/// it is another initialize()); apply() takes any alpha and beta, but no transposition, which
+/// Ifpack2 would ignore. MatrixType is a Tpetra::RowMatrix, the matrix itself a CrsMatrix.
 template <class MatrixType>
 class Schwarz final : public Ifpack2::AdditiveSchwarz<MatrixType>, public OwnOperator {
 public:
@@ -45,7 +48,21 @@ public:
   bool isFixed() const override { return inner_.is_null() || inner_->isFixed(); }
 
 private:
+  using crs_matrix_type =
+      Tpetra::CrsMatrix<scalar_type, typename MatrixType::local_ordinal_type,
+                        typename MatrixType::global_ordinal_type, typename MatrixType::node_type>;
+  using import_type =
+      Tpetra::Import<typename MatrixType::local_ordinal_type,
+                     typename MatrixType::global_ordinal_type, typename MatrixType::node_type>;
+
+  /// The rows of other ranks that initialize() has imported, null where they cannot be got at.
+  Teuchos::RCP<crs_matrix_type> sharedRows() const;
+  /// Takes their values of now. \throws what Tpetra throws
+  void importValues(crs_matrix_type& shared);
+
   Teuchos::RCP<Preconditioner<MatrixType>> inner_; ///< null if it is Ifpack2's
+  Teuchos::RCP<const import_type> importer_;       ///< of the shared rows; made when needed
+  Teuchos::RCP<crs_matrix_type> imported_;         ///< where it imports to, of the same graph
   bool rows_are_new_ = false;                      ///< initialize() has just imported them
 };
 

@@ -7,6 +7,9 @@
 #include "Ainvil_TpetraCollective.hpp"
 #include "Ainvil_TpetraSchwarz.hpp"
 
+#include <Ifpack2_LocalFilter.hpp>
+#include <Ifpack2_OverlappingRowMatrix.hpp>
+
 namespace ainvil {
 namespace tpetra {
 namespace detail {
@@ -64,8 +67,46 @@ template <class MatrixType>
 void Schwarz<MatrixType>::initialize() {
   TEUCHOS_TEST_FOR_EXCEPTION(this->getMatrix().is_null(), std::runtime_error,
                              "ainvil schwarz: there is no matrix: call setMatrix with one first.");
+  importer_ = Teuchos::null;
+  imported_ = Teuchos::null;
   onAllRanks(*this->getMatrix()->getComm(), [&] { Base::initialize(); });
   rows_are_new_ = true;
+}
+
+/// Ifpack2 keeps them inside of the matrix that it gives to the inner preconditioner.
+template <class MatrixType>
+Teuchos::RCP<typename Schwarz<MatrixType>::crs_matrix_type>
+Schwarz<MatrixType>::sharedRows() const {
+  using Rows =
+      Tpetra::RowMatrix<scalar_type, typename MatrixType::local_ordinal_type,
+                        typename MatrixType::global_ordinal_type, typename MatrixType::node_type>;
+  if (inner_.is_null())
+    return Teuchos::null;
+  const auto local =
+      Teuchos::rcp_dynamic_cast<const Ifpack2::LocalFilter<Rows>>(inner_->getMatrix());
+  if (local.is_null())
+    return Teuchos::null;
+  const auto overlapping = Teuchos::rcp_dynamic_cast<const Ifpack2::OverlappingRowMatrix<Rows>>(
+      local->getUnderlyingMatrix());
+  if (overlapping.is_null())
+    return Teuchos::null;
+  return Teuchos::rcp_const_cast<crs_matrix_type>(
+      Teuchos::rcp_dynamic_cast<const crs_matrix_type>(overlapping->getExtMatrix()));
+}
+
+template <class MatrixType>
+void Schwarz<MatrixType>::importValues(crs_matrix_type& shared) {
+  const auto& a = dynamic_cast<const crs_matrix_type&>(*this->getMatrix());
+  if (importer_.is_null()) {
+    importer_ = Teuchos::rcp(new import_type(a.getRowMap(), shared.getRowMap()));
+    imported_ = Teuchos::rcp(new crs_matrix_type(shared.getCrsGraph()));
+  } else {
+    imported_->resumeFill();
+  }
+  // Tpetra replaces values by import in a matrix that does not own its graph only.
+  imported_->doImport(a, *importer_, Tpetra::REPLACE);
+  imported_->fillComplete(shared.getDomainMap(), shared.getRangeMap());
+  Kokkos::deep_copy(shared.getLocalMatrixDevice().values, imported_->getLocalMatrixDevice().values);
 }
 
 /// Ifpack2 imports the rows of other ranks in initialize() alone.
@@ -74,8 +115,13 @@ void Schwarz<MatrixType>::compute() {
   if (!this->isInitialized())
     initialize();
   const auto comm = this->getMatrix()->getComm();
-  if (!rows_are_new_ && this->getOverlapLevel() > 0 && comm->getSize() > 1)
-    initialize();
+  if (!rows_are_new_ && this->getOverlapLevel() > 0 && comm->getSize() > 1) {
+    const auto shared = sharedRows();
+    if (shared.is_null())
+      initialize();
+    else
+      onAllRanks(*comm, [&] { importValues(*shared); });
+  }
   onAllRanks(*comm, [&] { Base::compute(); });
   rows_are_new_ = false;
 }

@@ -109,18 +109,25 @@ TEST(SchwarzByName, OtherNamesAreThoseOfIfpack2) {
   EXPECT_THROW(wrong->initialize(), std::exception);
 }
 
-/// Without a call of initialize().
+/// Without a call of initialize(); that of Ifpack2 is called again for a preconditioner of
+/// Ifpack2's.
 TEST(SchwarzByName, NewValuesOfAllRanks) {
   const Pattern pattern = randomPattern(71, 5, 31);
-  const auto a = tpetra::distribute(matrixOn(pattern, 1, 31), rowMap(71, Spread::Parts));
-  const auto m = made<TpetraCrs>("SCHWARZ", a, schwarzList("ilu", 1));
-  const auto second = crsMatrix(matrixOn(pattern, 1, 32), Spread::Parts);
-  a->resumeFill();
-  Kokkos::deep_copy(a->getLocalMatrixDevice().values, second->getLocalMatrixDevice().values);
-  a->fillComplete();
-  m->compute();
-  const auto x = randomVector(71, 1);
-  EXPECT_EQ(applied(*m, x), applied(*made("SCHWARZ", second, schwarzList("ilu", 1)), x));
+  for (const char* name : {"ilu", "RILUK"})
+    for (const int overlap : {1, 2}) {
+      const auto a = tpetra::distribute(matrixOn(pattern, 1, 31), rowMap(71, Spread::Parts));
+      const auto m = made<TpetraCrs>("SCHWARZ", a, schwarzList(name, overlap));
+      for (const int seed : {32, 33}) {
+        const auto other = crsMatrix(matrixOn(pattern, 1, seed), Spread::Parts);
+        a->resumeFill();
+        Kokkos::deep_copy(a->getLocalMatrixDevice().values, other->getLocalMatrixDevice().values);
+        a->fillComplete();
+        m->compute();
+        const auto x = randomVector(71, 1);
+        EXPECT_EQ(applied(*m, x), applied(*made("SCHWARZ", other, schwarzList(name, overlap)), x));
+      }
+      EXPECT_EQ(m->getNumInitialize(), name == std::string("ilu") || ranks() == 1 ? 1 : 3);
+    }
 }
 
 TEST(SchwarzByName, AlphaAndBeta) {
