@@ -2,6 +2,7 @@
 #include "Ainvil_GraphAlgebra.hpp"
 
 #include "backend/Ainvil_Profiling.hpp"
+#include "graph/Ainvil_BothTriangles.hpp"
 #include "graph/Ainvil_CollectRows.hpp"
 
 #include <cmath>
@@ -154,8 +155,7 @@ FillTriangles<Device> fillTriangles(const typename Device::execution_space& exec
   checkFill(graph, level);
   ScopedRegion region("Ainvil::fillPattern");
   if (level == 0)
-    return {triangle(exec, graph, Uplo::Lower, Diagonal::Keep),
-            triangle(exec, graph, Uplo::Upper, Diagonal::Drop)};
+    return detail::bothTriangles(exec, graph);
   // A path to a lower entry (i, j) comes through vertices before j: turned round it is a path from
   // j to i in the transposed graph, an upper entry there.
   const Graph<Device> turned = transposedGraph(exec, graph);

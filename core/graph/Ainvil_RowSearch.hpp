@@ -37,26 +37,32 @@ KOKKOS_INLINE_FUNCTION Offset findEntry(const Entries& entries, Offset begin, Of
 constexpr Ordinal list_end = INT_MAX;
 
 /// counts(i) <- sum over k < i of counts(k), i = 0 .. n
-template <class Device>
+template <class Count, class Device>
 struct ExclusiveScan {
-  Kokkos::View<Offset*, Device> counts;
+  Kokkos::View<Count*, Device> counts;
   Offset n;
 
-  KOKKOS_FUNCTION void operator()(Offset i, Offset& sum, bool final) const {
-    const Offset count = i < n ? counts(i) : 0;
+  KOKKOS_FUNCTION void operator()(Offset i, Count& sum, bool final) const {
+    const Count count = i < n ? counts(i) : 0;
     if (final)
       counts(i) = sum;
     sum += count;
   }
 };
 
-/// counts(0 .. n - 1) become offsets(0 .. n): an exclusive scan in place. Returns the total; waits.
-template <class Exec, class Device>
-Offset countsToOffsets(const Exec& exec, const Kokkos::View<Offset*, Device>& counts) {
+/// counts(0 .. n - 1) become offsets(0 .. n): an exclusive scan in place. Asynchronous.
+template <class Exec, class Count, class Device>
+void scanCounts(const Exec& exec, const Kokkos::View<Count*, Device>& counts) {
   const Offset n = static_cast<Offset>(counts.extent(0)) - 1;
   Kokkos::parallel_scan("Ainvil::scan", Range<Exec>(exec, 0, n + 1),
-                        ExclusiveScan<Device>{counts, n});
-  return readBack(exec, counts, n);
+                        ExclusiveScan<Count, Device>{counts, n});
+}
+
+/// The same. Returns the total; waits.
+template <class Exec, class Device>
+Offset countsToOffsets(const Exec& exec, const Kokkos::View<Offset*, Device>& counts) {
+  scanCounts(exec, counts);
+  return readBack(exec, counts, counts.extent(0) - 1);
 }
 
 } // namespace detail

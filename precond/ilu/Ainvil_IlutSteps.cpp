@@ -3,6 +3,7 @@
 
 #include "backend/Ainvil_FiniteNumbers.hpp"
 #include "dense/Ainvil_BlockArrays.hpp"
+#include "graph/Ainvil_BothTriangles.hpp"
 #include "graph/Ainvil_CollectRows.hpp"
 #include "graph/Ainvil_SelectEntries.hpp"
 
@@ -197,8 +198,7 @@ private:
         unionGraph<Device>(exec_, "Ainvil::Ilut[candidates]", a_.numRows(), a_.numRows(),
                            ResidualLists{a_.graph, pattern_.lower, pattern_.upper},
                            a_.graph.meanRowLength() + pattern_.lower.meanRowLength() * (1 + in_u));
-    return {triangle(exec_, graph, Uplo::Lower, Diagonal::Keep),
-            triangle(exec_, graph, Uplo::Upper, Diagonal::Drop)};
+    return bothTriangles(exec_, graph);
   }
 
   /// pattern_ and u_ become what the rule keeps.

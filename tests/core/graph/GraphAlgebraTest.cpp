@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "KokkosObservers.hpp"
 #include "core/graph/GraphSupport.hpp"
+#include "graph/Ainvil_BothTriangles.hpp"
 
 namespace {
 
@@ -23,6 +24,22 @@ TEST(Triangle, EqualsTheReference) {
     }
   EXPECT_THROW(triangle(Exec(), deviceGraph({{0}}, 2), Uplo::Lower, Diagonal::Keep),
                InvalidArgument);
+}
+
+TEST(BothTriangles, EqualTheReferenceInTwoAllocations) {
+  for (const Ordinal n : {0, 1, 33, 536, 615})
+    for (const bool with_diagonal : {true, false}) {
+      SCOPED_TRACE(n);
+      RandomOptions options = anyDiagonal(n);
+      options.diagonal = with_diagonal;
+      const Rows rows = randomRows(n, n, long_rows, options);
+      const Graph<Device> graph = deviceGraph(rows);
+      const AllocationCounter counter;
+      const FillTriangles<Device> both = ainvil::detail::bothTriangles(Exec(), graph);
+      EXPECT_LE(counter.count(), 2) << counter.labels();
+      EXPECT_EQ(rowsOf(both.lower), serialTriangle(rows, Uplo::Lower, Diagonal::Keep));
+      EXPECT_EQ(rowsOf(both.upper), serialTriangle(rows, Uplo::Upper, Diagonal::Drop));
+    }
 }
 
 TEST(CountMissingDiagonals, FindsTheFirst) {
