@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "breakdown/Ainvil_DiagonalInverse.hpp"
 
+#include "backend/Ainvil_AllocateTogether.hpp"
 #include "graph/Ainvil_RowSearch.hpp"
 
 #include <limits>
@@ -46,15 +47,16 @@ void DiagonalInverse<Scalar, Device>::initialize(const execution_space& exec, co
   checkDiagonal(exec, a.graph, policy);
   block_size_ = point ? 1 : a.block_size;
   const Offset entries = a.numPointRows() * block_size_;
-  diagonal_ = allocate<Scalar, Device>(exec, "Ainvil::diagonal", entries);
-  inverse_ = allocate<Scalar, Device>(exec, "Ainvil::diagonal_inverse", entries);
+  const auto [diagonal, inverse, scales, row_sizes] = allocateTogether<Scalar, Device>(
+      exec, "Ainvil::diagonal", entries, entries, 2 * a.numPointRows(), a.numPointRows());
+  diagonal_ = diagonal;
+  inverse_ = inverse;
+  scales_ = scales;
   pivots_ = allocate<int, Device>(exec, "Ainvil::pivots", a.numPointRows());
-  scales_ = allocate<Scalar, Device>(exec, "Ainvil::scales", 2 * a.numPointRows());
   // The diagonal is given, not computed: what rounding has left of it is that of whoever assembled
   // A, in double as a rule.
   pivot_inverter_ = PivotInverter<Scalar, Device>(
-      exec, policy, shift, pivot_tolerance * std::numeric_limits<double>::epsilon(),
-      a.numPointRows());
+      exec, policy, shift, pivot_tolerance * std::numeric_limits<double>::epsilon(), row_sizes);
 }
 
 template <class Scalar, class Device>

@@ -46,10 +46,10 @@ struct RowSizes {
 
 template <class Scalar, class Device>
 PivotInverter<Scalar, Device>::PivotInverter(const execution_space& exec, BreakdownPolicy policy,
-                                             double shift, double tolerance, Offset point_rows,
+                                             double shift, double tolerance,
+                                             const Kokkos::View<Scalar*, Device>& row_sizes,
                                              bool positive)
-    : row_sizes_(allocate<Scalar, Device>(exec, "Ainvil::row_sizes", point_rows)),
-      breakdowns_(allocate<Ordinal, Device>(exec, "Ainvil::breakdowns", 2)) {
+    : row_sizes_(row_sizes), breakdowns_(allocate<Ordinal, Device>(exec, "Ainvil::breakdowns", 2)) {
   static_cast<PivotInversion<Scalar>&>(*this) = {
       policy,      static_cast<Scalar>(shift), static_cast<Scalar>(tolerance), positive, row_sizes_,
       breakdowns_, DiagonalChange<Scalar>()};

@@ -149,9 +149,10 @@ public:
   using execution_space = typename Device::execution_space;
 
   PivotInverter() = default;
-  /// For matrices of so many point rows; with `positive` for blocks that must be positive definite.
+  /// `row_sizes` has room for a number a point row; with `positive` for blocks that must be
+  /// positive definite.
   PivotInverter(const execution_space& exec, BreakdownPolicy policy, double shift, double tolerance,
-                Offset point_rows, bool positive = false);
+                const Kokkos::View<Scalar*, Device>& row_sizes, bool positive = false);
 
   /// Before the kernels of a compute on `a`. Asynchronous; one pass over the matrix.
   void start(const execution_space& exec, const BsrMatrix<Scalar, Device>& a) const;

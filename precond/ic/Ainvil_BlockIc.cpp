@@ -2,6 +2,7 @@
 #include "ic/Ainvil_BlockIc.hpp"
 
 #include "Ainvil_GraphAlgebra.hpp"
+#include "backend/Ainvil_AllocateTogether.hpp"
 #include "dense/Ainvil_BlockArrays.hpp"
 #include "ic/Ainvil_BlockIcHostRow.hpp"
 #include "ic/Ainvil_BlockIcRow.hpp"
@@ -36,6 +37,7 @@ bool BlockIc<Scalar, Device>::findPattern(const execution_space& exec, const Mat
     return false;
   factor_ = {}; // frees memory
   d_inverse_ = {};
+  pivot_inverter_ = {};
   report.phases.time(exec, "BlockIc", "ict_pattern", [&] {
     if (refusesNonFinite())
       requireFiniteMatrix<Scalar, Device>(exec, a.values);
@@ -57,18 +59,19 @@ void BlockIc<Scalar, Device>::setPattern(const execution_space& exec, const Matr
                                          const Graph<Device>& lower) {
   const int bs = a.block_size;
   const Offset bs2 = Offset(bs) * bs;
-  factor_.matrix =
-      Matrix(lower, allocate<Scalar, Device>(exec, "Ainvil::lower", lower.numEntries() * bs2), bs);
+  const auto [values, d_inverse, row_sizes] = allocateTogether<Scalar, Device>(
+      exec, "Ainvil::lower", lower.numEntries() * bs2, a.numRows() * bs2, a.numPointRows());
+  factor_.matrix = Matrix(lower, values, bs);
   factor_.uplo = Uplo::Lower;
   factor_.unit = true;
-  d_inverse_ = allocate<Scalar, Device>(exec, "Ainvil::diagonal_inverse", a.numRows() * bs2);
+  d_inverse_ = d_inverse;
   longest_row_ = longestRow(exec, lower);
   // Only in the beginning of shifts are pivots that break down left as they are replaced.
   pivot_inverter_ = PivotInverter<Scalar, Device>(
       exec,
       options_.breakdown == BreakdownPolicy::Fail ? BreakdownPolicy::Fail
                                                   : BreakdownPolicy::Replace,
-      0, options_.pivot_tolerance * std::numeric_limits<Scalar>::epsilon(), a.numPointRows(), true);
+      0, options_.pivot_tolerance * std::numeric_limits<Scalar>::epsilon(), row_sizes, true);
   pivot_inverter_.change = DiagonalChange<Scalar>(options_);
 }
 

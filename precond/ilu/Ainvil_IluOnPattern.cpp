@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ilu/Ainvil_IluOnPattern.hpp"
 
+#include "backend/Ainvil_AllocateTogether.hpp"
 #include "backend/Ainvil_Counted.hpp"
 #include "backend/Ainvil_SizeClasses.hpp"
 #include "dense/Ainvil_BlockArrays.hpp"
@@ -100,14 +101,17 @@ void IluOnPattern<Scalar, Device>::setPattern(const execution_space& exec, const
   const Ordinal n = a.numRows();
   const int bs = a.block_size;
   const Offset bs2 = Offset(bs) * bs;
-  const auto values = [&](const Graph<Device>& graph, const char* label) {
-    return allocate<Scalar, Device>(exec, label, graph.numEntries() * bs2);
+  const auto [lower, diagonal_inverse, row_sizes] = allocateTogether<Scalar, Device>(
+      exec, "Ainvil::lower", pattern.lower.numEntries() * bs2, n * bs2, a.numPointRows());
+  const auto upperValues = [&](const char* label) {
+    return allocate<Scalar, Device>(exec, label, pattern.upper.numEntries() * bs2);
   };
-  lower_.matrix = Matrix(pattern.lower, values(pattern.lower, "Ainvil::lower"), bs);
+  lower_.matrix = Matrix(pattern.lower, lower, bs);
   lower_.uplo = Uplo::Lower;
   lower_.unit = false;
-  lower_.diagonal_inverse = allocate<Scalar, Device>(exec, "Ainvil::diagonal_inverse", n * bs2);
-  upper_.matrix = Matrix(pattern.upper, values(pattern.upper, "Ainvil::upper"), bs);
+  lower_.diagonal_inverse = diagonal_inverse;
+  // Apart from the others: a search for a pattern keeps it for its next step.
+  upper_.matrix = Matrix(pattern.upper, upperValues("Ainvil::upper"), bs);
   upper_.uplo = Uplo::Upper;
   upper_.unit = true;
   longest_row_ = static_cast<Ordinal>(
@@ -116,10 +120,10 @@ void IluOnPattern<Scalar, Device>::setPattern(const execution_space& exec, const
   pivot_inverter_ = PivotInverter<Scalar, Device>(exec, options_.breakdown, options_.shift,
                                                   options_.pivot_tolerance *
                                                       std::numeric_limits<Scalar>::epsilon(),
-                                                  a.numPointRows(), kind_ == FactorKind::Symmetric);
+                                                  row_sizes, kind_ == FactorKind::Symmetric);
   pivot_inverter_.change = DiagonalChange<Scalar>(options_);
   if (options_.sweeps > 0)
-    other_upper_ = values(pattern.upper, "Ainvil::other_upper");
+    other_upper_ = upperValues("Ainvil::other_upper");
   work_rows_.clear();
 }
 

@@ -32,7 +32,7 @@ Result factored(const HostBsr& host_a, const IcMethod& ic, double alpha, int cap
   const auto inverses = poisoned(size_t(a.numRows()) * bs * bs);
   detail::PivotInverter<double, Device> pivots(exec, BreakdownPolicy::Replace, 0,
                                                10 * std::numeric_limits<double>::epsilon(),
-                                               a.numPointRows(), true);
+                                               poisoned(size_t(a.numPointRows())), true);
   pivots.change.alpha = alpha;
   pivots.start(exec, a);
   const OrderedRows<Device> order(exec, graph, Uplo::Lower, 20);

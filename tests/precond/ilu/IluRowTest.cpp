@@ -26,8 +26,9 @@ void expectFactors(const HostBsr& host_a, const Ilu<double, Device>& ilu,
   const int bs = a.block_size;
   const auto l_values = poisoned(l.values.extent(0)), u_values = poisoned(u.values.extent(0));
   const auto inverses = poisoned(size_t(a.numRows()) * bs * bs);
-  detail::PivotInverter<double, Device> pivots(
-      exec, BreakdownPolicy::Fail, 0, std::numeric_limits<double>::epsilon(), a.numPointRows());
+  detail::PivotInverter<double, Device> pivots(exec, BreakdownPolicy::Fail, 0,
+                                               std::numeric_limits<double>::epsilon(),
+                                               poisoned(size_t(a.numPointRows())));
   pivots.change = detail::DiagonalChange<double>(parameters);
   pivots.start(exec, a);
   const OrderedRows<Device> order(exec, l.graph, Uplo::Lower, 20);
