@@ -17,7 +17,7 @@ using detail::Range;
 template <class Device>
 struct WaitForLevels {
   Graph<Device> graph;
-  Kokkos::View<int*, Device> level;
+  Kokkos::View<unsigned*, Device> level;
   bool lower;
   detail::Ticket ticket;
 
@@ -31,13 +31,13 @@ struct WaitForLevels {
     const Ordinal row = static_cast<Ordinal>(lower ? index : graph.num_rows - 1 - index);
     Offset e = graph.row_map(row);
     const Offset end = graph.row_map(row + 1);
-    int highest = 0;
+    unsigned highest = 0;
     bool done = false;
     while (!done) {
       if (e < end) {
         const Ordinal j = graph.entries(e);
         const bool depends = lower ? j < row : j > row;
-        const int known = depends ? compat::volatileLoad(&level(j)) : 1;
+        const unsigned known = depends ? compat::volatileLoad(&level(j)) : 1;
         if (known > 0) {
           highest = depends && known > highest ? known : highest;
           ++e;
@@ -55,16 +55,16 @@ struct WaitForLevels {
 template <class Device>
 struct SweepLevels {
   Graph<Device> graph;
-  Kokkos::View<int*, Device> level;
+  Kokkos::View<unsigned*, Device> level;
   bool lower;
 
   KOKKOS_FUNCTION void operator()(const Offset index, Offset& changes) const {
     const Ordinal row = static_cast<Ordinal>(lower ? index : graph.num_rows - 1 - index);
-    int highest = 0;
+    unsigned highest = 0;
     for (Offset e = graph.row_map(row); e < graph.row_map(row + 1); ++e) {
       const Ordinal j = graph.entries(e);
       if (lower ? j < row : j > row) {
-        const int known = compat::volatileLoad(&level(j));
+        const unsigned known = compat::volatileLoad(&level(j));
         highest = known > highest ? known : highest;
       }
     }
@@ -75,24 +75,20 @@ struct SweepLevels {
   }
 };
 
-} // namespace
-
+/// The levels of all rows, from zeros; `ticket` is one zero.
 template <class Device>
-LevelSets<Device> levelSets(const typename Device::execution_space& exec,
-                            const Graph<Device>& graph, Uplo uplo) {
+void findLevels(const typename Device::execution_space& exec, const Graph<Device>& graph,
+                bool lower, const Kokkos::View<unsigned*, Device>& level,
+                [[maybe_unused]] unsigned* ticket) {
   using Exec = typename Device::execution_space;
-  ScopedRegion region("Ainvil::levelSets");
-  const bool lower = uplo == Uplo::Lower;
   const Ordinal n = graph.num_rows;
-  const auto level = allocateZeros<int, Device>(exec, "Ainvil::level", n);
   if constexpr (compat::TeamsMayWait<Exec>::value) {
-    const auto counter = allocateZeros<unsigned, Device>(exec, "Ainvil::ticket", 1);
     using Kernel = WaitForLevels<Device>;
     const int teams = static_cast<int>((Offset(n) + Kernel::team_size - 1) / Kernel::team_size);
     if (teams > 0)
       Kokkos::parallel_for("Ainvil::levelSets[wait]",
                            Kokkos::TeamPolicy<Exec>(exec, teams, Kernel::team_size),
-                           Kernel{graph, level, lower, {counter.data(), 0}});
+                           Kernel{graph, level, lower, {ticket, 0}});
   } else {
     Offset changes = n;
     while (changes > 0) {
@@ -102,35 +98,49 @@ LevelSets<Device> levelSets(const typename Device::execution_space& exec,
         break; // one thread sees the rows in their order
     }
   }
+}
 
-  int num_levels = 0;
+} // namespace
+
+template <class Device>
+LevelSets<Device> levelSets(const typename Device::execution_space& exec,
+                            const Graph<Device>& graph, Uplo uplo) {
+  using Exec = typename Device::execution_space;
+  ScopedRegion region("Ainvil::levelSets");
+  const Ordinal n = graph.num_rows;
+  // One array that begins with zeros: the level of each row, where each level begins, of which
+  // there are n at most, and a ticket.
+  const size_t rows_end = size_t(n), begins_end = 2 * rows_end + 1;
+  const auto scratch = allocateZeros<unsigned, Device>(exec, "Ainvil::level", begins_end + 1);
+  const auto level = firstOf(scratch, n);
+  findLevels<Device>(exec, graph, uplo == Uplo::Lower, level, scratch.data() + begins_end);
+
+  unsigned num_levels = 0;
   Kokkos::parallel_reduce(
       "Ainvil::levelSets[max]", Range<Exec>(exec, 0, n),
-      KOKKOS_LAMBDA(const Offset i, int& highest) {
+      KOKKOS_LAMBDA(const Offset i, unsigned& highest) {
         if (level(i) > highest)
           highest = level(i);
       },
-      Kokkos::Max<int>(num_levels));
-  num_levels = n > 0 ? num_levels : 0;
+      Kokkos::Max<unsigned>(num_levels));
 
   // Counting sort of the rows by level.
-  const auto offsets =
-      allocateZeros<Offset, Device>(exec, "Ainvil::level_offsets", size_t(num_levels) + 1);
+  const Kokkos::View<unsigned*, Device> begins =
+      Kokkos::subview(scratch, std::make_pair(rows_end, rows_end + num_levels + 1));
   Kokkos::parallel_for(
-      "Ainvil::levelSets[count]", Range<Exec>(exec, 0, n), KOKKOS_LAMBDA(const Offset i) {
-        Kokkos::atomic_fetch_add(&offsets(level(i) - 1), Offset(1));
-      });
-  detail::countsToOffsets(exec, offsets);
-  auto host_offsets = hostMirror(offsets);
-  Kokkos::deep_copy(exec, host_offsets, offsets);
+      "Ainvil::levelSets[count]", Range<Exec>(exec, 0, n),
+      KOKKOS_LAMBDA(const Offset i) { Kokkos::atomic_fetch_add(&begins(level(i) - 1), 1U); });
+  detail::scanCounts(exec, begins);
+  const auto host_begins = hostMirror(begins);
+  Kokkos::deep_copy(exec, host_begins, begins);
   compat::fence(exec, "Ainvil::levelSets");
 
   LevelSets<Device> sets;
-  sets.offsets.assign(host_offsets.data(), host_offsets.data() + num_levels + 1);
+  sets.offsets.assign(host_begins.data(), host_begins.data() + num_levels + 1);
   const auto rows = allocate<Ordinal, Device>(exec, "Ainvil::level_rows", n);
   Kokkos::parallel_for(
       "Ainvil::levelSets[fill]", Range<Exec>(exec, 0, n), KOKKOS_LAMBDA(const Offset i) {
-        const Offset at = Kokkos::atomic_fetch_add(&offsets(level(i) - 1), Offset(1));
+        const unsigned at = Kokkos::atomic_fetch_add(&begins(level(i) - 1), 1U);
         rows(at) = static_cast<Ordinal>(i);
       });
   compat::fence(exec, "Ainvil::levelSets");

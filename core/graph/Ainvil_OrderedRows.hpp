@@ -128,9 +128,10 @@ public:
       in_turn_ = on_host && !levelsPay(exec, entry_time * double(graph.numEntries()), scattered);
     }
     if constexpr (spin) {
-      done_ = allocateZeros<unsigned, Device>(exec, "Ainvil::done", size_t(graph.num_rows));
-      tickets_ =
-          detail::Tickets<Device>(allocateZeros<unsigned, Device>(exec, "Ainvil::ticket", 1));
+      const size_t n = size_t(graph.num_rows);
+      const auto flags = allocateZeros<unsigned, Device>(exec, "Ainvil::done", n + 1);
+      done_ = firstOf(flags, graph.num_rows);
+      tickets_ = detail::Tickets<Device>(Kokkos::subview(flags, std::make_pair(n, n + 1)));
     }
   }
 
