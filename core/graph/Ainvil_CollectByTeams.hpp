@@ -5,6 +5,7 @@
 /// by teams with bitmaps in global memory.
 
 #include "Ainvil_BsrMatrix.hpp"
+#include "backend/Ainvil_AllocateTogether.hpp"
 #include "backend/Ainvil_SizeClasses.hpp"
 #include "graph/Ainvil_ColumnSets.hpp"
 #include "graph/Ainvil_MergeRows.hpp"
@@ -154,8 +155,9 @@ struct IsNotCounted {
 
 /// Collects the rows of a pattern in two passes, one that counts and one that fills. Rows of a few
 /// sorted lists are merged. Others begin with a small table; those that do not fit go to larger
-/// ones, and then to a bitmap, a whole team a row. Memory: the result, two indices a row that is
-/// not merged, and for the bitmaps as many teams as 256 MiB hold.
+/// ones, and then to a bitmap, a whole team a row. Memory: the result; where not all rows are
+/// merged two indices a row and, rarely, one more for those that a table did not take; and for the
+/// bitmaps as many teams as 256 MiB hold.
 template <class Device, class Collector>
 class CollectByTeams {
 public:
@@ -206,8 +208,10 @@ private:
 
   void countInSets(double columns, bool some_are_counted) {
     constexpr Ordinal least_slots = 64, most_first_slots = 512, most_slots = 4096, growth = 4;
-    slots_of_ = allocateZeros<Ordinal, Device>(exec_, "Ainvil::slots", num_rows_);
-    rest_ = allocate<Ordinal, Device>(exec_, "Ainvil::rows", num_rows_);
+    const auto [slots_of, room] =
+        allocateTogether<Ordinal, Device>(exec_, "Ainvil::slots", num_rows_, num_rows_);
+    slots_of_ = slots_of;
+    room_ = room;
     Ordinal slots = least_slots;
     while (slots < most_first_slots && slots < columns)
       slots *= 2;
@@ -226,11 +230,17 @@ private:
     }
   }
 
-  void takeNotCounted(SizeClass& rows) const {
-    rows.count = selectSizes(exec_, num_rows_, IsNotCounted<Device>{row_map_}, 0, 1, 0, rest_);
-    const auto taken = allocate<Ordinal, Device>(exec_, "Ainvil::rows", rows.count);
-    Kokkos::deep_copy(exec_, taken, ainvil::firstOf(rest_, rows.count));
-    rows.rows = taken;
+  /// Becomes those of its rows that are not counted yet.
+  void takeNotCounted(SizeClass& rows) {
+    if (rows.count > Offset(room_.extent(0)) - taken_) {
+      room_ = allocate<Ordinal, Device>(exec_, "Ainvil::rows", rows.count);
+      taken_ = 0;
+    }
+    const Ordinal end =
+        selectSizes(exec_, num_rows_, IsNotCounted<Device>{row_map_}, 0, 1, taken_, room_);
+    rows.rows = Kokkos::subview(room_, std::make_pair(taken_, end));
+    rows.count = end - taken_;
+    taken_ = end;
   }
 
   template <bool Fill>
@@ -273,8 +283,9 @@ private:
   Ordinal num_rows_, num_cols_;
   Collector collector_;
   Kokkos::View<Offset*, Device> row_map_; ///< counts of rows, -1 for none so far; then offsets
-  Entries slots_of_;                      ///< a row: of the table that it fits into
-  Entries rest_;                          ///< room to select rows
+  Entries slots_of_;                      ///< a row of a class: of the table that it fits into
+  Entries room_;                          ///< for rows of classes, one behind the other
+  Ordinal taken_ = 0;                     ///< of it
   std::vector<SizeClass> classes_;
   Rows huge_; ///< rows beyond all tables
   Kokkos::View<std::uint32_t**, Kokkos::LayoutRight, Device> bits_;
