@@ -14,12 +14,12 @@ namespace ainvil {
 namespace detail {
 
 /// Rows with bytes(i) up to first_class share a launch, those with up to class_growth times as many
-/// the next one, and so on: no row pays for one much longer than itself. Waits.
+/// the next one, and so on: no row pays for one much longer than itself. `most` is the largest
+/// bytes(i). Waits where there are several classes.
 template <class Device, class Bytes>
 std::vector<RowClass<Device>> rowClasses(const typename Device::execution_space& exec, Ordinal n,
-                                         const Bytes& bytes) {
+                                         const Bytes& bytes, Offset most) {
   constexpr Offset first_class = 1024, class_growth = 4;
-  const Offset most = largestSize(exec, n, bytes, LLONG_MAX);
   if (most <= first_class)
     return {{{}, n, most}};
   std::vector<RowClass<Device>> classes;
@@ -33,6 +33,13 @@ std::vector<RowClass<Device>> rowClasses(const typename Device::execution_space&
     begin = end;
   }
   return classes;
+}
+
+/// The same, `most` being found. Waits.
+template <class Device, class Bytes>
+std::vector<RowClass<Device>> rowClasses(const typename Device::execution_space& exec, Ordinal n,
+                                         const Bytes& bytes) {
+  return rowClasses<Device>(exec, n, bytes, largestSize(exec, n, bytes, LLONG_MAX));
 }
 
 } // namespace detail

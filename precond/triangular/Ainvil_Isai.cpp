@@ -190,9 +190,12 @@ void IsaiTriangularSolver<Stored, Scalar, Device>::initialize(const execution_sp
       rows_values_ =
           allocate<Stored, Device>(exec, "Ainvil::transposed_inverse", inverse.numScalars());
     }
-    classes_ = detail::rowClasses<Device>(
-        exec, rows_pattern_.num_rows,
-        AccumulatorBytes<Device>{{rows_pattern_.row_map}, bs2 * Offset(sizeof(Scalar))});
+    const Ordinal longest = parameters_.side == IsaiSide::Columns
+                                ? detail::longestRow(exec, rows_pattern_)
+                                : inverse_.longRows().longest();
+    const AccumulatorBytes<Device> bytes{{rows_pattern_.row_map}, bs2 * Offset(sizeof(Scalar))};
+    classes_ =
+        detail::rowClasses<Device>(exec, rows_pattern_.num_rows, bytes, longest * bytes.of_block);
     if (parameters_.relax != 0) {
       factor_ = SparseOperator<Scalar, Device>(storageOf<Stored, Scalar>());
       factor_.setGraph(exec, factor.matrix.graph, bs);
@@ -256,10 +259,11 @@ int IsaiTriangularSolver<Stored, Scalar, Device>::findSteps(const execution_spac
                                                             Report& report,
                                                             const std::string& prefix) {
   const Offset n = inverse_.numPointRows();
-  const auto r = detail::workspaceOf(exec, probes_, n, num_probes);
-  const auto work = detail::workspaceOf(exec, probe_work_, n, 2 * num_probes);
-  const auto z = MultiVectorArg<Scalar, Device>(work.data(), n, num_probes);
-  const auto t = MultiVectorArg<Scalar, Device>(work.data() + n * num_probes, n, num_probes);
+  const auto work = detail::workspaceOf(exec, probes_, n, 3 * num_probes);
+  const auto part = [&](int k) {
+    return MultiVectorArg<Scalar, Device>(work.data() + k * n * num_probes, n, num_probes);
+  };
+  const auto r = part(0), z = part(1), t = part(2);
   detail::fillProbes<Scalar, Device>(exec, r);
   const double r_norm = detail::norm<Scalar, Device>(exec, r);
   // z after k steps leaves the residual t = r - T z, which is what step k + 1 begins with.

@@ -112,7 +112,7 @@ private:
   Kokkos::View<Stored*, Device> rows_values_;
   std::vector<detail::RowClass<Device>> classes_; ///< by the bytes of their accumulators
 
-  MultiVector<Scalar, Device> probes_, probe_work_;
+  MultiVector<Scalar, Device> probes_;
   mutable MultiVector<Scalar, Device> workspace_;
 };
 
