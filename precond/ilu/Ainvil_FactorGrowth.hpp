@@ -27,5 +27,18 @@ template <class Scalar, class Device>
 Growth growthOf(const typename Device::execution_space& exec,
                 const TriangularFactor<Scalar, Device>& t, const BsrMatrix<Scalar, Device>& a);
 
+/// The largest moduli of two arrays of values.
+struct LargestModuli {
+  double of_lower = 0; ///< infinite if a value is NaN or infinite; 0 of nothing
+  double of_upper = 0; ///< likewise
+};
+
+/// Those of the values of L and U: whether they are finite, and how far U has grown, by one pass
+/// and one wait.
+template <class Scalar, class Device>
+LargestModuli largestModuli(const typename Device::execution_space& exec,
+                            const Kokkos::View<const Scalar*, Device>& lower,
+                            const Kokkos::View<const Scalar*, Device>& upper);
+
 } // namespace detail
 } // namespace ainvil

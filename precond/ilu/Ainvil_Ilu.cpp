@@ -143,8 +143,11 @@ template <class Scalar, class Device>
 void Ilu<Scalar, Device>::judgeFactors(const execution_space& exec, const Matrix& b) {
   // Solvers have converged with 2e-3 / eps: a few directions that grow so far are soon found.
   constexpr double suspicious = 1e6, most = 1e4 / std::numeric_limits<Scalar>::epsilon();
-  if (detail::largestModulus<Scalar, Device>(exec, asColumn(factors().upper().matrix.values)) <=
-      suspicious)
+  const TriangularFactor<Scalar, Device>& u = factors().upper();
+  const double largest =
+      u.largest >= 0 ? u.largest
+                     : detail::largestModulus<Scalar, Device>(exec, asColumn(u.matrix.values));
+  if (largest <= suspicious)
     return;
   const double grows = amplification(exec, b);
   report_.note(message("amplification=", grows));

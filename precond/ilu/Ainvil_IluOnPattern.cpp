@@ -6,6 +6,7 @@
 #include "backend/Ainvil_SizeClasses.hpp"
 #include "dense/Ainvil_BlockArrays.hpp"
 #include "ilu/Ainvil_BlockIluRow.hpp"
+#include "ilu/Ainvil_FactorGrowth.hpp"
 #include "product/Ainvil_Probes.hpp"
 #include "product/Ainvil_Spmv.hpp"
 
@@ -144,6 +145,7 @@ template <class Scalar, class Device>
 void IluOnPattern<Scalar, Device>::compute(const execution_space& exec, const Matrix& a,
                                            Report& report) {
   pivot_inverter_.change.alpha = 0;
+  upper_.largest = -1;
   report.phases.time(exec, "BlockIlu", "ilu_numeric", [&] {
     if constexpr (!on_host) // there rows find out their sizes as they go
       pivot_inverter_.start(exec, a);
@@ -158,8 +160,13 @@ void IluOnPattern<Scalar, Device>::compute(const execution_space& exec, const Ma
       pivot_inverter_.growShift(exec, options_.shift, report, [&] { factor(exec, a); });
     if (on_host && all([](const auto& work) { return work.finite; }))
       return;
-    requireFinite<Scalar, Device>(exec, lower_.matrix.values, "the factor L");
-    requireFinite<Scalar, Device>(exec, upper_.matrix.values, "the factor U");
+    const auto [of_lower, of_upper] =
+        largestModuli<Scalar, Device>(exec, lower_.matrix.values, upper_.matrix.values);
+    if (!isFinite(of_lower) || !isFinite(of_upper)) {
+      requireFinite<Scalar, Device>(exec, lower_.matrix.values, "the factor L");
+      requireFinite<Scalar, Device>(exec, upper_.matrix.values, "the factor U");
+    }
+    upper_.largest = of_upper;
   });
 }
 

@@ -30,6 +30,7 @@ struct TriangularFactor {
   Kokkos::View<Scalar*, Device> diagonal_inverse; ///< n * block_size^2
   Uplo uplo = Uplo::Lower;                        ///< the triangle that T is
   bool unit = false;                              ///< D = I
+  double largest = -1; ///< modulus of the values of `matrix`, where compute() has found it
 
   /// First and one past the last block of a row that is not its diagonal block.
   KOKKOS_INLINE_FUNCTION Kokkos::pair<Offset, Offset> offDiagonal(Ordinal row) const {

@@ -6,6 +6,7 @@
 
 #include "Ainvil_Factory.hpp"
 #include "Ainvil_Gmres.hpp"
+#include "ilu/Ainvil_FactorGrowth.hpp"
 
 #include <gtest/gtest.h>
 
@@ -102,6 +103,31 @@ TEST(FactorGrowth, IsNotedWithItsRowWhereItIsLarge) {
     EXPECT_NE(notes.find(message("upper_growth=", 0x1p20, " (block row 2)")), std::string::npos)
         << notes;
     EXPECT_EQ(notes.find("lower_growth="), std::string::npos) << notes;
+  }
+}
+
+/// Of each factor apart, NaN and infinity as infinity.
+TEST(FactorGrowth, FindsTheLargestModuliOfBothFactorsInOnePass) {
+  const auto found = [](const std::vector<double>& l, const std::vector<double>& u) {
+    const auto [of_lower, of_upper] =
+        detail::largestModuli<double, Device>(Exec(), toDevice(l), toDevice(u));
+    return std::make_pair(of_lower, of_upper);
+  };
+  using Pair = std::pair<double, double>;
+  EXPECT_EQ(found({}, {}), Pair(0, 0));
+  EXPECT_EQ(found({-3}, {}), Pair(3, 0));
+  EXPECT_EQ(found({}, {2, -4}), Pair(0, 4));
+  for (const size_t n : {536, 615}) {
+    std::vector<double> l = Random(5).vector(n), u = Random(6).vector(n + 1);
+    l[n - 1] = -7;
+    u[0] = -9;
+    EXPECT_EQ(found(l, u), Pair(7, 9));
+    for (const double bad : {std::nan(""), HUGE_VAL, -HUGE_VAL}) {
+      std::vector<double> l_bad = l, u_bad = u;
+      l_bad[n / 2] = u_bad[n] = bad;
+      EXPECT_EQ(found(l_bad, u), Pair(HUGE_VAL, 9));
+      EXPECT_EQ(found(l, u_bad), Pair(7, HUGE_VAL));
+    }
   }
 }
 
