@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Ainvil_GraphAlgebra.hpp"
 
+#include "backend/Ainvil_AllocateTogether.hpp"
 #include "backend/Ainvil_Lanes.hpp"
 #include "backend/Ainvil_Profiling.hpp"
 #include "graph/Ainvil_RowSearch.hpp"
@@ -143,10 +144,9 @@ PermutedGraph<Device> transpose(const typename Device::execution_space& exec,
                                 const Graph<Device>& graph) {
   ScopedRegion region("Ainvil::transpose");
   const Offset nnz = graph.numEntries();
-  const auto row_map =
-      allocate<Offset, Device>(exec, "Ainvil::row_map", size_t(graph.num_cols) + 1);
+  const auto [row_map, source] =
+      allocateTogether<Offset, Device>(exec, "Ainvil::row_map", size_t(graph.num_cols) + 1, nnz);
   const auto entries = allocate<Ordinal, Device>(exec, "Ainvil::entries", nnz);
-  const auto source = allocate<Offset, Device>(exec, "Ainvil::source", nnz);
   return {detail::transposeInto<Device>(exec, graph, row_map, entries, source), source};
 }
 

@@ -66,6 +66,6 @@ INSTANTIATE_TEST_SUITE_P(Methods, SetUpMemory,
                                          Bounds{"ilu:solve=isai", 11, 12},
                                          Bounds{"ilu:solve=isai,power=2", 15, 20},
                                          Bounds{"ilu:solve=isai,relax=auto", 15, 16},
-                                         Bounds{"ic:solve=isai", 14, 15}));
+                                         Bounds{"ic:solve=isai", 13, 13}));
 
 } // namespace
