@@ -7,6 +7,7 @@
 #include "ainv/Ainvil_ColumnState.hpp"
 #include "ainv/Ainvil_ColumnsByRow.hpp"
 #include "ainv/Ainvil_Worklist.hpp"
+#include "backend/Ainvil_AllocateTogether.hpp"
 
 #include <utility>
 
@@ -103,9 +104,14 @@ template <class Scalar, class Device>
 FactorStorage<Scalar, Device>::FactorStorage(const execution_space& exec, Ordinal n, int num_sides,
                                              bool stabilized, bool dependents, bool queue)
     : num_sides(num_sides), counters_(exec, 6 + Worklist<Device>::num_sizes + 4 * num_sides) {
+  const Ordinal of_w = num_sides > 1 ? n : 0, of_queue = queue ? n : 0;
+  const auto [influence_z, influence_w, table_sizes, chunk_begin, batch, selected, queued,
+              is_queued] = allocateTogether<Ordinal, Device>(exec, "Ainvil::columns", n, of_w, n, n,
+                                                             n, of_queue, of_queue, of_queue);
+  sides[0].first_influence = influence_z;
+  sides[1].first_influence = influence_w;
   for (int s = 0; s < num_sides; ++s) {
     Side& side = sides[s];
-    side.first_influence = allocate<Ordinal, Device>(exec, "Ainvil::first_influence", n);
     side.columns = SparseColumns<Scalar, Device>(exec, n, 2, ColumnContent::Values,
                                                  first_column_capacity, counters_.take());
     side.supports = SparseColumns<Scalar, Device>(exec, n, 1, ColumnContent::Pattern,
@@ -115,20 +121,22 @@ FactorStorage<Scalar, Device>::FactorStorage(const execution_space& exec, Ordina
     if (dependents)
       side.supports_by_row = ColumnsByRow<Scalar, Device>(exec, n, counters_.take());
   }
-  state.current = allocateZeros<char, Device>(exec, "Ainvil::current", n);
-  state.change = allocate<char, Device>(exec, "Ainvil::change", n);
+  const auto [current, broken, change, pending] =
+      allocateTogether<char, Device>(exec, "Ainvil::flags", n, n, n, n);
+  Kokkos::deep_copy(exec, current, char(0));
+  Kokkos::deep_copy(exec, broken, char(0));
+  state.current = current;
+  state.broken = broken;
+  state.change = change;
+  state.pending = pending;
   state.pivots = allocateZeros<Scalar, Device>(exec, "Ainvil::pivots", 2 * size_t(n));
-  state.broken = allocateZeros<char, Device>(exec, "Ainvil::broken", n);
-  state.table_sizes = allocate<Ordinal, Device>(exec, "Ainvil::table_sizes", n);
+  state.table_sizes = table_sizes;
   Kokkos::deep_copy(exec, state.table_sizes, smallest_table);
-  state.pending = allocate<char, Device>(exec, "Ainvil::pending", n);
-  state.chunk_begin = allocate<Ordinal, Device>(exec, "Ainvil::chunk_begin", n);
-  worklist.batch = allocate<Ordinal, Device>(exec, "Ainvil::batch", n);
-  if (queue) {
-    worklist.selected = allocate<Ordinal, Device>(exec, "Ainvil::selected", n);
-    worklist.queue = allocate<Ordinal, Device>(exec, "Ainvil::queue", n);
-    worklist.is_queued = allocate<Ordinal, Device>(exec, "Ainvil::is_queued", n);
-  }
+  state.chunk_begin = chunk_begin;
+  worklist.batch = batch;
+  worklist.selected = selected;
+  worklist.queue = queued;
+  worklist.is_queued = is_queued;
   worklist.num_selected = counters_.take();
   worklist.num_queued = counters_.take();
   worklist.num_failed = counters_.take();
