@@ -91,6 +91,9 @@ private:
   void initializeSolvers(const execution_space& exec);
   void computeParts(const execution_space& exec, const Matrix& b, bool may_keep);
   void computeRearranged(const execution_space& exec, const Matrix& a, bool may_keep);
+  /// Lets strategies that take probes choose: L^-1 by random signs, U^-1 by what L^-1 makes of
+  /// them.
+  void fitSolvers(const execution_space& exec);
   /// ||B M^-1 z|| / ||z||, z = B times random signs.
   double amplification(const execution_space& exec, const Matrix& b) const;
   /// Objects to factors that no solver can use.

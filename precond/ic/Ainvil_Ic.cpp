@@ -7,6 +7,7 @@
 #include "ilu/Ainvil_FactorGrowth.hpp"
 #include "ilu/Ainvil_ThresholdParameters.hpp"
 #include "parameters/Ainvil_CommonParameters.hpp"
+#include "product/Ainvil_Probes.hpp"
 
 #include <any>
 #include <utility>
@@ -184,6 +185,11 @@ void Ic<Scalar, Device>::doCompute(const execution_space& exec, const Matrix& a)
     initializeSolver(exec);
   factorization_->compute(exec, a, report_);
   parts_.solve->compute(exec, factor(), "lower_", report_);
+  if (solver().takesProbes()) {
+    const auto r = detail::workspaceOf(exec, intermediate_, a.numPointRows(), detail::num_probes);
+    detail::fillProbes<Scalar, Device>(exec, r);
+    parts_.solve->fit(exec, factor(), {r}, "lower_", report_);
+  }
   knows_pattern_ = true;
   report_.factor_entries = solver().entries();
   report_.factor_bytes =

@@ -121,8 +121,23 @@ void Ilu<Scalar, Device>::computeParts(const execution_space& exec, const Matrix
   parts_.factorization->compute(exec, b, report_);
   parts_.lower->compute(exec, factors().lower(), "lower_", report_);
   parts_.upper->compute(exec, factors().upper(), "upper_", report_);
+  fitSolvers(exec);
   if (report_.objection.empty())
     report_.phases.time(exec, "Ilu", "ilu_judge", [&] { judgeFactors(exec, b); });
+}
+
+template <class Scalar, class Device>
+void Ilu<Scalar, Device>::fitSolvers(const execution_space& exec) {
+  if (!lowerSolver().takesProbes() && !upperSolver().takesProbes())
+    return;
+  const Offset n = intermediate_.extent(0);
+  const int k = detail::num_probes;
+  const auto work = detail::workspaceOf(exec, intermediate_, n, 2 * k);
+  const MultiVectorArg<Scalar, Device> r(work.data(), n, k), y(work.data() + n * k, n, k);
+  detail::fillProbes<Scalar, Device>(exec, r);
+  parts_.lower->fit(exec, factors().lower(), {r}, "lower_", report_);
+  lowerSolver().apply(exec, r, y, Trans::No);
+  parts_.upper->fit(exec, factors().upper(), {y, &factors().lower()}, "upper_", report_);
 }
 
 template <class Scalar, class Device>

@@ -2,119 +2,19 @@
 #include "triangular/Ainvil_Isai.hpp"
 
 #include "Ainvil_GraphAlgebra.hpp"
-#include "backend/Ainvil_Lanes.hpp"
 #include "dense/Ainvil_BlockArrays.hpp"
 #include "graph/Ainvil_RowClasses.hpp"
-#include "graph/Ainvil_RowSearch.hpp"
 #include "parameters/Ainvil_ParameterTable.hpp"
 #include "product/Ainvil_Probes.hpp"
+#include "product/Ainvil_Spmv.hpp"
+#include "triangular/Ainvil_IsaiRows.hpp"
 
 #include <cmath>
 
 namespace ainvil {
 namespace {
 
-using detail::findEntry;
-using detail::forLanes;
 using detail::num_probes;
-
-/// Row i of M on the pattern J (without the diagonal if T is unit), T lower say:
-///   acc_k = delta_ik;  for l in J from i downwards:  x_l = acc_l T_ll^-1,
-///   acc_k -= x_l T_lk for every (l, k) stored in T with k < l and k in J.
-/// The accumulators of all of J lie in scratch; the lanes look up the targets of row l of T, then
-/// share the block products entry by entry of the targets.
-template <int BS, class Stored, class Scalar, class Device>
-struct IsaiRow {
-  detail::KernelTriangle<Scalar> factor;
-  detail::KernelGraph pattern;
-  detail::KernelArray<Stored> values;
-  detail::KernelArray<const Ordinal> rows; ///< null: all rows
-
-  /// Entries of a row of T whose targets are looked up at a time.
-  static constexpr int chunk = 64;
-
-  /// Scratch: accumulators, x_l, target positions of a chunk.
-  static std::size_t scratchBytes(int bs, Offset accumulators) {
-    return accumulators + bs * bs * sizeof(Scalar) + chunk * sizeof(int);
-  }
-
-  /// acc_k -= x T_lk for k in J; x = I if `x` is null.
-  template <class Member>
-  KOKKOS_INLINE_FUNCTION void eliminate(const Member& member, Ordinal l, const Scalar* x,
-                                        Offset begin, Offset end, Scalar* acc,
-                                        int* positions) const {
-    const int bs = BS > 0 ? BS : factor.matrix.block_size;
-    const int bs2 = bs * bs;
-    const auto& graph = factor.matrix.graph;
-    const Offset l_end = factor.offDiagonal(l).second;
-    for (Offset lk = factor.offDiagonal(l).first; lk < l_end; lk += chunk) {
-      const int count = static_cast<int>(l_end - lk < chunk ? l_end - lk : chunk);
-      forLanes(member, count, [&](const int t) {
-        const Offset at = findEntry(pattern.entries, begin, end, graph.entries(lk + t));
-        positions[t] = at < 0 ? -1 : static_cast<int>(at - begin);
-      });
-      forLanes(member, count * bs2, [&](const int item) {
-        const int t = item / bs2;
-        if (positions[t] < 0)
-          return;
-        const int e = item - t * bs2;
-        const int r = e / bs, c = e - r * bs;
-        const Scalar* block = factor.matrix.values.data() + (lk + t) * bs2;
-        Scalar sum = 0;
-        if (x == nullptr)
-          sum = block[e];
-        else
-          for (int m = 0; m < bs; ++m)
-            sum += x[r * bs + m] * block[m * bs + c];
-        acc[positions[t] * bs2 + e] -= sum;
-      });
-    }
-  }
-
-  template <class Member>
-  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal index, void* scratch) const {
-    const int bs = BS > 0 ? BS : factor.matrix.block_size;
-    const int bs2 = bs * bs;
-    const Ordinal i = rows.data() != nullptr ? rows(index) : index;
-    const Offset begin = pattern.row_map(i), end = pattern.row_map(i + 1);
-    const int length = static_cast<int>(end - begin);
-    const bool lower = factor.uplo == Uplo::Lower;
-    Scalar* acc = static_cast<Scalar*>(scratch);
-    Scalar* x = acc + Offset(length) * bs2;
-    int* positions = reinterpret_cast<int*>(x + bs2);
-
-    // The diagonal entry, stored only where T is general, is the one the walk begins with.
-    const int diagonal = lower ? length - 1 : 0;
-    forLanes(member, length * bs2, [&](const int item) {
-      const int position = item / bs2;
-      const int e = item - position * bs2;
-      const bool one = !factor.unit && position == diagonal && e % (bs + 1) == 0;
-      acc[item] = one ? Scalar(1) : Scalar(0);
-    });
-    if (factor.unit)
-      eliminate(member, i, nullptr, begin, end, acc, positions);
-    for (int walked = 0; walked < length; ++walked) {
-      const int position = lower ? length - 1 - walked : walked;
-      const Ordinal l = pattern.entries(begin + position);
-      const Scalar* acc_l = acc + position * bs2;
-      Stored* out = values.data() + (begin + position) * bs2;
-      forLanes(member, bs2, [&](const int e) {
-        Scalar sum = 0;
-        if (factor.unit) {
-          sum = acc_l[e];
-        } else {
-          const int r = e / bs, c = e - r * bs;
-          const Scalar* inverse = factor.diagonal_inverse.data() + Offset(l) * bs2;
-          for (int m = 0; m < bs; ++m)
-            sum += acc_l[r * bs + m] * inverse[m * bs + c];
-        }
-        x[e] = sum;
-        out[e] = static_cast<Stored>(sum);
-      });
-      eliminate(member, l, x, begin, end, acc, positions);
-    }
-  }
-};
 
 /// Of the accumulators of a row.
 template <class Device>
@@ -164,6 +64,7 @@ void IsaiTriangularSolver<Stored, Scalar, Device>::initialize(const execution_sp
   const Offset bs2 = Offset(bs) * bs;
   unit_ = factor.unit;
   uplo_ = factor.uplo;
+  exact_.reset();
   report.phases.time(exec, "Isai", prefix + "isai_pattern", [&] {
     const Graph<Device> pattern = inversePattern(exec, factor);
     const BsrMatrix<Stored, Device> inverse(
@@ -214,7 +115,7 @@ void IsaiTriangularSolver<Stored, Scalar, Device>::solveRows(
   const auto shape = detail::teamsForRowsOf(factor.matrix.graph, bs * bs);
   for (const detail::RowClass<Device>& rows : classes_)
     detail::dispatchBlockSize(bs, [&](auto size) {
-      using Row = IsaiRow<decltype(size)::value, Stored, Scalar, Device>;
+      using Row = detail::IsaiRow<decltype(size)::value, Stored, Scalar, Device>;
       detail::forEachRow(exec, "Ainvil::Isai[solve]", rows.num_rows, shape,
                          Row{factor, rows_pattern_, values, rows.rows},
                          Row::scratchBytes(bs, rows.bytes));
@@ -222,58 +123,112 @@ void IsaiTriangularSolver<Stored, Scalar, Device>::solveRows(
 }
 
 template <class Stored, class Scalar, class Device>
+void IsaiTriangularSolver<Stored, Scalar, Device>::invert(const execution_space& exec,
+                                                          const Factor& factor) {
+  const int bs = factor.matrix.block_size;
+  if (parameters_.side == IsaiSide::Columns) {
+    gatherBlocks<Scalar, Device>(exec, Trans::Yes, factor_source_, bs, factor.matrix.values,
+                                 rows_factor_.matrix.values);
+    transposeBlocks<Scalar, Device>(exec, bs, factor.diagonal_inverse,
+                                    rows_factor_.diagonal_inverse);
+  }
+  solveRows(exec, rows_factor_, rows_values_);
+  if (parameters_.side == IsaiSide::Columns)
+    gatherBlocks<Stored, Device>(exec, Trans::Yes, inverse_source_, bs, rows_values_,
+                                 inverse().values);
+  if constexpr (std::is_same<Stored, Scalar>::value)
+    detail::requireFinite<Stored, Device>(exec, inverse().values, "the approximate inverse");
+  else
+    inverse_.checkRange(exec, !unit_);
+}
+
+template <class Stored, class Scalar, class Device>
 void IsaiTriangularSolver<Stored, Scalar, Device>::compute(const execution_space& exec,
                                                            const Factor& factor,
                                                            const std::string& prefix,
                                                            Report& report) {
+  substituted_ = false;
+  overflows_ = false;
+  steps_ = isAutomatic() ? 0 : parameters_.relax;
   report.phases.time(exec, "Isai", prefix + "isai_solve", [&] {
-    const int bs = factor.matrix.block_size;
-    if (parameters_.side == IsaiSide::Columns) {
-      gatherBlocks<Scalar, Device>(exec, Trans::Yes, factor_source_, bs, factor.matrix.values,
-                                   rows_factor_.matrix.values);
-      transposeBlocks<Scalar, Device>(exec, bs, factor.diagonal_inverse,
-                                      rows_factor_.diagonal_inverse);
+    try {
+      invert(exec, factor);
+    } catch (const BreakdownError&) {
+      if (!fallsBack())
+        throw;
+      overflows_ = true;
+      return;
     }
-    solveRows(exec, rows_factor_, rows_values_);
-    if (parameters_.side == IsaiSide::Columns)
-      gatherBlocks<Stored, Device>(exec, Trans::Yes, inverse_source_, bs, rows_values_,
-                                   inverse().values);
-    if constexpr (std::is_same<Stored, Scalar>::value)
-      detail::requireFinite<Stored, Device>(exec, inverse().values, "the approximate inverse");
-    else
-      inverse_.checkRange(exec, !unit_);
     inverse_.updateTransposed(exec);
     if (parameters_.relax != 0) {
       factor_.update(exec, factor.matrix.values, !unit_);
       factor_.updateTransposed(exec);
     }
   });
-  steps_ = parameters_.relax;
-  if (parameters_.relax == IsaiParameters<Device>::relax_auto)
-    report.phases.time(exec, "Isai", prefix + "isai_probe",
-                       [&] { steps_ = findSteps(exec, report, prefix); });
 }
 
 template <class Stored, class Scalar, class Device>
-int IsaiTriangularSolver<Stored, Scalar, Device>::findSteps(const execution_space& exec,
-                                                            Report& report,
-                                                            const std::string& prefix) {
+void IsaiTriangularSolver<Stored, Scalar, Device>::fit(
+    const execution_space& exec, const Factor& factor,
+    const TriangularProbes<Scalar, Device>& probes, const std::string& prefix, Report& report) {
+  if (!isAutomatic())
+    return;
+  if (overflows_) {
+    substitute(exec, factor, "the approximate inverse overflows", prefix, report);
+    return;
+  }
+  double residual = 0;
+  report.phases.time(exec, "Isai", prefix + "isai_probe",
+                     [&] { residual = findSteps(exec, probes); });
+  const std::string found = message("relax=", steps_, " (residual ", residual, ")");
+  if (residual <= parameters_.fallback_threshold || residual <= parameters_.relax_threshold)
+    report.note(prefix + found);
+  else if (fallsBack())
+    substitute(exec, factor, found, prefix, report);
+  else {
+    report.note(prefix + found);
+    objectTo(residual, report);
+  }
+}
+
+template <class Stored, class Scalar, class Device>
+void IsaiTriangularSolver<Stored, Scalar, Device>::objectTo(double residual, Report& report) const {
+  // z = 0 leaves 1. More than that may pass where unknowns differ in units, as long as it falls.
+  constexpr double most = 1e3; // what sweeps may leave by default
+  const bool falls = steps_ == parameters_.relax_limit && steps_ > 0;
+  if (residual < 1 || (falls && residual <= most))
+    return;
+  report.objection = message(
+      "the relaxation (relax=auto) on the ", uplo_ == Uplo::Lower ? "lower" : "upper",
+      " factor diverges: its best step leaves random right-hand sides a residual ", residual,
+      " times their own size; take fallback=exact, a larger power, or solve=exact");
+}
+
+/// Chooses the number of steps. Returns what they leave of the probes.
+template <class Stored, class Scalar, class Device>
+double IsaiTriangularSolver<Stored, Scalar, Device>::findSteps(
+    const execution_space& exec, const TriangularProbes<Scalar, Device>& probes) {
   const Offset n = inverse_.numPointRows();
-  const auto work = detail::workspaceOf(exec, probes_, n, 3 * num_probes);
-  const auto part = [&](int k) {
-    return MultiVectorArg<Scalar, Device>(work.data() + k * n * num_probes, n, num_probes);
+  const auto work = detail::workspaceOf(exec, probe_work_, n, 3 * num_probes);
+  const auto part = [&](int which) {
+    return MultiVectorArg<Scalar, Device>(work.data() + which * n * num_probes, n, num_probes);
   };
-  const auto r = part(0), z = part(1), t = part(2);
-  detail::fillProbes<Scalar, Device>(exec, r);
-  const double r_norm = detail::norm<Scalar, Device>(exec, r);
+  const auto z = part(0), t = part(1), l_t = part(2);
+  const auto normInEquations = [&](MultiVectorArg<const Scalar, Device> v) {
+    if (probes.before == nullptr)
+      return detail::norm<Scalar, Device>(exec, v);
+    spmvAdd<Scalar, Scalar, Device>(exec, Scalar(1), probes.before->matrix, v,
+                                    Scalar(probes.before->unit ? 1 : 0), v, Scalar(0), v, l_t);
+    return detail::norm<Scalar, Device>(exec, l_t);
+  };
+  const double size = normInEquations(probes.x);
   // z after k steps leaves the residual t = r - T z, which is what step k + 1 begins with.
   int best = 0;
   double best_residual = HUGE_VAL;
-  steps_ = 0;
-  apply(exec, r, z, Trans::No);
+  apply(exec, probes.x, z, Trans::No);
   for (int steps = 0; steps <= parameters_.relax_limit; ++steps) {
-    step(exec, r, z, t, Trans::No);
-    const double residual = r_norm > 0 ? detail::norm<Scalar, Device>(exec, t) / r_norm : 0.0;
+    step(exec, probes.x, z, t, Trans::No);
+    const double residual = size > 0 ? normInEquations(t) / size : 0.0;
     if (residual < best_residual) {
       best = steps;
       best_residual = residual;
@@ -281,17 +236,27 @@ int IsaiTriangularSolver<Stored, Scalar, Device>::findSteps(const execution_spac
     if (residual <= parameters_.relax_threshold)
       break;
   }
-  report.note(message(prefix, "relax=", best, " (residual ", best_residual, ")"));
-  // z = 0 leaves 1. More than that may pass where unknowns differ in units, as long as it falls.
-  const bool falls = best == parameters_.relax_limit && best > 0;
-  constexpr double most = 1e3; // what sweeps may leave by default
-  const bool good = best_residual < 1 || best_residual <= parameters_.relax_threshold;
-  if (!good && !(falls && best_residual <= most))
-    report.objection =
-        message("the relaxation (relax=auto) on the ", uplo_ == Uplo::Lower ? "lower" : "upper",
-                " factor diverges: its best step leaves random right-hand sides a residual ",
-                best_residual, " times their own size; take a larger power, or solve=exact");
-  return best;
+  steps_ = best;
+  return best_residual;
+}
+
+/// From now on T^-1 is applied by substitution.
+template <class Stored, class Scalar, class Device>
+void IsaiTriangularSolver<Stored, Scalar, Device>::substitute(const execution_space& exec,
+                                                              const Factor& factor,
+                                                              const std::string& reason,
+                                                              const std::string& prefix,
+                                                              Report& report) {
+  if (exact_ == nullptr) {
+    auto exact = std::make_unique<ExactTriangularSolver<Stored, Scalar, Device>>();
+    if (keep_transposed_)
+      exact->keepTransposed();
+    exact->initialize(exec, factor, prefix, report);
+    exact_ = std::move(exact);
+  }
+  exact_->compute(exec, factor, prefix, report);
+  substituted_ = true;
+  report.note(message(prefix, "solve=exact (", reason, ")"));
 }
 
 /// t = r - op(T) z, z += op(M) t
@@ -312,6 +277,10 @@ void IsaiTriangularSolver<Stored, Scalar, Device>::apply(const execution_space& 
                                                          MultiVectorArg<Scalar, Device> y,
                                                          Trans trans) const {
   ScopedRegion region("Ainvil::Isai::apply");
+  if (substituted_) {
+    exact_->apply(exec, x, y, trans);
+    return;
+  }
   const Scalar one(1), keep(unit_ ? 1 : 0);
   inverse_.multiplyAdd(exec, trans, one, x, keep, x, Scalar(0), x, y);
   if (steps_ == 0)
@@ -323,12 +292,16 @@ void IsaiTriangularSolver<Stored, Scalar, Device>::apply(const execution_space& 
 
 template <class Stored, class Scalar, class Device>
 Offset IsaiTriangularSolver<Stored, Scalar, Device>::entries() const {
+  if (substituted_)
+    return exact_->entries();
   const Offset diagonal = unit_ ? inverse_.numPointRows() * inverse_.blockSize() : 0;
   return inverse_.numScalars() + diagonal;
 }
 
 template <class Stored, class Scalar, class Device>
 Offset IsaiTriangularSolver<Stored, Scalar, Device>::bytes() const {
+  if (substituted_)
+    return exact_->bytes();
   return inverse_.bytes() * (steps_ + 1) + (steps_ > 0 ? factor_.bytes() * steps_ : 0);
 }
 

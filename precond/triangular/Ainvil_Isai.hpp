@@ -4,6 +4,7 @@
 /// Incomplete sparse approximate inverses of triangular block matrices.
 
 #include "graph/Ainvil_RowClass.hpp"
+#include "triangular/Ainvil_ExactTriangularSolver.hpp"
 #include "triangular/Ainvil_TriangularSolver.hpp"
 
 namespace ainvil {
@@ -12,18 +13,28 @@ namespace ainvil {
 /// pattern S: Rows, (M T)_ij = I_ij, or Columns, (T M)_ij = I_ij, for (i, j) in S.
 enum class IsaiSide { Rows, Columns };
 
+/// What IsaiOptions::relax_auto does where no number of steps serves.
+enum class IsaiFallback {
+  None, ///< the report gets an objection
+  Exact ///< substitution in place of the approximate inverse
+};
+
 /// Pattern and relaxation of IsaiTriangularSolver, but for patterns in memory.
 struct IsaiOptions {
   static constexpr int relax_auto = -1; ///< value of `relax`
 
   int power = 1;                  ///< pattern S(|T|^power)
   IsaiSide side = IsaiSide::Rows; ///< the definition of M
-  /// Relaxation steps z <- z + M (r - T z) of one application, or relax_auto: the fewest with
-  /// ||r - T z|| <= relax_threshold ||r|| on random probes, found at each compute. Where no number
-  /// of steps leaves less than ||r|| and more of them do not help, the report gets an objection.
+  /// Relaxation steps z <- z + M (r - T z) of one application, or relax_auto: the fewest that leave
+  /// relax_threshold of right-hand sides A e, e random signs, found at each compute. What is left
+  /// of them is measured in the equations of A: t = r - L z for L, L (r - U z) for U.
   int relax = 0;
-  double relax_threshold = 0.05; ///< residual that relax_auto accepts
+  double relax_threshold = 0.05; ///< part of the right-hand side that relax_auto accepts
   int relax_limit = 12;          ///< relax_auto tries no more steps than this
+  /// Where relax_limit steps leave more than fallback_threshold, or the inverse overflows, although
+  /// T is finite. Found at each compute; the first one that needs substitution allocates.
+  IsaiFallback fallback = IsaiFallback::Exact;
+  double fallback_threshold = 0.5; ///< part of the right-hand side
 
   static const ParameterTable<IsaiOptions>& table(); ///< the keys that name them
 };
@@ -78,6 +89,10 @@ public:
                   Report& report) override;
   void compute(const execution_space& exec, const Factor& factor, const std::string& prefix,
                Report& report) override;
+  bool takesProbes() const override { return isAutomatic(); }
+  void fit(const execution_space& exec, const Factor& factor,
+           const TriangularProbes<Scalar, Device>& probes, const std::string& prefix,
+           Report& report) override;
   void apply(const execution_space& exec, MultiVectorArg<const Scalar, Device> x,
              MultiVectorArg<Scalar, Device> y, Trans trans) const override;
   Offset entries() const override;
@@ -86,12 +101,20 @@ public:
   /// M, without its diagonal where T is unit.
   const BsrMatrix<Stored, Device>& inverse() const { return inverse_.template matrixIn<Stored>(); }
   int relaxationSteps() const { return steps_; } ///< of one application; relax_auto found them
+  /// The last compute() has taken substitution in place of the inverse.
+  bool isSubstituted() const { return substituted_; }
 
 private:
   Graph<Device> inversePattern(const execution_space& exec, const Factor& factor) const;
   void solveRows(const execution_space& exec, const Factor& factor,
                  const Kokkos::View<Stored*, Device>& values) const;
-  int findSteps(const execution_space& exec, Report& report, const std::string& prefix);
+  bool isAutomatic() const { return parameters_.relax == IsaiOptions::relax_auto; }
+  bool fallsBack() const { return isAutomatic() && parameters_.fallback == IsaiFallback::Exact; }
+  void invert(const execution_space& exec, const Factor& factor);
+  double findSteps(const execution_space& exec, const TriangularProbes<Scalar, Device>& probes);
+  void objectTo(double residual, Report& report) const;
+  void substitute(const execution_space& exec, const Factor& factor, const std::string& reason,
+                  const std::string& prefix, Report& report);
   void step(const execution_space& exec, MultiVectorArg<const Scalar, Device> r,
             MultiVectorArg<Scalar, Device> z, MultiVectorArg<Scalar, Device> t, Trans trans) const;
 
@@ -112,7 +135,11 @@ private:
   Kokkos::View<Stored*, Device> rows_values_;
   std::vector<detail::RowClass<Device>> classes_; ///< by the bytes of their accumulators
 
-  MultiVector<Scalar, Device> probes_;
+  bool overflows_ = false;   ///< M does
+  bool substituted_ = false; ///< exact_ is applied
+  std::unique_ptr<ExactTriangularSolver<Stored, Scalar, Device>> exact_;
+
+  MultiVector<Scalar, Device> probe_work_;
   mutable MultiVector<Scalar, Device> workspace_;
 };
 

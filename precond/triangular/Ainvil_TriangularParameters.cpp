@@ -31,8 +31,16 @@ const ParameterTable<IsaiOptions>& IsaiOptions::table() {
         .details("Relative to the right-hand side.")
         .integer("relax-limit", "isai: relaxation limit", &P::relax_limit, 0, "most steps")
         .onlyIf(isAuto, "relax=auto")
-        .details("Where the best of them leaves 1 or more and no more steps would help, solvers "
-                 "stop with status `diverged`.")
+        .choice("fallback", "isai: fallback", &P::fallback,
+                {{"none", IsaiFallback::None}, {"exact", IsaiFallback::Exact}},
+                "in place of the inverse where no number of steps serves")
+        .onlyIf(isAuto, "relax=auto")
+        .details("Substitution; or none: where the best step leaves 1 or more and no more steps "
+                 "would help, solvers stop with status `diverged`.")
+        .number("fallback-threshold", "isai: fallback threshold", &P::fallback_threshold,
+                NumberRange::Positive, "residual of random probes from which on none serves")
+        .onlyIf([=](const P& p) { return isAuto(p) && p.fallback != IsaiFallback::None; },
+                "fallback=exact")
         .describedBy({"power", "side", "relax"});
   };
   static const ParameterTable<P> table = make();

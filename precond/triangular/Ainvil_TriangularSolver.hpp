@@ -5,7 +5,7 @@
 
 #include "Ainvil_Preconditioner.hpp"
 #include "product/Ainvil_SparseOperator.hpp"
-#include "triangular/Ainvil_TriangularFactor.hpp"
+#include "triangular/Ainvil_TriangularProbes.hpp"
 
 namespace ainvil {
 
@@ -39,6 +39,12 @@ public:
   /// applied overflows; InvalidArgument if it does in the precision that it is stored in.
   virtual void compute(const execution_space& exec, const Factor& factor, const std::string& prefix,
                        Report& report) = 0;
+  /// Whether fit() is to be called after each compute(): until then apply() must not be.
+  virtual bool takesProbes() const { return false; }
+  /// Chooses by these right-hand sides how T^-1 is applied from now on. Waits. \throws as compute()
+  virtual void fit(const execution_space& /* exec */, const Factor& /* factor */,
+                   const TriangularProbes<Scalar, Device>& /* probes */,
+                   const std::string& /* prefix */, Report& /* report */) {}
   /// Notes in the report what compute() does without: see Preconditioner::diagnose().
   virtual void diagnose(const execution_space& /* exec */, const Factor& /* factor */,
                         const std::string& /* prefix */, Report& /* report */) const {}

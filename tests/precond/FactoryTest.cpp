@@ -90,7 +90,8 @@ TEST(Factory, RefusesWithTheExpectedSentence) {
        "unknown key 'colour', known are factorization, level, iterative, modified, abs-threshold, "
        "rel-threshold, drop, "
        "max-fill, repattern, search, steps, solve, "
-       "power, side, relax, relax-threshold, relax-limit, sweeps, damping, "
+       "power, side, relax, relax-threshold, relax-limit, fallback, fallback-threshold, sweeps, "
+       "damping, "
        "start, order, divergence-limit, storage, match, scale, reorder, "
        "breakdown, shift, pivot-tol, poly, poly-storage"},
       {"none:level=1", "unknown key 'level', known are poly, poly-storage"},
@@ -134,6 +135,12 @@ TEST(Factory, RefusesWithTheExpectedSentence) {
       {"ilu:solve=async,damping=2", "'damping' must be a positive number below 2, but it is '2'"},
       {"ilu:iterative=-1", "'iterative' must be an integer from 0 to 1000000, but it is '-1'"},
       {"ilu:shift=0.1", "key 'shift' has no effect with the other parameters given"},
+      {"ilu:solve=isai,relax=1,fallback=none",
+       "key 'fallback' has no effect with the other parameters given"},
+      {"ilu:solve=isai,relax=auto,fallback=none,fallback-threshold=2",
+       "key 'fallback-threshold' has no effect with the other parameters given"},
+      {"ilu:solve=isai,relax=auto,fallback=jacobi",
+       "'fallback' must be one of none, exact, but it is 'jacobi'"},
       {"ilu:solve=isai,relax=maybe",
        "'relax' must be an integer from 0 to 1000000 or auto, but it is 'maybe'"},
       {"ilu:solve=isai,relax=auto,relax-threshold=0",
@@ -153,7 +160,7 @@ TEST(Factory, RefusesWithTheExpectedSentence) {
       {"ic:match=product",
        "unknown key 'match', known are factorization, level, drop, max-fill, repattern, search, "
        "steps, abs-threshold, rel-threshold, solve, power, side, relax, relax-threshold, "
-       "relax-limit, sweeps, damping, start, "
+       "relax-limit, fallback, fallback-threshold, sweeps, damping, start, "
        "divergence-limit, storage, breakdown, shift, pivot-tol, poly, poly-storage"},
       {"ic:solve=async", "ic is symmetric, but the strategy 'async' varies from one application to "
                          "the next: take solve=jacobi, solve=isai or solve=exact"},

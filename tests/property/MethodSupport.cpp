@@ -87,7 +87,8 @@ std::vector<std::string> allMethods() {
       "ilu:factorization=iluk,storage=float,breakdown=replace,pivot-tol=0",
       "ilu:level=1,iterative=2,breakdown=shift,shift=0.01,solve=jacobi,divergence-limit=1e6",
       "ilu:solve=isai,power=2,storage=float,relax=1",
-      "ilu:solve=isai,relax=auto,relax-threshold=0.001,relax-limit=4,breakdown=shift,shift=0.1",
+      "ilu:solve=isai,relax=auto,relax-threshold=0.001,relax-limit=4,breakdown=shift,shift=0.1,"
+      "fallback=exact,fallback-threshold=0.2",
       "ilu:solve=jacobi,start=zero,storage=float",
       "ilu:solve=async,sweeps=70,storage=float",
       "ilu:solve=isai,storage=bfloat16,breakdown=replace",
@@ -105,7 +106,8 @@ std::vector<std::string> allMethods() {
       "ic:storage=float,breakdown=replace,pivot-tol=0,abs-threshold=0.01,rel-threshold=1.1",
       "ic:factorization=ict,drop=0.05,max-fill=1.5,search=parallel,steps=3,repattern=100",
       "ic:solve=isai,relax=1,storage=bfloat16,shift=0.1",
-      "ic:solve=isai,relax=auto,relax-threshold=0.001,relax-limit=4,storage=float",
+      "ic:solve=isai,relax=auto,relax-threshold=0.001,relax-limit=4,storage=float,fallback=exact,"
+      "fallback-threshold=0.2",
       "ic:solve=jacobi,sweeps=3,storage=float,divergence-limit=1e6",
       "spai:tau=0.05,storage=float,breakdown=shift,shift=0.1",
       "spai:power=2,storage=bfloat16,breakdown=replace",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "precond/PrecondSupport.hpp"
+#include "precond/triangular/IsaiSupport.hpp"
 
 #include "Ainvil_GraphAlgebra.hpp"
 
@@ -12,19 +12,7 @@ namespace ainvil {
 namespace {
 
 using namespace test;
-using Solver = IsaiTriangularSolver<double, double, Device>;
-
-/// T as a dense matrix, its unit diagonal included.
-std::vector<double> denseFactor(const TriangularFactor<double, Device>& factor) {
-  auto dense = toDense(copyTo<HostDevice>(factor.matrix));
-  const size_t n = static_cast<size_t>(factor.matrix.numPointRows());
-  if (factor.unit)
-    for (size_t i = 0; i < n; ++i)
-      dense[i * n + i] += 1.0;
-  return dense;
-}
-
-std::vector<double> denseApproximation(const Solver& solver, bool unit) {
+std::vector<double> denseApproximation(const Isai& solver, bool unit) {
   auto dense = toDense(copyTo<HostDevice>(solver.inverse()));
   const size_t n = static_cast<size_t>(solver.inverse().numPointRows());
   if (unit)
@@ -34,7 +22,7 @@ std::vector<double> denseApproximation(const Solver& solver, bool unit) {
 }
 
 /// Checks (M T)_ij = I_ij or (T M)_ij = I_ij for every block (i, j) of M and its diagonal.
-void expectDefinition(const Solver& solver, const TriangularFactor<double, Device>& factor,
+void expectDefinition(const Isai& solver, const TriangularFactor<double, Device>& factor,
                       IsaiSide side, double tolerance) {
   const auto m = denseApproximation(solver, factor.unit);
   const auto t = denseFactor(factor);
@@ -54,13 +42,6 @@ void expectDefinition(const Solver& solver, const TriangularFactor<double, Devic
     for (Offset e = pattern.row_map(i); e < pattern.row_map(i + 1); ++e)
       check(pattern.entries(e));
   }
-}
-
-const Solver& lowerOf(const Ilu<double, Device>& ilu) {
-  return dynamic_cast<const Solver&>(ilu.lowerSolver());
-}
-const Solver& upperOf(const Ilu<double, Device>& ilu) {
-  return dynamic_cast<const Solver&>(ilu.upperSolver());
 }
 
 class IsaiBlockSize : public ::testing::TestWithParam<int> {};
@@ -203,7 +184,7 @@ TEST(Isai, RelaxationStepsFollowTheirFormula) {
     Ilu<double, Device> ilu(isaiIlu(1, IsaiSide::Rows, relax));
     setUp(ilu, a);
     // Z_{k+1} = Z_k + M (I - T Z_k) for each factor.
-    const auto relaxed = [&](const Solver& solver, const TriangularFactor<double, Device>& factor) {
+    const auto relaxed = [&](const Isai& solver, const TriangularFactor<double, Device>& factor) {
       const auto m = denseApproximation(solver, factor.unit);
       const auto t = denseFactor(factor);
       auto z = m;
@@ -232,135 +213,6 @@ TEST(Isai, AsManyStepsAsLevelsAreExact) {
   setUp(exact, a);
   setUp(relaxed, a);
   expectNear(denseInverse(relaxed), denseInverse(exact), 1e-11);
-}
-
-TEST(Isai, AutomaticStepsReachTheThreshold) {
-  const HostBsr a = matrixOn(randomPattern(300, 6, 41), 2, 41);
-  int before = -1;
-  for (const double threshold : {0.5, 1e-2, 1e-6, 1e-12}) {
-    IluParameters<Device> parameters =
-        isaiIlu(1, IsaiSide::Rows, IsaiParameters<Device>::relax_auto);
-    isaiOf(parameters).relax_threshold = threshold;
-    isaiOf(parameters).relax_limit = 100;
-    Ilu<double, Device> ilu(parameters);
-    setUp(ilu, a);
-    const int steps = lowerOf(ilu).relaxationSteps();
-    EXPECT_GE(steps, before);
-    EXPECT_LT(steps, 100);
-    before = steps;
-    EXPECT_NE(ilu.report().notes.find("lower_relax=" + std::to_string(steps)), std::string::npos)
-        << ilu.report().notes;
-    // ||I - T Z|| in the Frobenius norm is what random probes estimate.
-    const size_t n = 600;
-    const auto t = denseFactor(ilu.factors().lower());
-    std::vector<double> identity(n * n, 0.0);
-    for (size_t i = 0; i < n; ++i)
-      identity[i * n + i] = 1.0;
-    const auto x = toDevice(identity, n, n);
-    const auto z = poisoned(n, n);
-    lowerOf(ilu).apply(Exec(), x, z, Trans::No);
-    const auto product = multiply(t, transposed(toHost(z), n), n);
-    double norm = 0;
-    for (size_t i = 0; i < n; ++i)
-      for (size_t j = 0; j < n; ++j)
-        norm += std::pow((i == j ? 1.0 : 0.0) - product[i * n + j], 2);
-    EXPECT_LT(std::sqrt(norm / n), 3 * threshold + 1e-14);
-  }
-  EXPECT_GT(before, 0);
-}
-
-/// Couplings c of a chain leave E = I - T M with c^2 two places below the diagonal, so that k steps
-/// leave ||E^(k + 1)||: many rows with c = 1/2, which vanish, few with c^4 = 3, which grow. In the
-/// Frobenius norm, which the probes estimate, 26 without a step, 16 after one, 25 and 42 after two
-/// and three.
-TEST(Isai, AutomaticStepsEndWhereTheResidualIsLeast) {
-  const Ordinal n = 10024, tame = 10000;
-  Pattern chains = diagonalPattern(n);
-  for (Ordinal i = 1; i < n; ++i)
-    if (i != tame)
-      chains[i].insert(i - 1);
-  const HostBsr a = matrixOn(chains, 1, 45);
-  for (Ordinal i = 0; i < n; ++i)
-    for (Offset e = a.graph.row_map(i); e < a.graph.row_map(i + 1); ++e)
-      a.values(e) = a.graph.entries(e) == i ? 1 : i < tame ? 0.5 : std::pow(3, 0.25);
-  const auto checkSteps = [&](int limit, double threshold, int expected) {
-    IluParameters<Device> parameters =
-        isaiIlu(1, IsaiSide::Rows, IsaiParameters<Device>::relax_auto);
-    isaiOf(parameters).relax_limit = limit;
-    isaiOf(parameters).relax_threshold = threshold;
-    Ilu<double, Device> ilu(parameters);
-    setUp(ilu, a);
-    EXPECT_EQ(lowerOf(ilu).relaxationSteps(), expected) << ilu.report().notes;
-    EXPECT_EQ(upperOf(ilu).relaxationSteps(), 0) << ilu.report().notes;
-  };
-  for (const int limit : {0, 1, 2, 5, 8})
-    checkSteps(limit, 1e-3, std::min(limit, 1));
-  // Relative to the 100 of random right-hand sides: no step where none is needed.
-  checkSteps(8, 0.3, 0);
-  checkSteps(8, 0.2, 1);
-}
-
-/// 1 on the diagonal and couplings to the next unknown, or to the one before.
-HostBsr chainOf(const std::vector<double>& couplings, Uplo uplo) {
-  const Ordinal n = static_cast<Ordinal>(couplings.size()) + 1;
-  Pattern pattern = diagonalPattern(n);
-  for (Ordinal i = 0; i + 1 < n; ++i)
-    uplo == Uplo::Upper ? pattern[i].insert(i + 1) : pattern[i + 1].insert(i);
-  const HostBsr a = matrixOn(pattern, 1, 67);
-  for (Ordinal i = 0; i < n; ++i)
-    for (Offset e = a.graph.row_map(i); e < a.graph.row_map(i + 1); ++e)
-      a.values(e) = a.graph.entries(e) == i ? 1 : couplings[std::min(i, a.graph.entries(e))];
-  return a;
-}
-
-/// Steps multiply the residual by S^2, the square of the couplings.
-TEST(Isai, AutomaticStepsObjectToDivergence) {
-  for (const Uplo uplo : {Uplo::Lower, Uplo::Upper}) {
-    const HostBsr growing = chainOf(std::vector<double>(60, 2.2), uplo);
-    IluParameters<Device> parameters =
-        isaiIlu(1, IsaiSide::Rows, IsaiParameters<Device>::relax_auto);
-    Ilu<double, Device> ilu(parameters);
-    setUp(ilu, growing);
-    const std::string factor = uplo == Uplo::Lower ? "lower" : "upper";
-    EXPECT_NE(ilu.objection().find("relaxation (relax=auto) on the " + factor + " factor diverges"),
-              std::string::npos)
-        << ilu.objection();
-    EXPECT_NE(ilu.report().notes.find(factor + "_relax=0 (residual 4.7"), std::string::npos)
-        << ilu.report().notes;
-    // The verdict is that of the last values.
-    ilu.compute(copyTo<Device>(chainOf(std::vector<double>(60, 0.9), uplo)));
-    EXPECT_EQ(ilu.objection(), "");
-    // As many steps as half of the chain are exact, whatever comes before.
-    isaiOf(parameters).relax_limit = 40;
-    Ilu<double, Device> enough(parameters);
-    setUp(enough, growing);
-    EXPECT_EQ(enough.objection(), "") << enough.report().notes;
-  }
-  // 30^2 decays: above 1 at the limit, and still falling.
-  std::vector<double> decaying(199, 0.7);
-  std::fill_n(decaying.begin() + 100, 3, 30.0);
-  IluParameters<Device> parameters = isaiIlu(1, IsaiSide::Rows, IsaiParameters<Device>::relax_auto);
-  Ilu<double, Device> falling(parameters);
-  setUp(falling, chainOf(decaying, Uplo::Upper));
-  EXPECT_EQ(falling.objection(), "");
-  EXPECT_NE(falling.report().notes.find("upper_relax=12 (residual "), std::string::npos)
-      << falling.report().notes;
-  EXPECT_EQ(falling.report().notes.find("upper_relax=12 (residual 0."), std::string::npos)
-      << falling.report().notes;
-}
-
-/// Falling at the limit, but from 1e6 to 1e4 only: more than sweeps may leave, and so do these.
-TEST(Isai, AutomaticStepsObjectToLargeResidualsThatFall) {
-  for (const double second : {1e-1, 1e-5}) {
-    const HostBsr a = chainOf({1e3, 1e3, second, second}, Uplo::Upper);
-    IluParameters<Device> parameters =
-        isaiIlu(1, IsaiSide::Rows, IsaiParameters<Device>::relax_auto);
-    isaiOf(parameters).relax_limit = 1;
-    Ilu<double, Device> ilu(parameters);
-    setUp(ilu, a);
-    EXPECT_NE(ilu.report().notes.find("upper_relax=1"), std::string::npos) << ilu.report().notes;
-    EXPECT_EQ(ilu.objection().empty(), second == 1e-5) << ilu.report().notes;
-  }
 }
 
 TEST(Isai, StorageRoundsTheInverse) {
