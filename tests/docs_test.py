@@ -34,7 +34,7 @@ MATRIX = """%%MatrixMarket matrix coordinate real general
 5 6 -1\n6 5 -1\n6 6 4
 """
 # Beginnings of what docs/parameters.md says of a key, and other keys without which it has no effect.
-NEEDS = {"`relax=auto`": "solve=isai,relax=auto,", "`isai`": "solve=isai,", "`async`": "solve=async,",
+NEEDS = {"`relax=auto`": "solve=isai,relax=auto,", "`fallback=exact`": "solve=isai,relax=auto,", "`isai`": "solve=isai,", "`async`": "solve=async,",
          "`jacobi`, `async`": "solve=jacobi,", "`jacobi`:": "solve=jacobi,", "`breakdown=shift`": "breakdown=shift,",
          "`breakdown=shift or shift-all`": "breakdown=shift,",
          "`adaptive`:": "adaptive=1,", "`symmetric=no`": "symmetric=no,",
@@ -275,6 +275,8 @@ class Parameters(unittest.TestCase):
                 needs = [NEEDS[start] for start in NEEDS if meaning.startswith(start)]
                 if method == "ic":
                     needs = [need.replace("ilut", "ict") for need in needs]
+                if method in ("ilu", "ic"):
+                    needs = [need.replace("adaptive", "solve=isai,adaptive") for need in needs]
                 start = f"{'jacobi' if method == 'Every method' else method}:"
                 start += f"{needs[0] if needs else ''}{key}="
                 self.assertTrue(self.accepts(start + re.findall(r"`([^`]+)`", default)[0]), start)

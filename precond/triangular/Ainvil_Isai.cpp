@@ -7,9 +7,11 @@
 #include "parameters/Ainvil_ParameterTable.hpp"
 #include "product/Ainvil_Probes.hpp"
 #include "product/Ainvil_Spmv.hpp"
+#include "triangular/Ainvil_IsaiPattern.hpp"
 #include "triangular/Ainvil_IsaiRows.hpp"
 
 #include <cmath>
+#include <utility>
 
 namespace ainvil {
 namespace {
@@ -24,6 +26,14 @@ struct AccumulatorBytes {
 
   KOKKOS_FUNCTION Offset operator()(Offset row) const { return length(row) * of_block; }
 };
+
+template <class Scalar, class Device>
+std::vector<detail::RowClass<Device>>
+accumulatorClasses(const typename Device::execution_space& exec, const Graph<Device>& pattern,
+                   int bs, Ordinal longest) {
+  const AccumulatorBytes<Device> bytes{{pattern.row_map}, Offset(bs) * bs * Offset(sizeof(Scalar))};
+  return detail::rowClasses<Device>(exec, pattern.num_rows, bytes, longest * bytes.of_block);
+}
 
 } // namespace
 
@@ -55,71 +65,115 @@ IsaiTriangularSolver<Stored, Scalar, Device>::inversePattern(const execution_spa
                            factor.unit ? Diagonal::Drop : Diagonal::Keep);
 }
 
+/// What is solved by rows: T, or T^T.
+template <class Stored, class Scalar, class Device>
+void IsaiTriangularSolver<Stored, Scalar, Device>::setFactor(const execution_space& exec,
+                                                             const Factor& factor) {
+  unit_ = factor.unit;
+  uplo_ = factor.uplo;
+  rows_factor_ = factor;
+  if (parameters_.side == IsaiSide::Rows)
+    return;
+  const PermutedGraph<Device> t = transpose(exec, factor.matrix.graph);
+  factor_source_ = t.source;
+  rows_factor_.matrix = BsrMatrix<Scalar, Device>(
+      t.graph, allocate<Scalar, Device>(exec, "Ainvil::transposed", factor.matrix.numScalars()),
+      factor.matrix.block_size);
+  rows_factor_.diagonal_inverse =
+      allocate<Scalar, Device>(exec, "Ainvil::diagonal_inverse", factor.diagonal_inverse.extent(0));
+  rows_factor_.uplo = factor.uplo == Uplo::Lower ? Uplo::Upper : Uplo::Lower;
+}
+
+/// Room for M on the pattern of M, or of M^T.
+template <class Stored, class Scalar, class Device>
+void IsaiTriangularSolver<Stored, Scalar, Device>::setPattern(const execution_space& exec,
+                                                              const Graph<Device>& rows_pattern) {
+  const int bs = rows_factor_.matrix.block_size;
+  const auto values = [&](const char* label) {
+    return allocate<Stored, Device>(exec, label, rows_pattern.numEntries() * bs * bs);
+  };
+  rows_pattern_ = rows_pattern;
+  rows_values_ = values("Ainvil::inverse");
+  BsrMatrix<Stored, Device> inverse(rows_pattern, rows_values_, bs);
+  if (parameters_.side == IsaiSide::Columns) {
+    const PermutedGraph<Device> m = transpose(exec, rows_pattern);
+    inverse_source_ = m.source;
+    inverse = BsrMatrix<Stored, Device>(m.graph, values("Ainvil::transposed_inverse"), bs);
+  }
+  inverse_ = SparseOperator<Scalar, Device>(exec, inverse);
+  if (keep_transposed_)
+    inverse_.keepTransposed(exec);
+  classes_ = accumulatorClasses<Scalar>(exec, rows_pattern, bs,
+                                        parameters_.side == IsaiSide::Columns
+                                            ? detail::longestRow(exec, rows_pattern)
+                                            : inverse_.longRows().longest());
+}
+
 template <class Stored, class Scalar, class Device>
 void IsaiTriangularSolver<Stored, Scalar, Device>::initialize(const execution_space& exec,
                                                               const Factor& factor,
                                                               const std::string& prefix,
                                                               Report& report) {
-  const int bs = factor.matrix.block_size;
-  const Offset bs2 = Offset(bs) * bs;
-  unit_ = factor.unit;
-  uplo_ = factor.uplo;
   exact_.reset();
+  knows_pattern_ = false;
   report.phases.time(exec, "Isai", prefix + "isai_pattern", [&] {
     const Graph<Device> pattern = inversePattern(exec, factor);
-    const BsrMatrix<Stored, Device> inverse(
-        pattern, allocate<Stored, Device>(exec, "Ainvil::inverse", pattern.numEntries() * bs2), bs);
-    inverse_ = SparseOperator<Scalar, Device>(exec, inverse);
-    if (keep_transposed_)
-      inverse_.keepTransposed(exec);
-    rows_factor_ = factor;
-    rows_pattern_ = pattern;
-    rows_values_ = inverse.values;
-    if (parameters_.side == IsaiSide::Columns) {
-      const PermutedGraph<Device> t = transpose(exec, factor.matrix.graph);
-      const PermutedGraph<Device> m = transpose(exec, pattern);
-      // M is read off M^T, so its entries come from there.
-      inverse_source_ = transpose(exec, m.graph).source;
-      factor_source_ = t.source;
-      rows_factor_.matrix = BsrMatrix<Scalar, Device>(
-          t.graph, allocate<Scalar, Device>(exec, "Ainvil::transposed", factor.matrix.numScalars()),
-          bs);
-      rows_factor_.diagonal_inverse = allocate<Scalar, Device>(exec, "Ainvil::diagonal_inverse",
-                                                               factor.diagonal_inverse.extent(0));
-      rows_factor_.uplo = factor.uplo == Uplo::Lower ? Uplo::Upper : Uplo::Lower;
-      rows_pattern_ = m.graph;
-      rows_values_ =
-          allocate<Stored, Device>(exec, "Ainvil::transposed_inverse", inverse.numScalars());
-    }
-    const Ordinal longest = parameters_.side == IsaiSide::Columns
-                                ? detail::longestRow(exec, rows_pattern_)
-                                : inverse_.longRows().longest();
-    const AccumulatorBytes<Device> bytes{{rows_pattern_.row_map}, bs2 * Offset(sizeof(Scalar))};
-    classes_ =
-        detail::rowClasses<Device>(exec, rows_pattern_.num_rows, bytes, longest * bytes.of_block);
+    setFactor(exec, factor);
+    first_pattern_ = parameters_.side == IsaiSide::Rows ? pattern : transpose(exec, pattern).graph;
+    if (!isAdaptive())
+      setPattern(exec, first_pattern_);
     if (parameters_.relax != 0) {
       factor_ = SparseOperator<Scalar, Device>(storageOf<Stored, Scalar>());
-      factor_.setGraph(exec, factor.matrix.graph, bs);
+      factor_.setGraph(exec, factor.matrix.graph, factor.matrix.block_size);
       if (keep_transposed_)
         factor_.keepTransposed(exec);
-      detail::workspaceOf(exec, workspace_, inverse_.numPointRows(), 1);
+      detail::workspaceOf(exec, workspace_, factor.matrix.numPointRows(), 1);
     }
   });
 }
 
 template <class Stored, class Scalar, class Device>
 void IsaiTriangularSolver<Stored, Scalar, Device>::solveRows(
-    const execution_space& exec, const Factor& factor,
-    const Kokkos::View<Stored*, Device>& values) const {
-  const int bs = factor.matrix.block_size;
-  const auto shape = detail::teamsForRowsOf(factor.matrix.graph, bs * bs);
-  for (const detail::RowClass<Device>& rows : classes_)
+    const execution_space& exec, const Graph<Device>& pattern,
+    const Kokkos::View<Stored*, Device>& values,
+    const std::vector<detail::RowClass<Device>>& classes) const {
+  const int bs = rows_factor_.matrix.block_size;
+  const auto shape = detail::teamsForRowsOf(rows_factor_.matrix.graph, bs * bs);
+  for (const detail::RowClass<Device>& rows : classes)
     detail::dispatchBlockSize(bs, [&](auto size) {
       using Row = detail::IsaiRow<decltype(size)::value, Stored, Scalar, Device>;
       detail::forEachRow(exec, "Ainvil::Isai[solve]", rows.num_rows, shape,
-                         Row{factor, rows_pattern_, values, rows.rows},
+                         Row{rows_factor_, pattern, values, rows.rows},
                          Row::scratchBytes(bs, rows.bytes));
     });
+}
+
+/// Rows whose residual exceeds eps take the pattern of another power, until none does.
+template <class Stored, class Scalar, class Device>
+void IsaiTriangularSolver<Stored, Scalar, Device>::growPattern(const execution_space& exec) {
+  const int bs = rows_factor_.matrix.block_size;
+  Graph<Device> pattern = first_pattern_;
+  grown_rows_ = 0;
+  const auto marks = allocate<int, Device>(exec, "Ainvil::marks", pattern.num_rows);
+  for (int step = 0; step < parameters_.adaptive; ++step) {
+    const auto values =
+        allocate<Stored, Device>(exec, "Ainvil::inverse", pattern.numEntries() * bs * bs);
+    solveRows(exec, pattern, values,
+              accumulatorClasses<Scalar>(exec, pattern, bs, detail::longestRow(exec, pattern)));
+    detail::forEachRow(exec, "Ainvil::Isai[residual]", pattern.num_rows,
+                       detail::teamsForRowsOf(pattern),
+                       detail::MarkLargeResidual<Stored, Scalar, Device>{
+                           rows_factor_, pattern, values, marks, Scalar(parameters_.eps)});
+    Ordinal first = -1;
+    const Ordinal large = detail::countRows(exec, "Ainvil::Isai[count]", pattern.num_rows,
+                                            detail::IsMarked<Device>{marks}, first);
+    if (large == 0)
+      break;
+    if (step == 0) // other rows never grow: their residuals stay what they are
+      grown_rows_ = large;
+    pattern = detail::grownPattern<Device>(exec, pattern, rows_factor_.matrix.graph, marks);
+  }
+  setPattern(exec, pattern);
 }
 
 template <class Stored, class Scalar, class Device>
@@ -132,7 +186,9 @@ void IsaiTriangularSolver<Stored, Scalar, Device>::invert(const execution_space&
     transposeBlocks<Scalar, Device>(exec, bs, factor.diagonal_inverse,
                                     rows_factor_.diagonal_inverse);
   }
-  solveRows(exec, rows_factor_, rows_values_);
+  if (isAdaptive() && !std::exchange(knows_pattern_, false)) // nor is it known after a breakdown
+    growPattern(exec);
+  solveRows(exec, rows_pattern_, rows_values_, classes_);
   if (parameters_.side == IsaiSide::Columns)
     gatherBlocks<Stored, Device>(exec, Trans::Yes, inverse_source_, bs, rows_values_,
                                  inverse().values);
@@ -140,6 +196,7 @@ void IsaiTriangularSolver<Stored, Scalar, Device>::invert(const execution_space&
     detail::requireFinite<Stored, Device>(exec, inverse().values, "the approximate inverse");
   else
     inverse_.checkRange(exec, !unit_);
+  knows_pattern_ = true;
 }
 
 template <class Stored, class Scalar, class Device>
@@ -159,6 +216,8 @@ void IsaiTriangularSolver<Stored, Scalar, Device>::compute(const execution_space
       overflows_ = true;
       return;
     }
+    if (isAdaptive())
+      report.note(message(prefix, "grown_rows=", grown_rows_));
     inverse_.updateTransposed(exec);
     if (parameters_.relax != 0) {
       factor_.update(exec, factor.matrix.values, !unit_);

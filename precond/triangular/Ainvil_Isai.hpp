@@ -25,6 +25,13 @@ struct IsaiOptions {
 
   int power = 1;                  ///< pattern S(|T|^power)
   IsaiSide side = IsaiSide::Rows; ///< the definition of M
+  /// From that pattern, or the user's, a row grows up to so many times by what M T adds to it,
+  /// while its residual is larger than eps: rows have powers of their own, up to power + adaptive.
+  /// With IsaiSide::Columns columns grow. Found by the first compute() after initialize() and kept.
+  int adaptive = 0;
+  /// Bound of the residual (M T - I)_i of a row that stays: sum of ||M_il T_lk||_F / sqrt(bs) over
+  /// the products that fall outside of its pattern. Depends on the units of the columns of T.
+  double eps = 0.1;
   /// Relaxation steps z <- z + M (r - T z) of one application, or relax_auto: the fewest that leave
   /// relax_threshold of right-hand sides A e, e random signs, found at each compute. What is left
   /// of them is measured in the equations of A: t = r - L z for L, L (r - U z) for U.
@@ -62,7 +69,8 @@ struct IsaiParameters : IsaiOptions {
 /// a triangular system that is solved by walking l through J away from the diagonal; nothing but
 /// rows of T is read, so no other storage format of T is needed. The column definition is the row
 /// definition of T^T. Cost of compute: sum over (i, l) in S of (length of row l of T) block
-/// products; memory: M and, row by row, its accumulators in scratch.
+/// products; memory: M and, row by row, its accumulators in scratch. The first compute of an
+/// adaptive pattern solves all rows once more for each time that rows grow.
 ///
 /// The inverse of a general factor is general; that of a unit factor is unit, its diagonal not
 /// stored.
@@ -106,8 +114,13 @@ public:
 
 private:
   Graph<Device> inversePattern(const execution_space& exec, const Factor& factor) const;
-  void solveRows(const execution_space& exec, const Factor& factor,
-                 const Kokkos::View<Stored*, Device>& values) const;
+  void setFactor(const execution_space& exec, const Factor& factor);
+  void setPattern(const execution_space& exec, const Graph<Device>& rows_pattern);
+  void growPattern(const execution_space& exec);
+  bool isAdaptive() const { return parameters_.adaptive > 0; }
+  void solveRows(const execution_space& exec, const Graph<Device>& pattern,
+                 const Kokkos::View<Stored*, Device>& values,
+                 const std::vector<detail::RowClass<Device>>& classes) const;
   bool isAutomatic() const { return parameters_.relax == IsaiOptions::relax_auto; }
   bool fallsBack() const { return isAutomatic() && parameters_.fallback == IsaiFallback::Exact; }
   void invert(const execution_space& exec, const Factor& factor);
@@ -130,7 +143,10 @@ private:
   // factor_source_ says where the blocks of T^T lie in T, inverse_source_ where those of M lie in
   // M^T.
   Factor rows_factor_;
+  Graph<Device> first_pattern_; ///< what rows grow from
   Graph<Device> rows_pattern_;
+  bool knows_pattern_ = false; ///< that of the last compute() still holds
+  Ordinal grown_rows_ = 0;
   Kokkos::View<const Offset*, Device> factor_source_, inverse_source_;
   Kokkos::View<Stored*, Device> rows_values_;
   std::vector<detail::RowClass<Device>> classes_; ///< by the bytes of their accumulators

@@ -20,6 +20,14 @@ const ParameterTable<IsaiOptions>& IsaiOptions::table() {
                 {{"rows", IsaiSide::Rows}, {"columns", IsaiSide::Columns}},
                 "(M T) = I or (T M) = I on the pattern")
         .details("Columns transpose pattern and values besides.")
+        .integer("adaptive", "isai: adaptive steps", &P::adaptive, 0,
+                 "times that rows with large residuals grow by a power, 0 for none")
+        .details(
+            "Rows have powers of their own, from `power` to `power` + `adaptive`, found by the "
+            "first `compute` of a graph.")
+        .number("eps", "isai: epsilon", &P::eps, NumberRange::NonNegative,
+                "rows with a smaller residual stay")
+        .onlyIf([](const P& p) { return p.adaptive > 0; }, "adaptive")
         .integer("relax", "isai: relaxation steps", &P::relax, 0,
                  "relaxation steps of one application")
         .word("auto", relax_auto)
@@ -41,7 +49,7 @@ const ParameterTable<IsaiOptions>& IsaiOptions::table() {
                 NumberRange::Positive, "residual of random probes from which on none serves")
         .onlyIf([=](const P& p) { return isAuto(p) && p.fallback != IsaiFallback::None; },
                 "fallback=exact")
-        .describedBy({"power", "side", "relax"});
+        .describedBy({"power", "side", "adaptive?", "eps", "relax"});
   };
   static const ParameterTable<P> table = make();
   return table;

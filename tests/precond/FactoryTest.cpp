@@ -90,7 +90,8 @@ TEST(Factory, RefusesWithTheExpectedSentence) {
        "unknown key 'colour', known are factorization, level, iterative, modified, abs-threshold, "
        "rel-threshold, drop, "
        "max-fill, repattern, search, steps, solve, "
-       "power, side, relax, relax-threshold, relax-limit, fallback, fallback-threshold, sweeps, "
+       "power, side, adaptive, eps, relax, relax-threshold, relax-limit, fallback, "
+       "fallback-threshold, sweeps, "
        "damping, "
        "start, order, divergence-limit, storage, match, scale, reorder, "
        "breakdown, shift, pivot-tol, poly, poly-storage"},
@@ -135,6 +136,7 @@ TEST(Factory, RefusesWithTheExpectedSentence) {
       {"ilu:solve=async,damping=2", "'damping' must be a positive number below 2, but it is '2'"},
       {"ilu:iterative=-1", "'iterative' must be an integer from 0 to 1000000, but it is '-1'"},
       {"ilu:shift=0.1", "key 'shift' has no effect with the other parameters given"},
+      {"ilu:solve=isai,eps=0.1", "key 'eps' has no effect with the other parameters given"},
       {"ilu:solve=isai,relax=1,fallback=none",
        "key 'fallback' has no effect with the other parameters given"},
       {"ilu:solve=isai,relax=auto,fallback=none,fallback-threshold=2",
@@ -159,7 +161,8 @@ TEST(Factory, RefusesWithTheExpectedSentence) {
       {"ic:factorization=ict,steps=3", "key 'steps' has no effect with the other parameters given"},
       {"ic:match=product",
        "unknown key 'match', known are factorization, level, drop, max-fill, repattern, search, "
-       "steps, abs-threshold, rel-threshold, solve, power, side, relax, relax-threshold, "
+       "steps, abs-threshold, rel-threshold, solve, power, side, adaptive, eps, relax, "
+       "relax-threshold, "
        "relax-limit, fallback, fallback-threshold, sweeps, damping, start, "
        "divergence-limit, storage, breakdown, shift, pivot-tol, poly, poly-storage"},
       {"ic:solve=async", "ic is symmetric, but the strategy 'async' varies from one application to "

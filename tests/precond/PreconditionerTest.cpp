@@ -281,10 +281,11 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         "none", "jacobi", "jacobi:variant=point", "ilu", "ilu:level=1", "ilu:storage=float",
         "ilu:solve=isai", "ilu:solve=isai,power=3", "ilu:level=1,solve=isai,power=2",
-        "ilu:solve=isai,side=columns", "ilu:solve=isai,relax=2", "ilu:solve=isai,relax=auto",
-        "ilu:solve=isai,power=2,storage=float,relax=1", "ilu:solve=isai,power=2,storage=bfloat16",
-        "ilu:storage=bfloat16", "ilu:iterative=3", "ilu:level=1,iterative=2,solve=jacobi",
-        "ilu:solve=jacobi,sweeps=4,damping=0.8", "ilu:solve=jacobi,start=zero,storage=float",
+        "ilu:solve=isai,side=columns", "ilu:solve=isai,adaptive=2,eps=0", "ilu:solve=isai,relax=2",
+        "ilu:solve=isai,relax=auto", "ilu:solve=isai,power=2,storage=float,relax=1",
+        "ilu:solve=isai,power=2,storage=bfloat16", "ilu:storage=bfloat16", "ilu:iterative=3",
+        "ilu:level=1,iterative=2,solve=jacobi", "ilu:solve=jacobi,sweeps=4,damping=0.8",
+        "ilu:solve=jacobi,start=zero,storage=float",
         // So many that the result does not depend on the
         // schedule.
         "ilu:solve=async,sweeps=70", "ilu:factorization=ilut,drop=0,max-fill=100",

@@ -18,6 +18,7 @@ const std::vector<std::string>& generalMethods() {
       "ilu:solve=isai,power=3,side=columns",
       "ilu:solve=isai,side=columns,relax=2",
       "ilu:solve=isai,power=2,relax=auto",
+      "ilu:solve=isai,adaptive=2,eps=0,side=columns",
       "ilu:iterative=2,level=2,solve=isai,relax=1",
       "ilu:solve=jacobi,sweeps=3",
       "ilu:level=1,solve=jacobi,sweeps=4,damping=0.8,start=zero",
@@ -107,7 +108,7 @@ std::vector<std::string> allMethods() {
       "ic:factorization=ict,drop=0.05,max-fill=1.5,search=parallel,steps=3,repattern=100",
       "ic:solve=isai,relax=1,storage=bfloat16,shift=0.1",
       "ic:solve=isai,relax=auto,relax-threshold=0.001,relax-limit=4,storage=float,fallback=exact,"
-      "fallback-threshold=0.2",
+      "fallback-threshold=0.2,adaptive=2,eps=0.01",
       "ic:solve=jacobi,sweeps=3,storage=float,divergence-limit=1e6",
       "spai:tau=0.05,storage=float,breakdown=shift,shift=0.1",
       "spai:power=2,storage=bfloat16,breakdown=replace",

@@ -20,6 +20,16 @@ inline std::vector<double> denseFactor(const TriangularFactor<double, Device>& f
   return dense;
 }
 
+/// M as a dense matrix, its unit diagonal included.
+inline std::vector<double> denseApproximation(const Isai& solver, bool unit) {
+  auto dense = toDense(copyTo<HostDevice>(solver.inverse()));
+  const size_t n = static_cast<size_t>(solver.inverse().numPointRows());
+  if (unit)
+    for (size_t i = 0; i < n; ++i)
+      dense[i * n + i] += 1.0;
+  return dense;
+}
+
 inline const Isai& lowerOf(const Ilu<double, Device>& ilu) {
   return dynamic_cast<const Isai&>(ilu.lowerSolver());
 }

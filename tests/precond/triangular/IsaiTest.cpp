@@ -12,15 +12,6 @@ namespace ainvil {
 namespace {
 
 using namespace test;
-std::vector<double> denseApproximation(const Isai& solver, bool unit) {
-  auto dense = toDense(copyTo<HostDevice>(solver.inverse()));
-  const size_t n = static_cast<size_t>(solver.inverse().numPointRows());
-  if (unit)
-    for (size_t i = 0; i < n; ++i)
-      dense[i * n + i] += 1.0;
-  return dense;
-}
-
 /// Checks (M T)_ij = I_ij or (T M)_ij = I_ij for every block (i, j) of M and its diagonal.
 void expectDefinition(const Isai& solver, const TriangularFactor<double, Device>& factor,
                       IsaiSide side, double tolerance) {
