@@ -93,7 +93,7 @@ std::vector<std::string> allMethods() {
       "ilu:solve=jacobi,start=zero,storage=float",
       "ilu:solve=async,sweeps=70,storage=float",
       "ilu:solve=isai,storage=bfloat16,breakdown=replace",
-      "none:poly=3",
+      "none:poly=3,poly-storage=float",
       "ilu:solve=async,poly=3",
       "ainv:poly=3",
       "ilu:solve=jacobi,sweeps=3,storage=bfloat16",

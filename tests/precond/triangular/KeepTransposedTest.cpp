@@ -80,8 +80,9 @@ TEST(KeepTransposed, GivesWhatIsGivenWithoutACopy) {
           // The same in every run; but exact solves keep copies of unit factors only, and on GPUs
           // those without add up in any order.
           const bool is_exact = strategy.index() == 0;
-          if (!is_exact || factor.unit)
+          if (!is_exact || factor.unit) {
             EXPECT_EQ(transposed, applied(*kept, Trans::Yes, x, columns));
+          }
           EXPECT_EQ(kept->entries(), plain->entries());
         }
   }
