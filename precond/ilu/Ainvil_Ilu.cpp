@@ -130,7 +130,7 @@ template <class Scalar, class Device>
 void Ilu<Scalar, Device>::fitSolvers(const execution_space& exec) {
   if (!lowerSolver().takesProbes() && !upperSolver().takesProbes())
     return;
-  const Offset n = intermediate_.extent(0);
+  const Offset n = factors().lower().matrix.numPointRows();
   const int k = detail::num_probes;
   const auto work = detail::workspaceOf(exec, intermediate_, n, 2 * k);
   const MultiVectorArg<Scalar, Device> r(work.data(), n, k), y(work.data() + n * k, n, k);
