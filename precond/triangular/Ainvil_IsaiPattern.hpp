@@ -73,11 +73,11 @@ struct MarkLargeResidual {
 
 /// The lists that make row i of a pattern with columns J: J and, if the row is marked, row l of T
 /// for each l in J. Positions in T follow those in the pattern.
-template <class Device>
 struct GrownLists {
-  Graph<Device> pattern;
-  Graph<Device> factor;
-  Kokkos::View<const int*, Device> marks;
+  KernelGraph pattern;
+  Offset own; ///< its entries
+  KernelGraph factor;
+  KernelArray<const int> marks;
 
   KOKKOS_FUNCTION Ordinal count(Ordinal row) const {
     return 1 + (marks(row) != 0
@@ -85,16 +85,14 @@ struct GrownLists {
                     : 0);
   }
   KOKKOS_FUNCTION Offset begin(Ordinal row, Ordinal k) const {
-    return k == 0 ? pattern.row_map(row)
-                  : Offset(pattern.entries.extent(0)) + factor.row_map(factorRow(row, k));
+    return k == 0 ? pattern.row_map(row) : own + factor.row_map(factorRow(row, k));
   }
   KOKKOS_FUNCTION Ordinal length(Ordinal row, Ordinal k) const {
-    const Graph<Device>& graph = k == 0 ? pattern : factor;
+    const KernelGraph& graph = k == 0 ? pattern : factor;
     const Ordinal j = k == 0 ? row : factorRow(row, k);
     return static_cast<Ordinal>(graph.row_map(j + 1) - graph.row_map(j));
   }
   KOKKOS_FUNCTION Ordinal at(Offset position) const {
-    const Offset own = pattern.entries.extent(0);
     return position < own ? pattern.entries(position) : factor.entries(position - own);
   }
   KOKKOS_FUNCTION Ordinal factorRow(Ordinal row, Ordinal k) const {
@@ -108,7 +106,7 @@ Graph<Device> grownPattern(const typename Device::execution_space& exec,
                            const Graph<Device>& pattern, const Graph<Device>& factor,
                            const Kokkos::View<int*, Device>& marks) {
   return unionOfSortedLists<Device>(exec, "Ainvil::Isai[grow]", pattern.num_rows, pattern.num_cols,
-                                    GrownLists<Device>{pattern, factor, marks},
+                                    GrownLists{pattern, pattern.numEntries(), factor, marks},
                                     pattern.meanRowLength() * (1 + factor.meanRowLength()));
 }
 
