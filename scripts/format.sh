@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks the format of all C++ files that git tracks, or rewrites them.
+# Checks the format of all C and C++ files that git tracks, or rewrites them.
 #
 #   scripts/format.sh check   lists what .clang-format would change, and lambdas that do not belong
 #                             into headers; fails if there is anything
@@ -24,7 +24,7 @@ git() {
   command git -c safe.directory='*' "$@"
 }
 format_all() {
-  git ls-files -z '*.hpp' '*.cpp' |
+  git ls-files -z '*.hpp' '*.cpp' '*.h' '*.c' |
     xargs -0 --no-run-if-empty clang-format --style=file "$@"
 }
 format_all "${action[@]}"

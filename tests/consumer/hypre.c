@@ -5,8 +5,7 @@
 #include <HYPRE_IJ_mv.h>
 #include <HYPRE_krylov.h>
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
   enum { n = 50 };
   HYPRE_IJMatrix ij_a;
   HYPRE_IJVector ij_b, ij_x;
