@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Ainvil::hypre in hypre's Krylov solvers and in MGR: what it applies, iterations, new values,
 /// errors.
+#include "FailuresOfRank.hpp"
 #include "precond/hypre/HypreSupport.hpp"
 
 #include <_hypre_parcsr_mv.h>
@@ -341,7 +342,7 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   testing::InitGoogleTest(&argc, argv);
   HYPRE_Init();
-  ainvil::test::reportOnTheFirstRank();
+  ainvil::test::reportFailuresOnly(ainvil::test::rankOfWorld());
   const int failed = RUN_ALL_TESTS();
   ainvil::reference::stop();
   HYPRE_Finalize();

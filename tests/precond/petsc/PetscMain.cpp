@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// GoogleTest under MPI: every rank runs all tests; the first reports, the others report failures.
+#include "FailuresOfRank.hpp"
 #include "precond/petsc/PetscSupport.hpp"
 
 int main(int argc, char** argv) {
@@ -8,7 +8,7 @@ int main(int argc, char** argv) {
     return 1;
   ainvil::test::check(ainvil::petsc::registerPC());
   ainvil::test::check(ainvil::petsc::registerPC()); // does no harm
-  ainvil::test::reportOnTheFirstRank();
+  ainvil::test::reportFailuresOnly(ainvil::test::rankOfWorld());
   const int failed = RUN_ALL_TESTS();
   ainvil::reference::stop();
   return PetscFinalize() != 0 || failed;

@@ -3,29 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iostream>
 #include <mpi.h>
 #include <random>
 
 namespace ainvil {
 namespace test {
-namespace {
-
-class FailuresOfRank : public testing::EmptyTestEventListener {
-public:
-  explicit FailuresOfRank(int rank) : rank_(rank) {}
-
-  void OnTestPartResult(const testing::TestPartResult& result) override {
-    if (result.failed())
-      std::cout << "rank " << rank_ << ": " << result.file_name() << ":" << result.line_number()
-                << ": " << result.summary() << std::endl;
-  }
-
-private:
-  int rank_;
-};
-
-} // namespace
 
 int rankOfWorld() {
   int rank;
@@ -126,15 +108,6 @@ double difference(const std::vector<double>& a, const std::vector<double>& b) {
   }
   MPI_Allreduce(pair, all, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
   return all[1] > 0 ? all[0] / all[1] : all[0];
-}
-
-void reportOnTheFirstRank() {
-  const int rank = rankOfWorld();
-  if (rank == 0)
-    return;
-  testing::TestEventListeners& listeners = testing::UnitTest::GetInstance()->listeners();
-  delete listeners.Release(listeners.default_result_printer());
-  listeners.Append(new FailuresOfRank(rank));
 }
 
 } // namespace test

@@ -44,8 +44,5 @@ std::vector<double> randomNumbers(int n, unsigned seed);
 /// Largest difference of two vectors, relative to the largest number of the second, over the ranks.
 double difference(const std::vector<double>& a, const std::vector<double>& b);
 
-/// Every rank runs all tests; from now on the first reports, the others report failures.
-void reportOnTheFirstRank();
-
 } // namespace test
 } // namespace ainvil
