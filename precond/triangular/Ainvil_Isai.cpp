@@ -205,15 +205,17 @@ void IsaiTriangularSolver<Stored, Scalar, Device>::compute(const execution_space
                                                            const std::string& prefix,
                                                            Report& report) {
   substituted_ = false;
-  overflows_ = false;
+  is_out_of_range_ = false;
   steps_ = isAutomatic() ? 0 : parameters_.relax;
   report.phases.time(exec, "Isai", prefix + "isai_solve", [&] {
     try {
       invert(exec, factor);
-    } catch (const BreakdownError&) {
+    } catch (const OutOfMemory&) {
+      throw;
+    } catch (const Error&) { // not finite, or beyond the precision it is stored in
       if (!fallsBack())
         throw;
-      overflows_ = true;
+      is_out_of_range_ = true;
       return;
     }
     if (isAdaptive())
@@ -232,8 +234,8 @@ void IsaiTriangularSolver<Stored, Scalar, Device>::fit(
     const TriangularProbes<Scalar, Device>& probes, const std::string& prefix, Report& report) {
   if (!isAutomatic())
     return;
-  if (overflows_) {
-    substitute(exec, factor, "the approximate inverse overflows", prefix, report);
+  if (is_out_of_range_) {
+    substitute(exec, factor, "the approximate inverse is out of range", prefix, report);
     return;
   }
   double residual = 0;

@@ -38,8 +38,9 @@ struct IsaiOptions {
   int relax = 0;
   double relax_threshold = 0.05; ///< part of the right-hand side that relax_auto accepts
   int relax_limit = 12;          ///< relax_auto tries no more steps than this
-  /// Where relax_limit steps leave more than fallback_threshold, or the inverse overflows, although
-  /// T is finite. Found at each compute; the first one that needs substitution allocates.
+  /// Where relax_limit steps leave more than fallback_threshold, or the inverse is not finite or
+  /// beyond its storage, although T is finite. Found at each compute; the first one that needs
+  /// substitution allocates.
   IsaiFallback fallback = IsaiFallback::Exact;
   double fallback_threshold = 0.5; ///< part of the right-hand side
 
@@ -151,8 +152,8 @@ private:
   Kokkos::View<Stored*, Device> rows_values_;
   std::vector<detail::RowClass<Device>> classes_; ///< by the bytes of their accumulators
 
-  bool overflows_ = false;   ///< M does
-  bool substituted_ = false; ///< exact_ is applied
+  bool is_out_of_range_ = false; ///< M is
+  bool substituted_ = false;     ///< exact_ is applied
   std::unique_ptr<ExactTriangularSolver<Stored, Scalar, Device>> exact_;
 
   MultiVector<Scalar, Device> probe_work_;

@@ -9,8 +9,6 @@
 #include "graph/Ainvil_RowSearch.hpp"
 #include "triangular/Ainvil_TriangularFactor.hpp"
 
-#include <cmath>
-
 namespace ainvil {
 namespace detail {
 
@@ -47,7 +45,8 @@ struct MarkLargeResidual {
     for (Offset e = range.first; e < range.second; ++e)
       if (findEntry(pattern.entries, pattern.row_map(i), pattern.row_map(i + 1), graph.entries(e)) <
           0)
-        sum += std::sqrt(squareOfProduct(m, factor.matrix.values.data() + e * bs * bs, bs) / bs);
+        sum += compat::math::sqrt(
+            squareOfProduct(m, factor.matrix.values.data() + e * bs * bs, bs) / bs);
     return sum;
   }
 

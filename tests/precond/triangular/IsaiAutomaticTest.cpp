@@ -239,7 +239,8 @@ TEST(IsaiFallback, TakesThePlaceOfInversesThatOverflow) {
       continue;
     }
     setUp(ilu, a);
-    EXPECT_TRUE(has(ilu.report().notes, "upper_solve=exact (the approximate inverse overflows)"))
+    EXPECT_TRUE(
+        has(ilu.report().notes, "upper_solve=exact (the approximate inverse is out of range)"))
         << ilu.report().notes;
     // U y = x by substitution.
     const auto x = toDevice(std::vector<double>{0.0, 0.0, 1e-300}, 3, 1), y = poisoned(3, 1);
@@ -248,6 +249,31 @@ TEST(IsaiFallback, TakesThePlaceOfInversesThatOverflow) {
     EXPECT_NEAR(solution[2] / 1e-300, 1, 1e-15);
     EXPECT_NEAR(solution[1] / -1e-100, 1, 1e-15);
     EXPECT_NEAR(solution[0] / 1e100, 1, 1e-15);
+  }
+}
+
+/// The entry (0, 2) of U^-1 is 1e40, which float does not hold.
+TEST(IsaiFallback, TakesThePlaceOfInversesBeyondTheStorage) {
+  const HostBsr a = chainOf({1e20, 1e20}, Uplo::Upper);
+  for (const IsaiFallback fallback : {IsaiFallback::None, IsaiFallback::Exact}) {
+    IluParameters<Device> parameters = automaticIlu(fallback, 2);
+    parameters.factorization.pivot_tolerance = 0;
+    parameters.storage = Storage::Float;
+    Ilu<double, Device> ilu(parameters);
+    if (fallback == IsaiFallback::None) {
+      EXPECT_THROW(setUp(ilu, a), InvalidArgument);
+      continue;
+    }
+    setUp(ilu, a);
+    EXPECT_TRUE(
+        has(ilu.report().notes, "upper_solve=exact (the approximate inverse is out of range)"))
+        << ilu.report().notes;
+    IluParameters<Device> exact = exactIlu();
+    exact.factorization.pivot_tolerance = 0;
+    exact.storage = Storage::Float;
+    Ilu<double, Device> expected(exact);
+    setUp(expected, a);
+    EXPECT_EQ(denseInverse(ilu), denseInverse(expected));
   }
 }
 
