@@ -255,7 +255,8 @@ std::vector<Candidate> neighbours(const RaceEntry& entry, const MatrixTraits& tr
     if (gpu && spec.value("storage") == "float")
       add(with("storage", "bfloat16"), 1);
   }
-  // On GPUs inner products cost more, and A in float less: a host converts it from its cache.
+  // On GPUs inner products cost more, which pays for a higher degree, and reading A is most of a
+  // product: in float it is half. Hosts have gained nothing by float.
   const int degree = number("poly", 0);
   const auto addPolynomial = [&](const std::string& other) {
     list.push_back({other, entry.block_size, {gmres}, entry.precond, 1});
