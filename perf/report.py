@@ -17,6 +17,7 @@ import os
 import re
 import sys
 
+import factors_table
 import host_and_gpu_table
 import paper_studies
 import papers
@@ -69,6 +70,7 @@ PAGES = {
     "ainv": {"setups": Table(["setups", "setups-host"], lambda *files: report_tables.setups(*files, "ainv"),
                              "--precond ainv"),
              "papers": study("thesis/tables7.2-7.9")},
+    "factors": {"factors": Table(["factor-kinds"], factors_table.show)},
     "host-and-gpu": {"host-and-gpu": Table(["on-device", "on-host"], host_and_gpu_table.show)},
     "peers": {"peers": Table(["peers+peers-one-core"], peers_table.show)},
     "ranks": {"papers": study("block-jacobi/figures3-11")},

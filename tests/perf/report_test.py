@@ -30,7 +30,7 @@ SAMPLE = os.path.join(HERE, "sample_records")
 EXPECTED = os.path.join(HERE, "sample_pages")
 RESULTS = os.path.join(ROOT, "docs/results")
 # What the sample has records of.
-MEASURED = {"products", "storage", "cholesky", "sweeps-host", "host-and-gpu", "targets"}
+MEASURED = {"products", "factors", "storage", "cholesky", "sweeps-host", "host-and-gpu", "targets"}
 
 
 def text_of(*path):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""perf/table.py and perf/peers_table.py on made-up records, for which every cell is known, and the figures of
+"""perf/table.py, perf/peers_table.py and perf/factors_table.py on made-up records, for which every cell is known, and the figures of
 perf/records.py at their bounds.
 
 usage: tables_test.py
@@ -9,10 +9,13 @@ usage: tables_test.py
 import os
 import sys
 import unittest
+from unittest import mock
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../../perf"))
 
+import factors
+import factors_table
 import peers_table
 import records
 import report
@@ -82,6 +85,29 @@ class PeersTableTest(unittest.TestCase):
         for order in (times, times[::-1]):
             runs = [{**RUN, "precond": "ilu", "setup_total_seconds": setup, "solve_seconds": solve} for setup, solve in order]
             self.assertEqual(rows(peers_table.show, runs), [["`ilu`", "100", "2", "9", "1.00"]])
+
+
+class FactorsTest(unittest.TestCase):
+
+    def test_matrices_that_only_superlu_solves(self):
+        """Neither exact solves nor a run without preconditioner count; nor does what SuperLU does not solve."""
+        def runs(problem, **statuses):
+            return [{**RUN, "problem": problem, "match": "none", "precond": precond, "status": statuses.get(key, "diverged")}
+                    for key, precond in (("superlu", "superlu"), ("none", "none"), ("exact", "ilu,solve=exact"), ("isai", "ilu,solve=isai"))]
+        text = report.printed(factors_table.show, [
+            *runs("kept", superlu="converged", isai="converged"),
+            *runs("lost", superlu="converged", exact="converged", none="converged"), *runs("hard")])
+        self.assertIn("SuperLU solves: 2; of these not solved by Ainvil without exact solves: lost.", text)
+
+    def test_a_run_without_record_is_a_row(self):
+        def run(program, arguments, limit):
+            return ([] if arguments[-1] == "fsai" else [{**RUN, "precond": arguments[-1]}]), limit
+        with mock.patch.object(factors, "run", run):
+            found = list(factors.solves("program", [], 1, True))
+            self.assertEqual([record["precond"] for record in found], factors.specifications(True))
+            self.assertEqual([record["precond"] for record in found if record["status"] == "failed"], ["fsai"])
+        with mock.patch.object(factors, "run", lambda *_: ([], 1)):
+            self.assertEqual(list(factors.solves("program", [], 1, True)), [])
 
 
 class RecordsTest(unittest.TestCase):
