@@ -5,15 +5,13 @@
 
 #include "Ainvil_TpetraCompat.hpp"
 
-#include <utility>
 #include <vector>
 
 namespace ainvil {
 namespace tpetra {
 
 /// Tpetra's vectors on a map that view arrays of its local length, in device memory, without
-/// copying them. Each is made once and kept, because on a GPU Tpetra allocates a host array with
-/// it.
+/// copying them. Each is made once and kept, because on a GPU it comes with an array on the host.
 template <class Scalar, class LO, class GO, class Node>
 class VectorViews {
 public:
@@ -39,21 +37,37 @@ public:
   }
 
 private:
+  using DualView = typename MultiVector::dual_view_type;
+  using HostView = typename DualView::t_host;
+
+  struct Known {
+    const Scalar* array;
+    HostView host; ///< for what Tpetra brings to the host; empty where that reaches the array
+    Teuchos::RCP<MultiVector> vector;
+  };
+
   Teuchos::RCP<MultiVector> made(Scalar* array) {
-    for (const auto& known : known_)
-      if (known.first == array)
-        return known.second;
+    for (const Known& known : known_)
+      if (known.array == array)
+        return known.vector;
     constexpr size_t most = 256; // a solver has fewer; arrays of earlier ones may be gone
     if (known_.size() >= most)
       known_.clear();
-    using View = typename MultiVector::dual_view_type::t_dev;
-    const View view(array, compat::numLocalElements(*map_), 1);
-    known_.emplace_back(array, Teuchos::rcp(new MultiVector(map_, view)));
-    return known_.back().second;
+    constexpr bool on_host =
+        Kokkos::SpaceAccessibility<Kokkos::HostSpace,
+                                   typename DualView::t_dev::memory_space>::accessible;
+    const size_t n = compat::numLocalElements(*map_);
+    const HostView host = on_host ? HostView() : HostView("Ainvil::tpetra::host", n, 1);
+    // Tpetra takes a view with more owners than that of the other space for one in use, and refuses
+    // the other: so neither has an owner.
+    const DualView views(typename DualView::t_dev(array, n, 1),
+                         HostView(on_host ? array : host.data(), n, 1));
+    known_.push_back({array, host, Teuchos::rcp(new MultiVector(map_, views))});
+    return known_.back().vector;
   }
 
   Teuchos::RCP<const Map> map_;
-  std::vector<std::pair<const Scalar*, Teuchos::RCP<MultiVector>>> known_;
+  std::vector<Known> known_;
 };
 
 } // namespace tpetra
