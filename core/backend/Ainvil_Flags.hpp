@@ -6,6 +6,7 @@
 
 #include "backend/Ainvil_KokkosCompat.hpp"
 
+#include <thread>
 #include <type_traits>
 
 namespace ainvil {
@@ -60,6 +61,18 @@ KOKKOS_INLINE_FUNCTION void storeRelease(unsigned* flag, unsigned value) {
   volatileStore(flag, value);
 #else
   volatileStore(flag, value);
+#endif
+}
+
+/// To be called by a thread of a host between two looks at what it waits for, `looks` of which were
+/// in vain: soon lets other threads have the core, if there are any.
+inline void pause(int looks) {
+  constexpr int before_yielding = 1000;
+  if (looks >= before_yielding)
+    std::this_thread::yield();
+#if defined(__x86_64__)
+  else
+    __builtin_ia32_pause();
 #endif
 }
 

@@ -8,8 +8,10 @@
 #include "backend/Ainvil_Lanes.hpp"
 #include "backend/Ainvil_RowTeams.hpp"
 #include "graph/Ainvil_LevelSets.hpp"
+#include "graph/Ainvil_WorkerSchedule.hpp"
 
 #include <climits>
+#include <memory>
 
 namespace ainvil {
 namespace detail {
@@ -66,30 +68,12 @@ struct OrderedRowBody {
   }
 };
 
-/// All rows one after the other by the one thread that this is launched for; `downwards` from the
-/// last one on.
-template <class Device, class Body>
-struct RowsInTurnBody {
-  Body body;
-  Ordinal num_rows;
-  bool downwards;
-
-  template <class Member>
-  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal, void* scratch) const {
-    for (Ordinal i = 0; i < num_rows; ++i)
-      body(member, downwards ? num_rows - 1 - i : i, scratch, RowGate<Device, false>());
-  }
-};
-
-/// On a host: body(worker, i) for the rows first <= i < last, a contiguous part of them a worker.
+/// On a host: body(worker, i) for the rows 0 <= i < num_rows, a contiguous part of them a worker.
 /// Calls with the same worker, 0 <= worker < exec.concurrency(), are never at the same time.
 template <class Exec, class Body>
-void forPartsOfRows(const Exec& exec, const char* label, Ordinal first, Ordinal last,
-                    const Body& body) {
-  const Offset workers = std::max(1, std::min<int>(exec.concurrency(), last - first));
-  const auto bound = [=](Offset part) {
-    return static_cast<Ordinal>(first + part * (last - first) / workers);
-  };
+void forPartsOfRows(const Exec& exec, const char* label, Ordinal num_rows, const Body& body) {
+  const Offset workers = std::max(1, std::min<int>(exec.concurrency(), num_rows));
+  const auto bound = [=](Offset part) { return static_cast<Ordinal>(part * num_rows / workers); };
   Kokkos::parallel_for(label, Range<Exec>(exec, 0, workers), [&](const Offset worker) {
     for (Ordinal i = bound(worker); i < bound(worker + 1); ++i)
       body(static_cast<int>(worker), i);
@@ -97,17 +81,55 @@ void forPartsOfRows(const Exec& exec, const char* label, Ordinal first, Ordinal 
   compat::fence(exec, label);
 }
 
+/// Calls body(member, row, scratch, gate) for the rows of a group, which wait for nothing.
+template <class Device, class Body>
+struct RowsOfGroup {
+  Body body;
+  bool downwards;
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal first, Ordinal end,
+                                  void* scratch) const {
+    for (Ordinal k = 0; k < end - first; ++k)
+      body(member, downwards ? end - 1 - k : first + k, scratch, RowGate<Device, false>());
+  }
+};
+
+/// Calls body(worker, row) for them.
+template <class Body>
+struct RowsOfWorker {
+  Body body;
+  bool downwards;
+
+  template <class Member>
+  void operator()(const Member& member, Ordinal first, Ordinal end, void*) const {
+    for (Ordinal k = 0; k < end - first; ++k)
+      body(member.team_rank(), downwards ? end - 1 - k : first + k);
+  }
+};
+
 } // namespace detail
+
+/// What the pattern of a triangle alone tells about the order of its rows; several objects may
+/// share it.
+template <class Device>
+struct RowOrder {
+  Kokkos::View<const Ordinal*, Device> rows; ///< on GPUs, level by level
+  std::vector<Ordinal> offsets;              ///< of the levels, where each is a launch
+  detail::WorkerSchedule<Device> schedule;   ///< on hosts, unless it has too many steps
+};
 
 /// The order in which the rows of a triangular pattern can be worked on. Where teams may wait for
 /// each other the rows go into a single launch, a warp each, level by level in the order in which
-/// teams start, and wait for each other through one flag a row. Elsewhere every level is a launch
-/// of its own; but on a host one thread takes the rows as they stand in memory where levels promise
-/// no gain. One run at a time per object.
+/// teams start, and wait for each other through one flag a row; on other GPUs every level is a
+/// launch of its own. Threads of a host share groups of rows and wait for each other; but one
+/// thread takes the rows as they stand in memory where more promise no gain. One run at a time per
+/// object.
 template <class Device>
 class OrderedRows {
 public:
   using execution_space = typename Device::execution_space;
+  using OrderPtr = std::shared_ptr<const RowOrder<Device>>; ///< null where none is needed
 
   OrderedRows() = default;
   // Flags and epoch belong together: a copy would share the one and not the other.
@@ -115,29 +137,22 @@ public:
   OrderedRows& operator=(const OrderedRows&) = delete;
   OrderedRows(OrderedRows&&) = default;            ///< takes the flags along
   OrderedRows& operator=(OrderedRows&&) = default; ///< likewise
-  /// Finds the level sets of the triangle `uplo` of the graph: see levelSets(). Waits. `entry_time`
-  /// tells about how many nanoseconds a core of a host takes for an entry of the triangle, and
-  /// `scattered` how many times as long where it takes rows level by level, far from each other. A
-  /// host with one thread needs no levels and finds none.
+  /// Of the triangle `uplo` of the graph. `entry_time` tells about how many nanoseconds a core of a
+  /// host takes for an entry of the triangle, and `scattered` how many times as long where rows do
+  /// not come in the order of memory. `known` is the order() of another object of the same
+  /// triangle, one that takes longer; without it the order is found here: on CUDA asynchronously,
+  /// elsewhere that waits.
   OrderedRows(const execution_space& exec, const Graph<Device>& graph, Uplo uplo, double entry_time,
-              double scattered = 1.5)
-      : num_rows_(graph.num_rows), uplo_(uplo) {
-    in_turn_ = on_host && exec.concurrency() == 1;
-    if (!in_turn_) {
-      levels_ = levelSets(exec, graph, uplo);
-      in_turn_ = on_host && !levelsPay(exec, entry_time * double(graph.numEntries()), scattered);
-    }
-    if constexpr (spin) {
-      const size_t n = size_t(graph.num_rows);
-      const auto flags = allocateZeros<unsigned, Device>(exec, "Ainvil::done", n + 1);
-      done_ = firstOf(flags, graph.num_rows);
-      tickets_ = detail::Tickets<Device>(Kokkos::subview(flags, std::make_pair(n, n + 1)));
-    }
+              double scattered, OrderPtr known = nullptr)
+      : num_rows_(graph.num_rows), uplo_(uplo), order_(std::move(known)) {
+    if constexpr (on_host)
+      shareAmongWorkers(exec, graph, entry_time * double(graph.numEntries()), scattered);
+    else
+      sortByLevel(exec, graph);
   }
 
-  /// Whether level sets were found, be it to run the rows in their order after all.
-  bool hasLevels() const { return !levels_.offsets.empty(); }
-  const LevelSets<Device>& levels() const { return levels_; } ///< whether a launch each or not
+  /// For others of the same triangle.
+  const OrderPtr& order() const { return order_; }
 
   /// Whether one thread of a host takes all rows in their order.
   bool inTurn() const { return in_turn_; }
@@ -149,45 +164,55 @@ public:
            std::size_t scratch_bytes) const {
     using detail::OrderedRowBody;
     using detail::RowGate;
-    const detail::RowTeams shape = wholeWarps();
     if constexpr (spin) {
       ++epoch_;
-      detail::forEachRow(exec, label, static_cast<Ordinal>(levels_.rows.extent(0)), shape,
-                         OrderedRowBody<Device, true, Body>{body, levels_.rows, 0, 1,
+      detail::forEachRow(exec, label, num_rows_, wholeWarps(),
+                         OrderedRowBody<Device, true, Body>{body, order_->rows, 0, 1,
                                                             RowGate<Device, true>{done_, epoch_}},
                          scratch_bytes, tickets_);
+    } else if constexpr (on_host) {
+      runByGroups(exec, label, detail::RowsOfGroup<Device, Body>{body, uplo_ == Uplo::Upper},
+                  scratch_bytes);
     } else {
-      runWithoutWaiting(exec, label, body, scratch_bytes, 1);
+      runByLevels(exec, label, body, scratch_bytes, 1);
     }
   }
 
-  /// On a host: calls body(worker, row) for all rows. Calls with the same worker, of workers(exec)
+  /// On a host: calls body(member, first, end, scratch) until all rows are done, for rows from
+  /// `first` up to `end` that the caller takes one after the other. Calls with the same
+  /// member.team_rank(), of workers() many, are never at the same time.
+  template <class Body>
+  void runByGroups(const execution_space& exec, const char* label, const Body& body,
+                   std::size_t scratch_bytes = 0) const {
+    static_assert(on_host, "GPUs run rows");
+    if (in_turn_) {
+      launchWorkers(exec, label, body, scratch_bytes, {});
+      return;
+    }
+    launchWorkers(exec, label, body, scratch_bytes, order_->schedule);
+    steps_done_ += static_cast<unsigned>(order_->schedule.num_steps);
+  }
+
+  /// On a host: calls body(worker, row) for all rows. Calls with the same worker, of workers()
   /// many, are never at the same time.
   template <class Body>
   void runByWorkers(const execution_space& exec, const char* label, const Body& body) const {
-    static_assert(on_host, "teams run on GPUs");
-    if (in_turn_) {
-      const Ordinal n = num_rows_;
-      Kokkos::parallel_for(label, detail::Range<execution_space>(exec, 0, 1), [&](const Offset) {
-        for (Ordinal i = 0; i < n; ++i)
-          body(0, uplo_ == Uplo::Lower ? i : n - 1 - i);
-      });
-      compat::fence(exec, label);
-      return;
-    }
-    for (int l = 0; l < levels_.numLevels(); ++l)
-      detail::forPartsOfRows(exec, label, levels_.offsets[l], levels_.offsets[l + 1],
-                             [&](int worker, Ordinal i) { body(worker, levels_.rows(i)); });
+    runByGroups(exec, label, detail::RowsOfWorker<Body>{body, uplo_ == Uplo::Upper});
+    compat::fence(exec, label);
   }
-  /// How many workers runByWorkers() has.
-  int workers(const execution_space& exec) const { return in_turn_ ? 1 : exec.concurrency(); }
+  /// How many workers there are on a host.
+  int workers() const { return in_turn_ ? 1 : order_->schedule.num_workers; }
 
-  /// run() in reverse order, and by levels on all GPUs, for bodies that update the rows they
-  /// depend on (transposed solves). gate.wait does nothing.
+  /// run() in reverse order, by one thread of a host or a launch a level, for bodies that update
+  /// the rows they depend on (transposed solves). gate.wait does nothing.
   template <class Body>
   void runReversed(const execution_space& exec, const char* label, const Body& body,
                    std::size_t scratch_bytes) const {
-    runWithoutWaiting(exec, label, body, scratch_bytes, -1);
+    if constexpr (on_host)
+      launchWorkers(exec, label, detail::RowsOfGroup<Device, Body>{body, uplo_ == Uplo::Lower},
+                    scratch_bytes, {});
+    else
+      runByLevels(exec, label, body, scratch_bytes, -1);
   }
 
 private:
@@ -200,46 +225,96 @@ private:
     return detail::RowTeams::forWork<execution_space>(more_than_lanes);
   }
 
-  /// Whether all levels, a launch each, take less time than one core for all rows, `alone`
-  /// nanoseconds. A launch takes microseconds, and the rows of a level are scattered over memory.
-  /// Both are estimates, which need not be close: on grids the two sides differ by factors.
-  bool levelsPay(const execution_space& exec, double alone, double scattered) const {
-    constexpr double launch = 5000; // nanoseconds
-    return levels_.numLevels() * launch + scattered * alone / exec.concurrency() < alone;
+  /// On GPUs.
+  void sortByLevel(const execution_space& exec, const Graph<Device>& graph) {
+    const size_t n = size_t(num_rows_);
+    if (!spin && order_ == nullptr) {
+      LevelSets<Device> sets = levelSets(exec, graph, uplo_);
+      order_ = std::make_shared<RowOrder<Device>>(
+          RowOrder<Device>{sets.rows, std::move(sets.offsets), {}});
+    }
+    if (!spin)
+      return;
+    const auto flags = allocateZeros<unsigned, Device>(exec, "Ainvil::done",
+                                                       order_ == nullptr ? 2 * n + 2 : n + 1);
+    if (order_ == nullptr) {
+      order_ = std::make_shared<RowOrder<Device>>(
+          RowOrder<Device>{rowsByLevel(exec, graph, uplo_, flags), {}, {}});
+      Kokkos::deep_copy(exec, flags, 0U);
+    }
+    done_ = firstOf(flags, num_rows_);
+    tickets_ = detail::Tickets<Device>(Kokkos::subview(flags, std::make_pair(n, n + 1)));
   }
 
-  /// By one thread of a host, or a launch a level; backwards if step is -1.
+  /// On a host, where one thread takes `alone` nanoseconds for all rows.
+  void shareAmongWorkers(const execution_space& exec, const Graph<Device>& graph, double alone,
+                         double scattered) {
+    const double most_steps = stepsThatPay(exec, alone, scattered);
+    in_turn_ = most_steps < 1;
+    if (in_turn_)
+      return;
+    if (order_ == nullptr)
+      order_ = std::make_shared<RowOrder<Device>>(RowOrder<Device>{
+          {},
+          {},
+          detail::workerSchedule(exec, graph, uplo_,
+                                 static_cast<Ordinal>(std::min(most_steps, double(num_rows_))))});
+    const detail::WorkerSchedule<Device>& schedule = order_->schedule;
+    in_turn_ = schedule.num_steps == 0 || schedule.num_steps > most_steps;
+    if (!in_turn_)
+      progress_ = allocateZeros<unsigned, Device>(
+          exec, "Ainvil::progress", size_t(schedule.num_workers) * detail::WorkerProgress::stride);
+  }
+
+  /// With how many steps all workers take less time than one thread for all rows. A launch takes
+  /// microseconds, and in a step somebody waits for what another core has just written. All are
+  /// estimates.
+  static double stepsThatPay(const execution_space& exec, double alone, double scattered) {
+    constexpr double launch = 5000, step = 150; // nanoseconds
+    const int workers = std::min(exec.concurrency(), detail::most_workers);
+    return (alone - launch - scattered * alone / workers) / step;
+  }
+
+  /// By the workers of a schedule, or by one thread where that is empty.
   template <class Body>
-  void runWithoutWaiting(const execution_space& exec, const char* label, const Body& body,
-                         std::size_t scratch_bytes, int step) const {
-    const detail::RowTeams shape = wholeWarps();
-    if constexpr (on_host)
-      if (in_turn_) {
-        const Ordinal n = num_rows_;
-        const bool downwards = (uplo_ == Uplo::Upper) == (step > 0);
-        detail::forEachRow(exec, label, 1, shape,
-                           detail::RowsInTurnBody<Device, Body>{body, n, downwards}, scratch_bytes);
-        return;
-      }
-    const int num_levels = levels_.numLevels();
+  void launchWorkers(const execution_space& exec, const char* label, const Body& body,
+                     std::size_t scratch_bytes, const detail::WorkerSchedule<Device>& s) const {
+    using Policy = Kokkos::TeamPolicy<execution_space>;
+    const std::size_t with_alignment = scratch_bytes + 16;
+    Kokkos::parallel_for(
+        label,
+        Policy(exec, 1, s.num_workers).set_scratch_size(0, Kokkos::PerThread(with_alignment)),
+        detail::WorkerRows<Body>{body, s.groups, s.tasks, s.first_task, s.first_wait, s.waits,
+                                 detail::WorkerProgress{progress_, steps_done_}, s.num_workers,
+                                 num_rows_, scratch_bytes});
+  }
+
+  /// A launch a level; backwards if step is -1.
+  template <class Body>
+  void runByLevels(const execution_space& exec, const char* label, const Body& body,
+                   std::size_t scratch_bytes, int step) const {
+    const std::vector<Ordinal>& offsets = order_->offsets;
+    const int num_levels = static_cast<int>(offsets.size()) - 1;
     for (int l = 0; l < num_levels; ++l) {
       const int level = step > 0 ? l : num_levels - 1 - l;
-      const Ordinal begin = levels_.offsets[level], end = levels_.offsets[level + 1];
-      detail::forEachRow(exec, label, end - begin, shape,
+      const Ordinal begin = offsets[level], end = offsets[level + 1];
+      detail::forEachRow(exec, label, end - begin, wholeWarps(),
                          detail::OrderedRowBody<Device, false, Body>{
-                             body, levels_.rows, step > 0 ? begin : end - 1, step,
+                             body, order_->rows, step > 0 ? begin : end - 1, step,
                              detail::RowGate<Device, false>{}},
                          scratch_bytes);
     }
   }
 
-  LevelSets<Device> levels_;
   Ordinal num_rows_ = 0;
   Uplo uplo_ = Uplo::Lower;
+  OrderPtr order_;
   bool in_turn_ = false;
   Kokkos::View<unsigned*, Device> done_;
   mutable unsigned epoch_ = 0;
   mutable detail::Tickets<Device> tickets_;
+  Kokkos::View<unsigned*, Device> progress_; ///< of the workers
+  mutable unsigned steps_done_ = 0;          ///< in all runs
 };
 
 } // namespace ainvil

@@ -81,11 +81,11 @@ void BlockIc<Scalar, Device>::findOrder(const execution_space& exec, const Matri
   const int bs = a.block_size;
   report.phases.time(exec, "BlockIc", "ic_levels", [&] {
     order_ =
-        OrderedRows<Device>(exec, factor_.matrix.graph, Uplo::Lower, 12 + 2.0 * bs * bs * bs, 4);
+        OrderedRows<Device>(exec, factor_.matrix.graph, Uplo::Lower, 12 + 2.0 * bs * bs * bs, 1.25);
   });
   work_rows_.clear();
   if constexpr (on_host)
-    addWorkRows(exec, a);
+    addWorkRows(a);
 }
 
 template <class Scalar, class Device>
@@ -117,7 +117,7 @@ void BlockIc<Scalar, Device>::factorRows(const execution_space& exec, const Matr
   const char* const label = "Ainvil::BlockIc[numeric]";
   pivot_inverter_.forget(exec);
   if constexpr (on_host)
-    addWorkRows(exec, a);
+    addWorkRows(a);
   dispatchBlockSize(a.block_size, [&](auto bs) {
     if constexpr (on_host) {
       order_.runByWorkers(exec, label,
@@ -137,10 +137,10 @@ void BlockIc<Scalar, Device>::factorRows(const execution_space& exec, const Matr
 }
 
 template <class Scalar, class Device>
-void BlockIc<Scalar, Device>::addWorkRows(const execution_space& exec, const Matrix& a) {
+void BlockIc<Scalar, Device>::addWorkRows(const Matrix& a) {
   for (auto& work : work_rows_)
     work.read_finite = work.finite = true;
-  while (static_cast<int>(work_rows_.size()) < order_.workers(exec))
+  while (static_cast<int>(work_rows_.size()) < order_.workers())
     work_rows_.emplace_back(a.numRows(), longest_row_ + 1, a.block_size);
 }
 

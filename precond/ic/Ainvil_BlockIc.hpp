@@ -50,7 +50,7 @@ private:
   /// All rows for A + alpha_ diag(A).
   void factorRows(const execution_space& exec, const Matrix& a);
   /// On a host: makes sure that every thread has one, for values to come.
-  void addWorkRows(const execution_space& exec, const Matrix& a);
+  void addWorkRows(const Matrix& a);
 
   IcOptions options_;
   PatternAge age_; ///< with IcPattern::Threshold

@@ -134,11 +134,11 @@ void IluOnPattern<Scalar, Device>::findOrder(const execution_space& exec, const 
   const int bs = a.block_size;
   if (options_.sweeps == 0)
     report.phases.time(exec, "BlockIlu", "ilu_levels", [&] {
-      order_ =
-          OrderedRows<Device>(exec, lower_.matrix.graph, Uplo::Lower, 12 + 2.0 * bs * bs * bs, 4);
+      order_ = OrderedRows<Device>(exec, lower_.matrix.graph, Uplo::Lower, 12 + 2.0 * bs * bs * bs,
+                                   1.25);
     });
   if constexpr (on_host)
-    addWorkRows(a, options_.sweeps == 0 ? order_.workers(exec) : exec.concurrency());
+    addWorkRows(a, options_.sweeps == 0 ? order_.workers() : exec.concurrency());
 }
 
 template <class Scalar, class Device>
@@ -185,7 +185,7 @@ void IluOnPattern<Scalar, Device>::factorRows(const execution_space& exec, const
   const char* const label = ordered ? "Ainvil::BlockIlu[numeric]" : "Ainvil::BlockIlu[sweep]";
   pivot_inverter_.forget(exec);
   if constexpr (on_host)
-    addWorkRows(a, ordered ? order_.workers(exec) : exec.concurrency());
+    addWorkRows(a, ordered ? order_.workers() : exec.concurrency());
   dispatchBlockSize(a.block_size, [&](auto bs) {
     if constexpr (on_host) {
       const BlockIluHostRow<decltype(bs)::value, Scalar> row{a.graph,
@@ -204,7 +204,7 @@ void IluOnPattern<Scalar, Device>::factorRows(const execution_space& exec, const
       if (ordered)
         order_.runByWorkers(exec, label, row);
       else
-        forPartsOfRows(exec, label, 0, a.numRows(), row);
+        forPartsOfRows(exec, label, a.numRows(), row);
     } else {
       using Row = BlockIluRow<decltype(bs)::value, Scalar, Device>;
       const int capacity = Row::capacityFor(longest_row_, a.block_size);

@@ -15,11 +15,12 @@ using detail::SolveRowTransposed;
 using detail::SolveSymmetric;
 
 template <class Stored, class Scalar, class Device>
-void ExactTriangularSolver<Stored, Scalar, Device>::findOrder(const execution_space& exec,
-                                                              Solve& solve) {
+void ExactTriangularSolver<Stored, Scalar, Device>::findOrder(
+    const execution_space& exec, Solve& solve,
+    const typename OrderedRows<Device>::OrderPtr& known) {
   const Graph<Device>& graph = solve.factor.matrix.graph;
   const double bs = solve.factor.matrix.block_size;
-  solve.order = OrderedRows<Device>(exec, graph, solve.factor.uplo, 0.7 * bs * bs);
+  solve.order = OrderedRows<Device>(exec, graph, solve.factor.uplo, 0.7 * bs * bs, 3.5, known);
   solve.longest_row = detail::longestRow(exec, graph);
 }
 
@@ -37,7 +38,7 @@ void ExactTriangularSolver<Stored, Scalar, Device>::initialize(const execution_s
         detail::arrayFor<Stored>(exec, "Ainvil::diagonal_inverse", factor.diagonal_inverse);
     plain_.factor.uplo = factor.uplo;
     plain_.factor.unit = factor.unit;
-    findOrder(exec, plain_);
+    findOrder(exec, plain_, nullptr);
     transposed_ = {};
     transposed_source_ = {};
     if (!keep_transposed_ || !factor.unit || plain_.order.inTurn())
@@ -49,7 +50,7 @@ void ExactTriangularSolver<Stored, Scalar, Device>::initialize(const execution_s
         matrix.block_size);
     transposed_.factor.uplo = factor.uplo == Uplo::Lower ? Uplo::Upper : Uplo::Lower;
     transposed_.factor.unit = true;
-    findOrder(exec, transposed_);
+    findOrder(exec, transposed_, nullptr);
   });
 }
 
@@ -77,10 +78,8 @@ void ExactTriangularSolver<Stored, Scalar, Device>::diagnose(const execution_spa
                                                              const Factor& factor,
                                                              const std::string& prefix,
                                                              Report& report) const {
-  const int levels = plain_.order.hasLevels()
-                         ? plain_.order.levels().numLevels()
-                         : levelSets(exec, factor.matrix.graph, factor.uplo).numLevels();
-  report.note(message(prefix, "levels=", levels));
+  report.note(
+      message(prefix, "levels=", levelSets(exec, factor.matrix.graph, factor.uplo).numLevels()));
 }
 
 template <class Stored, class Scalar, class Device>
@@ -89,11 +88,10 @@ void ExactTriangularSolver<Stored, Scalar, Device>::solve(const execution_space&
                                                           MultiVectorArg<const Scalar, Device> x,
                                                           MultiVectorArg<Scalar, Device> y) const {
   const int bs = solve.factor.matrix.block_size;
-  if constexpr (!compat::IsGpu<execution_space>::value)
-    if (bs == 1 && x.extent(1) == 1 && solve.order.inTurn()) {
-      Kokkos::parallel_for("Ainvil::ExactTriangularSolver[solve]",
-                           detail::Range<execution_space>(exec, 0, 1),
-                           SolveInTurn<Stored, Scalar>{solve.factor, x, y});
+  if constexpr (on_host)
+    if (bs == 1 && x.extent(1) == 1) {
+      solve.order.runByGroups(exec, "Ainvil::ExactTriangularSolver[solve]",
+                              SolveInTurn<Stored, Scalar>{solve.factor, x, y});
       return;
     }
   for (Offset j = 0; j < Offset(x.extent(1)); j += detail::column_tile) {
@@ -122,10 +120,10 @@ void ExactTriangularSolver<Stored, Scalar, Device>::apply(const execution_space&
   const int bs = plain_.factor.matrix.block_size;
   for (Offset j = 0; j < Offset(x.extent(1)); j += detail::column_tile) {
     const int columns = static_cast<int>(std::min<Offset>(detail::column_tile, x.extent(1) - j));
-    plain_.order.runReversed(exec, "Ainvil::ExactTriangularSolver[transposed]",
-                             SolveRowTransposed<Stored, Scalar, Device>{
-                                 plain_.factor, y, j, columns, plain_.order.inTurn()},
-                             std::size_t(bs) * columns * sizeof(Scalar));
+    plain_.order.runReversed(
+        exec, "Ainvil::ExactTriangularSolver[transposed]",
+        SolveRowTransposed<Stored, Scalar, Device>{plain_.factor, y, j, columns, on_host},
+        std::size_t(bs) * columns * sizeof(Scalar));
   }
 }
 

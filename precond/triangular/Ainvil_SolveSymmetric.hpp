@@ -31,7 +31,7 @@ struct SolveSymmetric {
     Scalar* const y_j = &y(0, j);
     if constexpr (BS == 1) {
       const Scalar* const inverses = d_inverse.data();
-      solveScalarsInTurn<1, true>(factor, x_j, t_j, [=](Ordinal i, Scalar sum) {
+      solveScalarsInTurn<1, true>(factor, 0, num_rows, x_j, t_j, [=](Ordinal i, Scalar sum) {
         y_j[i] = inverses[i] * sum;
         return sum;
       });

@@ -35,7 +35,7 @@ Result factored(const HostBsr& host_a, const IcMethod& ic, double alpha, int cap
                                                poisoned(size_t(a.numPointRows())), true);
   pivots.change.alpha = alpha;
   pivots.start(exec, a);
-  const OrderedRows<Device> order(exec, graph, Uplo::Lower, 20);
+  const OrderedRows<Device> order(exec, graph, Uplo::Lower, 20, 1.25);
   order.run(exec, "Ainvil::test",
             Row{a.graph, graph, a.values, values, inverses, pivots, bs, capacity},
             Row::scratchBytes(bs, capacity));

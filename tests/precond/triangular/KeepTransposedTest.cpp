@@ -88,7 +88,7 @@ TEST(KeepTransposed, GivesWhatIsGivenWithoutACopy) {
   }
 }
 
-/// n rows in two levels, of which several threads make a launch each: in the second half each row
+/// n rows in two levels, which eight threads share: in the second half each row
 /// has `per_row` blocks in the first.
 HostBsr twoLevels(Ordinal n, Ordinal per_row, int bs) {
   Pattern pattern = diagonalPattern(n);
@@ -133,7 +133,7 @@ TEST(KeepTransposed, SymmetricApplicationIsThatOfItsParts) {
     }
 }
 
-/// Rows of which several threads take a level at a time.
+/// Rows that eight threads share.
 TEST(KeepTransposed, OfRowsInLevels) {
   const HostBsr a = twoLevels(60000, 4, 1);
   const Factors factors(a);
