@@ -82,6 +82,7 @@ void BlockIc<Scalar, Device>::findOrder(const execution_space& exec, const Matri
   report.phases.time(exec, "BlockIc", "ic_levels", [&] {
     order_ =
         OrderedRows<Device>(exec, factor_.matrix.graph, Uplo::Lower, 12 + 2.0 * bs * bs * bs, 1.25);
+    factor_.order = order_.order();
   });
   work_rows_.clear();
   if constexpr (on_host)

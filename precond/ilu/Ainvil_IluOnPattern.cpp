@@ -111,6 +111,7 @@ void IluOnPattern<Scalar, Device>::setPattern(const execution_space& exec, const
   lower_.uplo = Uplo::Lower;
   lower_.unit = false;
   lower_.diagonal_inverse = diagonal_inverse;
+  lower_.order = nullptr;
   // Apart from the others: a search for a pattern keeps it for its next step.
   upper_.matrix = Matrix(pattern.upper, upperValues("Ainvil::upper"), bs);
   upper_.uplo = Uplo::Upper;
@@ -136,6 +137,7 @@ void IluOnPattern<Scalar, Device>::findOrder(const execution_space& exec, const 
     report.phases.time(exec, "BlockIlu", "ilu_levels", [&] {
       order_ = OrderedRows<Device>(exec, lower_.matrix.graph, Uplo::Lower, 12 + 2.0 * bs * bs * bs,
                                    1.25);
+      lower_.order = order_.order();
     });
   if constexpr (on_host)
     addWorkRows(a, options_.sweeps == 0 ? order_.workers() : exec.concurrency());

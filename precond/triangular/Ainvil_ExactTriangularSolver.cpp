@@ -38,7 +38,7 @@ void ExactTriangularSolver<Stored, Scalar, Device>::initialize(const execution_s
         detail::arrayFor<Stored>(exec, "Ainvil::diagonal_inverse", factor.diagonal_inverse);
     plain_.factor.uplo = factor.uplo;
     plain_.factor.unit = factor.unit;
-    findOrder(exec, plain_, nullptr);
+    findOrder(exec, plain_, factor.order);
     transposed_ = {};
     transposed_source_ = {};
     if (!keep_transposed_ || !factor.unit || plain_.order.inTurn())

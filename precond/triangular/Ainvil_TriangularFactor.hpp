@@ -6,7 +6,12 @@
 #include "Ainvil_BsrMatrix.hpp"
 #include "backend/Ainvil_KernelArrays.hpp"
 
+#include <memory>
+
 namespace ainvil {
+
+template <class Device>
+struct RowOrder;
 
 namespace detail {
 
@@ -31,6 +36,8 @@ struct TriangularFactor {
   Uplo uplo = Uplo::Lower;                        ///< the triangle that T is
   bool unit = false;                              ///< D = I
   double largest = -1; ///< modulus of the values of `matrix`, where compute() has found it
+  /// Of the rows of `matrix`, where the factorisation has found it: see OrderedRows.
+  std::shared_ptr<const RowOrder<Device>> order;
 
   /// First and one past the last block of a row that is not its diagonal block.
   KOKKOS_INLINE_FUNCTION Kokkos::pair<Offset, Offset> offDiagonal(Ordinal row) const {

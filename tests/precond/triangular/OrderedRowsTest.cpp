@@ -124,6 +124,22 @@ TEST(OrderedRows, OfAKnownOrderFindNoLevels) {
   EXPECT_EQ(timesLevelsAreFound(recorder), 0);
 }
 
+/// The factorisation hands the order of the rows of L on to the substitution.
+TEST(OrderedRows, AreFoundOnceForEachTriangle) {
+  const DeviceBsr a = copyTo<Device>(makeProblem("laplace27:16").matrix);
+  for (const char* method : {"ilu", "ilu:level=1", "ilu:factorization=ilut", "ic", "ic:level=1"}) {
+    SCOPED_TRACE(method);
+    const auto m = createPreconditioner<double, Device>(method);
+    const KernelLabelRecorder recorder;
+    m->initialize(a);
+    m->compute(a);
+    EXPECT_LE(timesLevelsAreFound(recorder), 2);
+    if (!on_host || Exec().concurrency() > 1) {
+      EXPECT_GE(timesLevelsAreFound(recorder), 1);
+    }
+  }
+}
+
 /// What SolveInTurn and SolveRow give in this order.
 template <int BS, class Factor>
 std::vector<double> solved(const OrderedRows<Device>& order, const Factor& factor,
