@@ -209,25 +209,11 @@ LevelSets<Device> levelSetsOfGroups(const typename Device::execution_space& exec
   return setsOf<rows_of_group>(exec, graph, uplo);
 }
 
-template <class Device>
-Kokkos::View<const Ordinal*, Device> rowsByLevel(const typename Device::execution_space& exec,
-                                                 const Graph<Device>& graph, Uplo uplo,
-                                                 const Kokkos::View<unsigned*, Device>& zeros) {
-  ScopedRegion region("Ainvil::rowsByLevel");
-  const size_t n = size_t(graph.num_rows);
-  const auto level = firstOf(zeros, graph.num_rows);
-  findLevels<1>(exec, graph, uplo == Uplo::Lower, level, zeros.data() + 2 * n + 1);
-  return sortByLevel<Device>(exec, level, Kokkos::subview(zeros, std::make_pair(n, 2 * n + 1)));
-}
-
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \
   template LevelSets<DEVICE> levelSets<DEVICE>(const typename DEVICE::execution_space&,            \
                                                const Graph<DEVICE>&, Uplo);                        \
   template LevelSets<DEVICE> levelSetsOfGroups<DEVICE>(const typename DEVICE::execution_space&,    \
-                                                       const Graph<DEVICE>&, Uplo);                \
-  template Kokkos::View<const Ordinal*, DEVICE> rowsByLevel<DEVICE>(                               \
-      const typename DEVICE::execution_space&, const Graph<DEVICE>&, Uplo,                         \
-      const Kokkos::View<unsigned*, DEVICE>&);
+                                                       const Graph<DEVICE>&, Uplo);
 AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
 
 } // namespace ainvil

@@ -36,11 +36,4 @@ template <class Device>
 LevelSets<Device> levelSetsOfGroups(const typename Device::execution_space& exec,
                                     const Graph<Device>& graph, Uplo uplo);
 
-/// The rows alone, level by level. `zeros` are 2 n + 2 zeros for n rows, and hold anything
-/// afterwards. Asynchronous where a kernel may wait for its own earlier rows.
-template <class Device>
-Kokkos::View<const Ordinal*, Device> rowsByLevel(const typename Device::execution_space& exec,
-                                                 const Graph<Device>& graph, Uplo uplo,
-                                                 const Kokkos::View<unsigned*, Device>& zeros);
-
 } // namespace ainvil

@@ -140,8 +140,7 @@ public:
   /// Of the triangle `uplo` of the graph. `entry_time` tells about how many nanoseconds a core of a
   /// host takes for an entry of the triangle, and `scattered` how many times as long where rows do
   /// not come in the order of memory. `known` is the order() of another object of the same
-  /// triangle, one that takes longer; without it the order is found here: on CUDA asynchronously,
-  /// elsewhere that waits.
+  /// triangle, one that takes longer; without it the order is found here, which waits.
   OrderedRows(const execution_space& exec, const Graph<Device>& graph, Uplo uplo, double entry_time,
               double scattered, OrderPtr known = nullptr)
       : num_rows_(graph.num_rows), uplo_(uplo), order_(std::move(known)) {
@@ -227,21 +226,15 @@ private:
 
   /// On GPUs.
   void sortByLevel(const execution_space& exec, const Graph<Device>& graph) {
-    const size_t n = size_t(num_rows_);
-    if (!spin && order_ == nullptr) {
+    if (order_ == nullptr) {
       LevelSets<Device> sets = levelSets(exec, graph, uplo_);
       order_ = std::make_shared<RowOrder<Device>>(
           RowOrder<Device>{sets.rows, std::move(sets.offsets), {}});
     }
     if (!spin)
       return;
-    const auto flags = allocateZeros<unsigned, Device>(exec, "Ainvil::done",
-                                                       order_ == nullptr ? 2 * n + 2 : n + 1);
-    if (order_ == nullptr) {
-      order_ = std::make_shared<RowOrder<Device>>(
-          RowOrder<Device>{rowsByLevel(exec, graph, uplo_, flags), {}, {}});
-      Kokkos::deep_copy(exec, flags, 0U);
-    }
+    const size_t n = size_t(num_rows_);
+    const auto flags = allocateZeros<unsigned, Device>(exec, "Ainvil::done", n + 1);
     done_ = firstOf(flags, num_rows_);
     tickets_ = detail::Tickets<Device>(Kokkos::subview(flags, std::make_pair(n, n + 1)));
   }
