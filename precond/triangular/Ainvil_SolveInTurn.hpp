@@ -22,14 +22,13 @@ KOKKOS_INLINE_FUNCTION void solveScalarsInTurn(const KernelTriangle<Stored>& fac
   const Offset* const row_map = factor.matrix.graph.row_map.data();
   const Ordinal* const columns = factor.matrix.graph.entries.data();
   const Stored* const values = factor.matrix.values.data();
-  const bool has_row_before = Step > 0 ? first > 0 : end < factor.matrix.graph.num_rows;
-  Scalar before = has_row_before ? y[Step > 0 ? first - 1 : end] : Scalar(0); // y_{i - Step}
+  Scalar before = 0; // y_{i - Step}, of these rows: others may be at work on the one before
   for (Ordinal n = 0; n < end - first; ++n) {
     const Ordinal i = Step > 0 ? first + n : end - 1 - n;
     const Offset begin = row_map[i] + (!Unit && Step < 0 ? 1 : 0); // as offDiagonal()
     const Offset behind = row_map[i + 1] - (!Unit && Step > 0 ? 1 : 0);
     const Offset near = Step > 0 ? behind - 1 : begin; // of a row with entries
-    const bool adjacent = begin < behind && columns[near] == i - Step;
+    const bool adjacent = n > 0 && begin < behind && columns[near] == i - Step;
     const Offset last = adjacent ? near : near + Step; // behind the last
     Scalar sum = x[i];
     for (Offset e = Step > 0 ? begin : behind - 1; e != last; e += Step)
