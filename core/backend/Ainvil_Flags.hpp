@@ -6,6 +6,7 @@
 
 #include "backend/Ainvil_KokkosCompat.hpp"
 
+#include <chrono>
 #include <thread>
 #include <type_traits>
 
@@ -65,11 +66,12 @@ KOKKOS_INLINE_FUNCTION void storeRelease(unsigned* flag, unsigned value) {
 }
 
 /// To be called by a thread of a host between two looks at what it waits for, `looks` of which were
-/// in vain: soon lets other threads have the core, if there are any.
+/// in vain. After a few hundred microseconds it sleeps between looks: whom it waits for may have no
+/// core, and one that only yields stays as entitled to a core as those that work.
 inline void pause(int looks) {
-  constexpr int before_yielding = 1000;
-  if (looks >= before_yielding)
-    std::this_thread::yield();
+  constexpr int before_sleeping = 4000;
+  if (looks >= before_sleeping)
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
 #if defined(__x86_64__)
   else
     __builtin_ia32_pause();
