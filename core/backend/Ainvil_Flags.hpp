@@ -6,8 +6,6 @@
 
 #include "backend/Ainvil_KokkosCompat.hpp"
 
-#include <chrono>
-#include <thread>
 #include <type_traits>
 
 namespace ainvil {
@@ -62,19 +60,6 @@ KOKKOS_INLINE_FUNCTION void storeRelease(unsigned* flag, unsigned value) {
   volatileStore(flag, value);
 #else
   volatileStore(flag, value);
-#endif
-}
-
-/// To be called by a thread of a host between two looks at what it waits for, `looks` of which were
-/// in vain. After a few hundred microseconds it sleeps between looks: whom it waits for may have no
-/// core, and one that only yields stays as entitled to a core as those that work.
-inline void pause(int looks) {
-  constexpr int before_sleeping = 4000;
-  if (looks >= before_sleeping)
-    std::this_thread::sleep_for(std::chrono::microseconds(50));
-#if defined(__x86_64__)
-  else
-    __builtin_ia32_pause();
 #endif
 }
 

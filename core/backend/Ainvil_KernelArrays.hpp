@@ -15,7 +15,7 @@ template <class T>
 class KernelArray {
 public:
   KernelArray() = default;
-  /// Any view whose pointer converts.
+  /// Any view whose pointer converts; on hosts also a std::vector.
   template <class View>
   KernelArray(const View& view) : data_(view.data()) {}
 

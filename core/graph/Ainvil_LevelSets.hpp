@@ -20,20 +20,11 @@ struct LevelSets {
 };
 
 /// Level sets of a triangular graph, computed on the device: level(i) = 1 + max level(j) over the
-/// entries j of row i other than i. Entries outside the triangle `uplo` are ignored. On hosts rows
-/// ascend within a level. Waits for the instance. Source: Anderson and Saad (1989). Cost: one pass
-/// over the graph where a kernel may wait for its own earlier rows, else as many as there are
-/// levels in the worst case.
+/// entries j of row i other than i. Entries outside the triangle `uplo` are ignored. Waits for the
+/// instance. Source: Anderson and Saad (1989). Cost: one pass over the graph where a kernel may
+/// wait for its own earlier rows, else as many as there are levels in the worst case.
 template <class Device>
 LevelSets<Device> levelSets(const typename Device::execution_space& exec,
                             const Graph<Device>& graph, Uplo uplo);
-
-constexpr Ordinal rows_of_group = 8; ///< scalars in a cache line
-
-/// The same for groups of so many consecutive rows, the last of which may have fewer: a group
-/// depends on those that its rows have entries in. `rows` then numbers groups.
-template <class Device>
-LevelSets<Device> levelSetsOfGroups(const typename Device::execution_space& exec,
-                                    const Graph<Device>& graph, Uplo uplo);
 
 } // namespace ainvil

@@ -116,7 +116,7 @@ template <class Device>
 struct RowOrder {
   Kokkos::View<const Ordinal*, Device> rows; ///< on GPUs, level by level
   std::vector<Ordinal> offsets;              ///< of the levels, where each is a launch
-  detail::WorkerSchedule<Device> schedule;   ///< on hosts, unless it has too many steps
+  detail::WorkerSchedule schedule;           ///< on hosts, unless it has too many steps
 };
 
 /// The order in which the rows of a triangular pattern can be worked on. Where teams may wait for
@@ -252,7 +252,7 @@ private:
           {},
           detail::workerSchedule(exec, graph, uplo_,
                                  static_cast<Ordinal>(std::min(most_steps, double(num_rows_))))});
-    const detail::WorkerSchedule<Device>& schedule = order_->schedule;
+    const detail::WorkerSchedule& schedule = order_->schedule;
     in_turn_ = schedule.num_steps == 0 || schedule.num_steps > most_steps;
     if (!in_turn_)
       progress_ = allocateZeros<unsigned, Device>(
@@ -271,13 +271,13 @@ private:
   /// By the workers of a schedule, or by one thread where that is empty.
   template <class Body>
   void launchWorkers(const execution_space& exec, const char* label, const Body& body,
-                     std::size_t scratch_bytes, const detail::WorkerSchedule<Device>& s) const {
+                     std::size_t scratch_bytes, const detail::WorkerSchedule& s) const {
     using Policy = Kokkos::TeamPolicy<execution_space>;
     const std::size_t with_alignment = scratch_bytes + 16;
     Kokkos::parallel_for(
         label,
         Policy(exec, 1, s.num_workers).set_scratch_size(0, Kokkos::PerThread(with_alignment)),
-        detail::WorkerRows<Body>{body, s.groups, s.tasks, s.first_task, s.first_wait, s.waits,
+        detail::WorkerRows<Body>{body, s.groups, s.tasks, s.first_task, s.waits,
                                  detail::WorkerProgress{progress_, steps_done_}, s.num_workers,
                                  num_rows_, scratch_bytes});
   }

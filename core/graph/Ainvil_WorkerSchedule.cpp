@@ -2,118 +2,151 @@
 #include "graph/Ainvil_WorkerSchedule.hpp"
 
 #include "backend/Ainvil_Profiling.hpp"
-#include "graph/Ainvil_RowSearch.hpp"
+
+#include <utility>
 
 namespace ainvil {
 namespace detail {
 namespace {
 
+using Exec = HostDevice::execution_space;
+
 /// Who takes a group, and in which step.
 using Place = WorkerWait;
 
+/// Groups by step, ascending in each, and where each step begins.
+struct Steps {
+  std::vector<Ordinal> groups, begins;
+
+  Ordinal count() const { return static_cast<Ordinal>(begins.size()) - 1; }
+};
+
 /// The entries of the rows of a group.
-template <class Device>
-std::pair<Offset, Offset> entriesOf(const Graph<Device>& graph, Ordinal group) {
+std::pair<Offset, Offset> entriesOf(const KernelGraph& graph, Ordinal group) {
   const Offset first = Offset(group) * rows_of_group;
   return {graph.row_map(first),
           graph.row_map(std::min<Offset>(first + rows_of_group, graph.num_rows))};
 }
 
+/// step(g) = 1 + the highest step(h) over the groups h that rows of g have entries in, 0 without
+/// any; by one thread, which visits groups behind those that they depend on.
+struct FindSteps {
+  KernelGraph graph;
+  bool lower;
+  Ordinal* step;
+  Ordinal num_groups;
+
+  void operator()(Offset) const {
+    for (Ordinal k = 0; k < num_groups; ++k) {
+      const Ordinal group = lower ? k : num_groups - 1 - k;
+      const auto entries = entriesOf(graph, group);
+      Ordinal next = 0;
+      for (Offset e = entries.first; e < entries.second; ++e) {
+        const Ordinal other = graph.entries(e) / rows_of_group;
+        if (lower ? other < group : other > group)
+          next = std::max(next, step[other] + 1);
+      }
+      step[group] = next;
+    }
+  }
+};
+
+Steps findSteps(const Exec& exec, const KernelGraph& graph, bool lower) {
+  std::vector<Ordinal> step((size_t(graph.num_rows) + rows_of_group - 1) / rows_of_group);
+  const auto num_groups = static_cast<Ordinal>(step.size());
+  Kokkos::parallel_for("Ainvil::workerSchedule[steps]", Range<Exec>(exec, 0, 1),
+                       FindSteps{graph, lower, step.data(), num_groups});
+  compat::fence(exec, "Ainvil::workerSchedule");
+  Steps steps;
+  steps.begins.assign(num_groups > 0 ? *std::max_element(step.begin(), step.end()) + 2 : 1, 0);
+  for (const Ordinal s : step)
+    ++steps.begins[s + 1];
+  for (size_t s = 1; s < steps.begins.size(); ++s)
+    steps.begins[s] += steps.begins[s - 1];
+  std::vector<Ordinal> next(steps.begins);
+  steps.groups.resize(step.size());
+  for (Ordinal group = 0; group < num_groups; ++group)
+    steps.groups[next[step[group]]++] = group;
+  return steps;
+}
+
 /// The place of each group: a step is dealt out in contiguous parts of about as many entries each.
-template <class Device>
-void dealOut(const Graph<Device>& graph, const LevelSets<Device>& sets, int workers,
-             const Kokkos::View<Place*, Device>& places) {
+std::vector<Place> dealOut(const KernelGraph& graph, const Steps& steps, int workers) {
+  std::vector<Place> places(steps.groups.size());
   const auto work = [&](Ordinal i) {
-    const auto entries = entriesOf(graph, sets.rows(i));
+    const auto entries = entriesOf(graph, steps.groups[i]);
     return entries.second - entries.first + rows_of_group; // no group is for nothing
   };
-  for (Ordinal step = 0; step < sets.numLevels(); ++step) {
-    const Ordinal begin = sets.offsets[step], end = sets.offsets[step + 1];
+  for (Ordinal step = 0; step < steps.count(); ++step) {
+    const Ordinal begin = steps.begins[step], end = steps.begins[step + 1];
     Offset all = 0, before = 0;
     for (Ordinal i = begin; i < end; ++i)
       all += work(i);
     const Offset parts = std::min<Offset>(workers, end - begin);
     for (Ordinal i = begin; i < end; ++i) {
       const Offset part = before * parts / all;
-      places(sets.rows(i)) = {static_cast<int>(part * workers / parts), step};
+      places[steps.groups[i]] = {static_cast<int>(part * workers / parts), step};
       before += work(i);
     }
   }
-}
-
-/// Calls use(group, worker, is_first) for all groups, step by step; `is_first` tells whether it
-/// begins a task.
-template <class Device, class Use>
-void forGroups(const LevelSets<Device>& sets, const Kokkos::View<Place*, Device>& places,
-               const Use& use) {
-  Ordinal last_step[most_workers];
-  std::fill_n(last_step, most_workers, -1);
-  for (Ordinal i = 0; i < Ordinal(sets.rows.extent(0)); ++i) {
-    const Ordinal group = sets.rows(i);
-    const Place place = places(group);
-    use(group, place, last_step[place.worker] != place.step);
-    last_step[place.worker] = place.step;
-  }
+  return places;
 }
 
 /// The tasks of all workers and their groups.
-template <class Device>
-void listTasks(const typename Device::execution_space& exec, const LevelSets<Device>& sets,
-               const Kokkos::View<Place*, Device>& places, WorkerSchedule<Device>& schedule) {
-  const int workers = schedule.num_workers;
-  const auto first_task = allocateZeros<Ordinal, Device>(exec, "Ainvil::first_task", workers + 1);
-  compat::fence(exec, "Ainvil::workerSchedule");
-  Ordinal next_group[most_workers + 1] = {}, next_task[most_workers];
-  forGroups(sets, places, [&](Ordinal, const Place& place, bool is_first) {
-    ++next_group[place.worker + 1];
-    first_task(place.worker + 1) += is_first;
-  });
-  for (int w = 0; w < workers; ++w) {
-    next_group[w + 1] += next_group[w];
-    first_task(w + 1) += first_task(w);
-    next_task[w] = first_task(w);
+void listTasks(const Steps& steps, const std::vector<Place>& places, WorkerSchedule& schedule) {
+  const auto workers = static_cast<size_t>(schedule.num_workers);
+  std::vector<std::vector<WorkerTask>> tasks(workers);
+  std::vector<std::vector<Ordinal>> groups(workers);
+  for (const Ordinal group : steps.groups) {
+    const Place place = places[group];
+    auto& mine = tasks[place.worker];
+    if (mine.empty() || mine.back().step != place.step)
+      mine.push_back({place.step, static_cast<Ordinal>(groups[place.worker].size()), 0});
+    groups[place.worker].push_back(group);
   }
-  const Ordinal num_groups = next_group[workers], num_tasks = first_task(workers);
-  schedule.groups = allocate<Ordinal, Device>(exec, "Ainvil::groups", num_groups);
-  schedule.tasks = allocate<WorkerTask, Device>(exec, "Ainvil::tasks", num_tasks + 1);
-  schedule.first_task = first_task;
-  compat::fence(exec, "Ainvil::workerSchedule");
-  forGroups(sets, places, [&](Ordinal group, const Place& place, bool is_first) {
-    if (is_first)
-      schedule.tasks(next_task[place.worker]++) = {place.step, next_group[place.worker]};
-    schedule.groups(next_group[place.worker]++) = group;
-  });
-  schedule.tasks(num_tasks) = {schedule.num_steps, num_groups};
+  schedule.first_task.assign(1, 0);
+  for (size_t w = 0; w < workers; ++w) {
+    const auto before = static_cast<Ordinal>(schedule.groups.size());
+    for (WorkerTask task : tasks[w]) {
+      task.first_group += before;
+      schedule.tasks.push_back(task);
+    }
+    schedule.groups.insert(schedule.groups.end(), groups[w].begin(), groups[w].end());
+    schedule.first_task.push_back(static_cast<Ordinal>(schedule.tasks.size()));
+  }
+  schedule.tasks.push_back({schedule.num_steps, static_cast<Ordinal>(schedule.groups.size()), 0});
 }
 
-/// The waits of the tasks of one worker: their numbers in first_wait while there is no room for
-/// them, else themselves.
-template <class Device>
+/// The waits of the tasks of one worker: if `counts` their numbers into first_wait, else
+/// themselves.
 struct FindWaits {
-  WorkerSchedule<Device> schedule;
-  Graph<Device> graph;
+  KernelGraph graph;
   bool lower;
-  Kokkos::View<const Place*, Device> places;
+  KernelArray<const Place> places;
+  int num_workers;
+  KernelArray<const Ordinal> groups, first_task;
+  WorkerTask* tasks;
+  WorkerWait* waits;
+  bool counts;
 
   void operator()(const Offset worker) const {
     Ordinal needed[most_workers], known[most_workers]; // steps that others have done
     std::fill_n(needed, most_workers, -1);
     std::fill_n(known, most_workers, -1);
-    const bool counts = schedule.waits.data() == nullptr;
-    for (Ordinal t = schedule.first_task(worker); t < schedule.first_task(worker + 1); ++t) {
-      for (Ordinal g = schedule.tasks(t).first_group; g < schedule.tasks(t + 1).first_group; ++g)
-        need(schedule.groups(g), needed);
+    for (Ordinal t = first_task(worker); t < first_task(worker + 1); ++t) {
+      for (Ordinal g = tasks[t].first_group; g < tasks[t + 1].first_group; ++g)
+        need(groups(g), needed);
       Offset count = 0;
-      for (int other = 0; other < schedule.num_workers; ++other) {
+      for (int other = 0; other < num_workers; ++other) {
         if (other == worker || needed[other] <= known[other])
           continue;
         known[other] = needed[other];
         if (!counts)
-          schedule.waits(schedule.first_wait(t) + count) = {other, needed[other]};
+          waits[tasks[t].first_wait + count] = {other, needed[other]};
         ++count;
       }
       if (counts)
-        schedule.first_wait(t) = count;
+        tasks[t].first_wait = count;
     }
   }
 
@@ -130,53 +163,40 @@ private:
   }
 };
 
-template <class Device>
-void findWaits(const typename Device::execution_space& exec, const Graph<Device>& graph, Uplo uplo,
-               const Kokkos::View<Place*, Device>& places, WorkerSchedule<Device>& schedule) {
-  using Exec = typename Device::execution_space;
-  schedule.first_wait =
-      allocate<Offset, Device>(exec, "Ainvil::first_wait", schedule.tasks.extent(0));
-  const auto run = [&] {
-    Kokkos::parallel_for("Ainvil::workerSchedule[waits]",
-                         Range<Exec>(exec, 0, schedule.num_workers),
-                         FindWaits<Device>{schedule, graph, uplo == Uplo::Lower, places});
+void findWaits(const Exec& exec, const KernelGraph& graph, bool lower,
+               const std::vector<Place>& places, WorkerSchedule& schedule) {
+  const auto run = [&](bool counts) {
+    Kokkos::parallel_for(
+        "Ainvil::workerSchedule[waits]", Range<Exec>(exec, 0, schedule.num_workers),
+        FindWaits{graph, lower, places, schedule.num_workers, schedule.groups, schedule.first_task,
+                  schedule.tasks.data(), schedule.waits.data(), counts});
+    compat::fence(exec, "Ainvil::workerSchedule");
   };
-  run();
-  const Offset num_waits = countsToOffsets(exec, schedule.first_wait);
-  if (num_waits == 0)
-    return;
-  schedule.waits = allocate<WorkerWait, Device>(exec, "Ainvil::waits", num_waits);
-  run();
-  compat::fence(exec, "Ainvil::workerSchedule");
+  run(true);
+  Offset num_waits = 0;
+  for (WorkerTask& task : schedule.tasks)
+    num_waits += std::exchange(task.first_wait, num_waits);
+  schedule.waits.resize(size_t(num_waits));
+  run(false);
 }
 
 } // namespace
 
-template <class Device>
-WorkerSchedule<Device> workerSchedule(const typename Device::execution_space& exec,
-                                      const Graph<Device>& graph, Uplo uplo, Ordinal most_steps) {
-  using Exec = typename Device::execution_space;
-  WorkerSchedule<Device> schedule;
-  if constexpr (!compat::IsGpu<Exec>::value) {
-    ScopedRegion region("Ainvil::workerSchedule");
-    const LevelSets<Device> sets = levelSetsOfGroups(exec, graph, uplo);
-    if (sets.numLevels() > most_steps)
-      return schedule;
-    schedule.num_steps = sets.numLevels();
-    schedule.num_workers = std::min(exec.concurrency(), most_workers);
-    const auto places = allocate<Place, Device>(exec, "Ainvil::places", sets.rows.extent(0));
-    compat::fence(exec, "Ainvil::workerSchedule");
-    dealOut(graph, sets, schedule.num_workers, places);
-    listTasks(exec, sets, places, schedule);
-    findWaits(exec, graph, uplo, places, schedule);
-  }
+WorkerSchedule workerSchedule(const Exec& exec, const KernelGraph& graph, Uplo uplo,
+                              Ordinal most_steps) {
+  ScopedRegion region("Ainvil::workerSchedule");
+  const bool lower = uplo == Uplo::Lower;
+  const Steps steps = findSteps(exec, graph, lower);
+  WorkerSchedule schedule;
+  if (steps.count() > most_steps)
+    return schedule;
+  schedule.num_steps = steps.count();
+  schedule.num_workers = std::min(exec.concurrency(), most_workers);
+  const std::vector<Place> places = dealOut(graph, steps, schedule.num_workers);
+  listTasks(steps, places, schedule);
+  findWaits(exec, graph, lower, places, schedule);
   return schedule;
 }
-
-#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  template WorkerSchedule<DEVICE> workerSchedule<DEVICE>(const typename DEVICE::execution_space&,  \
-                                                         const Graph<DEVICE>&, Uplo, Ordinal);
-AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
 
 } // namespace detail
 } // namespace ainvil

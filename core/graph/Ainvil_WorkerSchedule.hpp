@@ -6,19 +6,25 @@
 #include "backend/Ainvil_Flags.hpp"
 #include "backend/Ainvil_KernelArrays.hpp"
 #include "backend/Ainvil_RowTeams.hpp"
-#include "graph/Ainvil_LevelSets.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <climits>
+#include <thread>
+#include <vector>
 
 namespace ainvil {
 namespace detail {
 
-constexpr int most_workers = 64; ///< threads in a host's team of Kokkos
+constexpr int most_workers = 64;     ///< threads in a host's team of Kokkos
+constexpr Ordinal rows_of_group = 8; ///< scalars in a cache line
 
-/// What a worker does in a step: the groups from `first_group` up to that of its next task.
+/// What a worker does in a step: the groups from `first_group` up to that of the next task, after
+/// the waits from `first_wait` up to that of the next one.
 struct WorkerTask {
   Ordinal step;
   Ordinal first_group;
+  Offset first_wait;
 };
 
 /// Until `worker` has done what it has to do in `step`.
@@ -34,23 +40,20 @@ struct WorkerWait {
 /// has not waited for already. Source: Park, Smelyanskiy, Sundaram, Dubey, Sparsifying
 /// synchronization for high-performance shared-memory sparse triangular solver (2014), where the
 /// matrix is stored in the order of its levels instead.
-template <class Device>
 struct WorkerSchedule {
   int num_workers = 1;
-  Ordinal num_steps = 0;                     ///< 0: there is none
-  Kokkos::View<Ordinal*, Device> groups;     ///< worker by worker, step by step
-  Kokkos::View<WorkerTask*, Device> tasks;   ///< likewise; one behind the last
-  Kokkos::View<Ordinal*, Device> first_task; ///< of each worker; one behind the last
-  Kokkos::View<Offset*, Device> first_wait;  ///< of each task; one behind the last
-  Kokkos::View<WorkerWait*, Device> waits;   ///< task by task
+  Ordinal num_steps = 0;           ///< 0: there is none
+  std::vector<Ordinal> groups;     ///< worker by worker, step by step
+  std::vector<WorkerTask> tasks;   ///< likewise; one behind the last
+  std::vector<Ordinal> first_task; ///< of each worker; one behind the last
+  std::vector<WorkerWait> waits;   ///< task by task
 };
 
-/// The schedule of the triangle `uplo` of a graph; entries outside of it are ignored. None if it
-/// has more than `most_steps` steps, and on GPUs. Waits. Cost: three passes over the graph, by all
-/// threads. \throws OutOfMemory
-template <class Device>
-WorkerSchedule<Device> workerSchedule(const typename Device::execution_space& exec,
-                                      const Graph<Device>& graph, Uplo uplo, Ordinal most_steps);
+/// The schedule of the triangle `uplo` of a graph on a host, for all threads of the instance;
+/// entries outside of the triangle are ignored. None if it has more than `most_steps` steps. Waits.
+/// Cost: a pass over the graph by one thread, and two by all.
+WorkerSchedule workerSchedule(const HostDevice::execution_space& exec, const KernelGraph& graph,
+                              Uplo uplo, Ordinal most_steps);
 
 /// How many steps each worker has done in all runs so far, modulo 2^32: nothing is reset.
 struct WorkerProgress {
@@ -62,10 +65,14 @@ struct WorkerProgress {
   void announce(int worker, Ordinal step) const {
     compat::storeRelease(&done(Offset(worker) * stride), after(step));
   }
-  /// Returns once what it waits for is visible; `seen` has what was last seen of each worker.
+  /// Returns once what it waits for is visible; `seen` has what was last seen of each worker. After
+  /// about a hundred microseconds it sleeps between looks: whom it waits for may have no core, and
+  /// one that only yields keeps its claim to one.
   void wait(const WorkerWait& wait, unsigned* seen) const {
+    constexpr int looks_before_sleep = 1 << 16;
     for (int looks = 0; isPending(seen[wait.worker], wait.step); ++looks) {
-      compat::pause(looks);
+      if (looks > looks_before_sleep)
+        std::this_thread::sleep_for(std::chrono::microseconds(50));
       seen[wait.worker] = compat::loadAcquire(&done(Offset(wait.worker) * stride));
     }
   }
@@ -84,7 +91,6 @@ struct WorkerRows {
   KernelArray<const Ordinal> groups;
   KernelArray<const WorkerTask> tasks;
   KernelArray<const Ordinal> first_task;
-  KernelArray<const Offset> first_wait;
   KernelArray<const WorkerWait> waits;
   WorkerProgress progress;
   int num_workers;
@@ -103,7 +109,7 @@ struct WorkerRows {
     unsigned seen[most_workers];
     std::fill_n(seen, num_workers, progress.start);
     for (Ordinal t = first_task(worker); t < first_task(worker + 1); ++t) {
-      for (Offset w = first_wait(t); w < first_wait(t + 1); ++w)
+      for (Offset w = tasks(t).first_wait; w < tasks(t + 1).first_wait; ++w)
         progress.wait(waits(w), seen);
       for (Ordinal g = tasks(t).first_group; g < tasks(t + 1).first_group; ++g) {
         const Ordinal first = groups(g) * rows_of_group;
