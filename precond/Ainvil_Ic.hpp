@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// \file
-/// Incomplete Cholesky factors of symmetric positive definite matrices, applied by any triangular
-/// strategy.
+/// Incomplete Cholesky factors of symmetric matrices, L D L^T, applied by any triangular strategy.
 
 #include "Ainvil_Preconditioner.hpp"
 #include "breakdown/Ainvil_DiagonalThresholds.hpp"
@@ -19,16 +18,28 @@ enum class IcPattern {
   Threshold ///< the values of A: that of ICT, by the ThresholdOptions
 };
 
-/// Pattern and breakdown policy of the factor of Ic.
+/// Which pivots Ic takes, and applies. Of blocks the signs of the eigenvalues count.
+enum class PivotSigns {
+  Positive, ///< positive ones: others break down; A and M are SPD
+  Keep,     ///< of either sign: A is symmetric, and M as indefinite as D
+  Absolute  ///< likewise; |D| is applied in place of D, so that M is SPD
+};
+
+/// Pattern, pivots and breakdown policy of the factor of Ic.
 struct IcOptions : ThresholdOptions, DiagonalThresholds {
   IcPattern pattern = IcPattern::Level; ///< what the pattern follows
   int level = 0;                        ///< fill level k of IC(k), with IcPattern::Level
-  /// For pivot blocks that are not positive definite. Shift factors A + alpha diag(A), with alpha =
-  /// `shift` and twice as much each time until no pivot breaks down.
+  /// omega of MIC: so many times what is dropped is subtracted from the diagonal of its two rows;
+  /// from 0 to below 2.
+  double modified = 0;
+  PivotSigns signs = PivotSigns::Positive; ///< which pivots there may be
+  /// For pivot blocks that are not positive definite, or singular where `signs` allows those. Shift
+  /// factors A + alpha diag(A), with alpha = `shift` and twice as much each time until no pivot
+  /// breaks down.
   BreakdownPolicy breakdown = BreakdownPolicy::Shift;
   double shift = 1e-3; ///< the first alpha
-  /// A pivot counts as not positive up to so many eps times the largest entry of its row of A; >=
-  /// 0.
+  /// A pivot counts as not positive, or zero, up to so many eps times the largest entry of its row
+  /// of A; >= 0.
   double pivot_tolerance = 10;
 
   static const ParameterTable<IcOptions>& table(); ///< the keys that name them
@@ -68,6 +79,16 @@ struct IcChoice : IcOptions {
 /// where threads share the rows, strategies keep what they apply by rows of its transposed, too.
 /// D^-1 is stored in the precision of the vectors: rounded it might not be positive definite.
 ///
+/// Modified factors, with omega > 0: where M - A has blocks X_ij beside the pattern, the row sums
+/// of these, times omega, are subtracted from the diagonals of the blocks D_i. With 1, M e = A e
+/// for e of ones. They take twice the memory of the others, the transposed pattern among it, in
+/// compute().
+///
+/// Symmetric indefinite A: with PivotSigns::Keep the pivots have either sign, M is symmetric and
+/// indefinite, for solvers that take any M; with PivotSigns::Absolute |D| = V |Lambda| V^T is
+/// applied in place of D = V Lambda V^T, block by block, and M is SPD. There are no exchanges of
+/// rows and no pivots of 2 x 2 but those that blocks are.
+///
 /// Breakdown: the factor of an SPD matrix without all of its fill may have pivots that are not
 /// positive. By default a multiple of the diagonal is added to the whole matrix and the
 /// factorisation repeated (Manteuffel's shift), see IcOptions; the pivots of the first attempt are
@@ -75,7 +96,9 @@ struct IcChoice : IcOptions {
 ///
 /// Sources: for patterns that follow the values detail::ictPattern() and
 /// detail::ilutPatternBySteps(); Meijerink, van der Vorst, An iterative solution method for linear
-/// systems of which the coefficient matrix is a symmetric M-matrix (1977); Manteuffel, An
+/// systems of which the coefficient matrix is a symmetric M-matrix (1977); Gustafsson, A class of
+/// first order factorization methods (1978); |D|: Gill, Murray, Ponceleon, Saunders,
+/// Preconditioners for indefinite systems arising in optimization (1992); Manteuffel, An
 /// incomplete factorization technique for positive definite linear systems (1980); doubling: Lin,
 /// More, Incomplete Cholesky factorizations with limited memory (1999).
 template <class Scalar, class Device>

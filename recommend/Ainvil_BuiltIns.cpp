@@ -40,7 +40,7 @@ void addAll() {
   addMethod<Identity>("none", "no preconditioner", none);
   addMethod<Jacobi>("jacobi", "inverted diagonal blocks", own);
   addMethod<Ilu>("ilu", "incomplete LU factors, block size of the matrix", own);
-  addMethod<Ic>("ic", "incomplete Cholesky factor, for SPD matrices", own);
+  addMethod<Ic>("ic", "incomplete Cholesky factor, for SPD matrices, or L D L^T", own);
   addMethod<Fsai>("fsai", "factored sparse approximate inverse, for SPD matrices", own);
   addMethod<Spai>("spai", "sparse approximate inverse by least squares", own);
   addMethod<Ainv>("ainv", "factored approximate inverse by incomplete conjugation", own);

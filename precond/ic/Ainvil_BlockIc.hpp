@@ -3,6 +3,7 @@
 /// \file
 /// Block incomplete Cholesky factorisation.
 
+#include "Ainvil_GraphAlgebra.hpp"
 #include "Ainvil_Ic.hpp"
 #include "breakdown/Ainvil_PivotInverter.hpp"
 #include "graph/Ainvil_OrderedRows.hpp"
@@ -12,10 +13,11 @@ namespace ainvil {
 namespace detail {
 
 /// A ~ (I + S) D (I + S)^T with S strictly lower triangular on the pattern of IC(k) or ICT and D
-/// block diagonal; equality holds on that pattern and on the diagonal. Only one triangle of A is
-/// read, but for the sizes of its rows. Any block size; block size 1 is scalar IC(k). Work: 2
-/// block_size^3 operations for every pair (i, j), (j, k) in S with (i, k) in S, and for every (i,
-/// j). The verbs as in Factorization.
+/// block diagonal; equality holds on that pattern and, unless the factor is modified, on the
+/// diagonal. Only one triangle of A is read, but for the sizes of its rows and what modified
+/// factors drop of A. Any block size; block size 1 is scalar IC(k). Work: 2 block_size^3 operations
+/// for every pair (i, j), (j, k) in S with (i, k) in S, and for every (i, j). The verbs as in
+/// Factorization.
 template <class Scalar, class Device>
 class BlockIc {
 public:
@@ -35,15 +37,19 @@ public:
   void compute(const execution_space& exec, const Matrix& a, Report& report);
 
   /// Whether compute() itself refuses NaN and infinity in A, as Factorization has it.
-  static constexpr bool refusesNonFinite() { return on_host; }
+  bool refusesNonFinite() const { return remembersColumns(); }
 
   const TriangularFactor<Scalar, Device>& factor() const { return factor_; }        ///< I + S
-  const Kokkos::View<Scalar*, Device>& pivotInverses() const { return d_inverse_; } ///< D^-1
+  const Kokkos::View<Scalar*, Device>& pivotInverses() const { return d_inverse_; } ///< or |D|^-1
   double shift() const { return alpha_; } ///< what the last compute() added, times diag(A)
 
 private:
   static constexpr bool on_host = !compat::IsGpu<execution_space>::value;
 
+  bool isModified() const { return options_.modified != 0; }
+  bool takesAnySign() const { return options_.signs != PivotSigns::Positive; }
+  /// Whether BlockIcHostRow computes the rows.
+  bool remembersColumns() const { return on_host && !isModified(); }
   /// Allocates a factor of A with this strictly lower triangle.
   void setPattern(const execution_space& exec, const Matrix& a, const Graph<Device>& lower);
   void findOrder(const execution_space& exec, const Matrix& a, Report& report);
@@ -57,7 +63,9 @@ private:
   double alpha_ = 0;
   TriangularFactor<Scalar, Device> factor_;
   Kokkos::View<Scalar*, Device> d_inverse_; ///< n * block_size^2
-  Ordinal longest_row_ = 0;
+  Ordinal longest_row_ = 0;                 ///< of S; where that is modified, longest column
+  PermutedGraph<Device> columns_;           ///< where S is modified, its transposed
+  Kokkos::View<Scalar*, Device> d_;         ///< likewise D, n * block_size^2
   OrderedRows<Device> order_;
   PivotInverter<Scalar, Device> pivot_inverter_;
   std::vector<WorkRow<Scalar>> work_rows_; ///< on hosts, one a thread

@@ -3,10 +3,9 @@
 /// \file
 /// The kernel of block IC on GPUs, a row of the factor.
 
-#include "backend/Ainvil_Lanes.hpp"
-#include "breakdown/Ainvil_PivotLanes.hpp"
 #include "graph/Ainvil_OrderedRows.hpp"
 #include "graph/Ainvil_RowSearch.hpp"
+#include "ic/Ainvil_SymmetricPivot.hpp"
 
 namespace ainvil {
 namespace detail {
@@ -199,29 +198,13 @@ private:
     }
   }
 
-  /// D_i and its inverse, both made symmetric: rounding makes mirror images differ.
+  /// D_i^-1.
   template <class Member>
   KOKKOS_INLINE_FUNCTION void invertPivot(const Member& member, Ordinal i, Scalar* d,
                                           const Scalar* sizes, Scalar* inverse,
                                           const Room& room) const {
     const int bs = BS > 0 ? BS : block_size, bs2 = bs * bs;
-    const auto makeSymmetric = [&](Scalar* a) {
-      forLanes(member, bs2, [&](const int e) {
-        const int r = e / bs, c = e - r * bs;
-        if (c < r)
-          a[e] = a[c * bs + r] = (a[e] + a[c * bs + r]) / 2;
-      });
-    };
-    makeSymmetric(d);
-    if constexpr (BS == 1) {
-      Kokkos::single(Kokkos::PerThread(member), [&]() {
-        pivot_inverter.template invert<1>(i, 1, d, sizes, inverse, room.ints, room.scalars);
-      });
-      joinLanes(member);
-    } else {
-      invertByLanes<BS>(member, pivot_inverter, i, bs, d, sizes, inverse, room);
-    }
-    makeSymmetric(inverse);
+    invertSymmetricPivot<BS>(member, pivot_inverter, i, bs, d, sizes, inverse, room);
     forLanes(member, bs2, [&](const int e) { d_inverse(Offset(i) * bs2 + e) = inverse[e]; });
   }
 };

@@ -27,14 +27,25 @@ void addOptions(ParameterTable<Struct>& table) {
   detail::addThreshold(
       table, "fact: ict ", [](const Struct& p) { return p.pattern == IcPattern::Threshold; },
       "factorization=ict");
+  detail::addModified(table, "In blocks: row sums of dropped blocks, from the diagonal of the "
+                             "diagonal block.");
   detail::addDiagonalThresholds(table);
+  table
+      .choice("signs", "fact: ic pivot signs", &Struct::signs,
+              {{"positive", PivotSigns::Positive},
+               {"keep", PivotSigns::Keep},
+               {"absolute", PivotSigns::Absolute}},
+              "which pivots there may be: positive ones, or of any sign")
+      .details("For symmetric indefinite matrices: `keep` applies L D L^T with D of any sign, "
+               "for GMRES; `absolute` takes |D| in place of D, which is positive definite.");
   detail::addBreakdown(table,
-                       "For pivots that are not positive: throw; factor A + alpha diag(A), alpha "
+                       "For pivots that are not positive, with `signs=keep` or `absolute` those "
+                       "that are zero: throw; factor A + alpha diag(A), alpha "
                        "doubled until none is left; or take a multiple of I instead. The last two "
                        "are counted and reported.",
                        "The first alpha. A larger one takes fewer attempts and more iterations.");
-  detail::addPivotTolerance(table, "A pivot counts as not positive up to so many eps times the "
-                                   "largest entry of its row of the matrix.");
+  detail::addPivotTolerance(table, "A pivot counts as not positive, or zero, up to so many eps "
+                                   "times the largest entry of its row of the matrix.");
 }
 
 /// Why a strategy cannot be one of ic.
@@ -86,7 +97,8 @@ const ParameterTable<IcOptions>& IcOptions::table() {
     ParameterTable<IcOptions> table;
     addOptions(table);
     return table.describedBy({"factorization?", "level", "drop", "max-fill", "repattern?",
-                              "search?", "steps?", "abs-threshold?", "rel-threshold?"});
+                              "search?", "steps?", "modified?", "signs?", "abs-threshold?",
+                              "rel-threshold?"});
   };
   static const ParameterTable<IcOptions> table = make();
   return table;
@@ -172,7 +184,7 @@ void Ic<Scalar, Device>::initializeSolver(const execution_space& exec) {
 
 template <class Scalar, class Device>
 bool Ic<Scalar, Device>::refusesNonFinite() const {
-  return detail::BlockIc<Scalar, Device>::refusesNonFinite();
+  return factorization_->refusesNonFinite();
 }
 
 template <class Scalar, class Device>

@@ -7,8 +7,7 @@ namespace ainvil {
 
 template <class Scalar, class Device>
 BlockIlu<Scalar, Device>::BlockIlu(BlockIluParameters parameters)
-    : parameters_(parameterTable().checked(parameters)),
-      factors_(parameters_, detail::FactorKind::General, parameters_.modified) {}
+    : parameters_(parameterTable().checked(parameters)), factors_(parameters_) {}
 
 const ParameterTable<BlockIluParameters>& BlockIluParameters::table() {
   using P = BlockIluParameters;
@@ -17,12 +16,7 @@ const ParameterTable<BlockIluParameters>& BlockIluParameters::table() {
     table.integer("level", "fact: iluk level-of-fill", &P::level, 0, "fill level k of ILU(k)")
         .details("Entries, factorisation and applications grow with it.");
     detail::addSweeps(table);
-    table
-        .number("modified", "fact: relax value", &P::modified, NumberRange::NonNegative,
-                "subtract so many times what is dropped in a row from its diagonal")
-        .details("1: the factors have the row sums of A (MILU), for elliptic problems; 0: what is "
-                 "dropped is dropped. In blocks: whole blocks, from the diagonal block.")
-        .below(2);
+    detail::addModified(table, detail::modifiedBlocks);
     table.describedBy({"level", "iterative?", "modified?", "abs-threshold?", "rel-threshold?"});
     detail::addFactorPivots(table);
     return table;

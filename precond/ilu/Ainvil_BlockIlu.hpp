@@ -11,9 +11,6 @@ namespace ainvil {
 /// Pattern, method and breakdown policy of BlockIlu.
 struct BlockIluParameters : IluOnPatternOptions {
   int level = 0; ///< fill level k of ILU(k)
-  /// omega of MILU: so many times the products that are dropped are subtracted from the diagonal
-  /// block of their row; from 0 to below 2.
-  double modified = 0;
 
   static const ParameterTable<BlockIluParameters>& table(); ///< the keys that name them
 };

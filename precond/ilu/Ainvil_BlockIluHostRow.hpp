@@ -36,7 +36,8 @@ inline void subtractRow(Scalar* w, Scalar l, const Scalar* u, const Ordinal* col
 ///   L_ij = w_ij (j <= i),   D_i = L_ii,   U_ij = D_i^-1 w_ij (j > i),
 /// the k in ascending order, the diagonal of A changed by the pivot inverter. Modified factors
 /// have, with omega = `modified`,
-///   D_i = L_ii - omega times the sum of L_ik U_kj over k < min(i, j), (i, j) beside the pattern.
+///   D_i = L_ii - omega times the sum of L_ik U_kj over k < min(i, j), less A_ij, for (i, j) beside
+///   the pattern.
 /// Scalars lie in w by column: products outside of the pattern go where
 /// nobody looks, which costs less than to ask, unless they are wanted. Blocks lie in w as in the
 /// row, and the others are left out.
@@ -93,9 +94,12 @@ struct BlockIluHostRow {
       for (int t = 0; t < a_length; ++t)
         w[a_columns[t]] = a_row[t];
       pivot_inverter.changeDiagonal(w + i, 1, sizes);
-      if (keeps_dropped)
+      Scalar dropped = 0; // A_ij less the products
+      if (keeps_dropped) {
         mark(position, {l_columns, l_columns + l_length}, {u_columns, u_columns + u_length});
-      Scalar dropped = 0;
+        for (int t = 0; !holds_a && t < a_length; ++t)
+          dropped += position[a_columns[t]] < 0 ? a_row[t] : Scalar(0);
+      }
       for (int t = 0; t + 1 < l_length; ++t) {
         const Ordinal k = l_columns[t];
         const Scalar l_ik = w[k];
@@ -132,16 +136,21 @@ struct BlockIluHostRow {
     } else {
       const Offset length = l_length + u_length;
       mark(position, {l_columns, l_columns + l_length}, {u_columns, u_columns + u_length});
+      std::fill_n(block, keeps_dropped ? bs2 : 0, Scalar(0)); // A_ij less the products
       if (filled) {
         std::fill_n(w, length * bs2, Scalar(0));
-        for (int t = 0; t < a_length; ++t)
+        for (int t = 0; t < a_length; ++t) {
+          const Scalar* const a_ij = a_row + Offset(t) * bs2;
           if (const int at = position[a_columns[t]]; at >= 0)
-            std::copy_n(a_row + Offset(t) * bs2, bs2, w + Offset(at) * bs2);
+            std::copy_n(a_ij, bs2, w + Offset(at) * bs2);
+          else
+            for (int e = 0; keeps_dropped && e < bs2; ++e)
+              block[e] += a_ij[e];
+        }
       } else {
         std::copy_n(a_row, length * bs2, w);
       }
       pivot_inverter.changeDiagonal(w + Offset(l_length - 1) * bs2, bs, sizes);
-      std::fill_n(block, keeps_dropped ? bs2 : 0, Scalar(0));
       for (int t = 0; eliminates && t + 1 < l_length; ++t) {
         const Ordinal k = l_columns[t];
         const Scalar* const l_ik = w + Offset(t) * bs2;

@@ -15,8 +15,8 @@ namespace detail {
 ///   w_ij = A_ij - sum over k < min(i, j) of L_ik U_kj          for (i, j) in the pattern
 ///   L_ij = w_ij (j <= i),   D_i = L_ii,   U_ij = D_i^-1 w_ij (j > i),
 /// the diagonal of A changed by the pivot inverter,
-/// and for modified factors D_i = L_ii - `modified` times the sum of the L_ik U_kj for (i, j)
-/// beside the pattern, whose products have no target: of scalars a lane a term of it, of blocks an
+/// and for modified factors D_i = L_ii - `modified` times the sum of the L_ik U_kj, less A_ij, for
+/// (i, j) beside the pattern, which have no target: of scalars a lane a term of it, of blocks an
 /// entry. The k of row i run in ascending order, the lanes share the block products L_ik U_kj of
 /// each entry by entry. What rows wait for is kept short: the products of as many k as there is
 /// room for are listed before the first of these is waited for, and w lies in scratch memory where
@@ -32,6 +32,7 @@ struct BlockIluRow {
   int block_size;
   int capacity;    ///< blocks of w in scratch memory; longer rows are worked on in place
   Scalar modified; ///< omega
+  bool holds_a;    ///< the pattern holds that of A
 
   /// Products with entries `u_shift` + begin .. `u_shift` + end - 1 of U, their targets in the
   /// list.
@@ -173,6 +174,26 @@ struct BlockIluRow {
     }
   }
 
+  /// d += omega times the sum of the blocks of row i of A that have no target.
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void addDroppedOfA(const Member& member, Ordinal i, int* targets,
+                                            Scalar* d) const {
+    const int bs = BS > 0 ? BS : block_size;
+    const int bs2 = bs * bs;
+    const Offset end = a_graph.row_map(i + 1);
+    for (Offset begin = a_graph.row_map(i); begin < end; begin += max_products) {
+      const int count = static_cast<int>(end - begin < max_products ? end - begin : max_products);
+      forLanes(member, count,
+               [&](const int t) { targets[t] = locate(i, a_graph.entries(begin + t)); });
+      forLanes(member, bs2, [&](const int e) {
+        Scalar sum = 0;
+        for (int t = 0; t < count; ++t)
+          sum += targets[t] < 0 ? a_values((begin + t) * bs2 + e) : Scalar(0);
+        d[e] += modified * sum;
+      });
+    }
+  }
+
   template <class Member, class Gate>
   KOKKOS_FUNCTION void operator()(const Member& member, Ordinal i, void* scratch,
                                   const Gate& gate) const {
@@ -214,6 +235,8 @@ struct BlockIluRow {
         d[r * (bs + 1)] = pivot_inverter.changed(d[r * (bs + 1)], sizes[r]);
       });
     }
+    if (modified != Scalar(0) && !holds_a)
+      addDroppedOfA(member, i, targets, w.block(l_length - 1));
     if (u_read.values.data() != nullptr)
       eliminate(member, i, w, steps, targets, gate);
 

@@ -122,7 +122,7 @@ void IluOnPattern<Scalar, Device>::setPattern(const execution_space& exec, const
   pivot_inverter_ = PivotInverter<Scalar, Device>(exec, options_.breakdown, options_.shift,
                                                   options_.pivot_tolerance *
                                                       std::numeric_limits<Scalar>::epsilon(),
-                                                  row_sizes, kind_ == FactorKind::Symmetric);
+                                                  row_sizes, kind_ == FactorKind::Positive);
   pivot_inverter_.change = DiagonalChange<Scalar>(options_);
   if (options_.sweeps > 0)
     other_upper_ = upperValues("Ainvil::other_upper");
@@ -201,7 +201,7 @@ void IluOnPattern<Scalar, Device>::factorRows(const execution_space& exec, const
                                                              pivot_inverter_,
                                                              a.block_size,
                                                              holds_a_,
-                                                             Scalar(modified_),
+                                                             Scalar(options_.modified),
                                                              work_rows_.data()};
       if (ordered)
         order_.runByWorkers(exec, label, row);
@@ -222,7 +222,8 @@ void IluOnPattern<Scalar, Device>::factorRows(const execution_space& exec, const
                     pivot_inverter_,
                     a.block_size,
                     capacity,
-                    Scalar(modified_)};
+                    Scalar(options_.modified),
+                    holds_a_};
       if (ordered)
         order_.run(exec, label, row, scratch);
       else
@@ -237,7 +238,7 @@ void IluOnPattern<Scalar, Device>::addWorkRows(const Matrix& a, int workers) {
   for (auto& work : work_rows_)
     work.read_finite = work.finite = true;
   while (static_cast<int>(work_rows_.size()) < workers)
-    work_rows_.emplace_back(a.numRows(), longest_row_, a.block_size, modified_ != 0);
+    work_rows_.emplace_back(a.numRows(), longest_row_, a.block_size, options_.modified != 0);
 }
 
 /// Sweep s reads the U of sweep s - 1, nothing in the beginning, and leaves the last one in upper_.

@@ -16,6 +16,10 @@ struct IluOnPatternOptions : DiagonalThresholds {
   /// 0: factorisation level by level. n > 0: n sweeps over all rows at once; the factors are then
   /// approximate, and exact after as many sweeps as L has level sets.
   int sweeps = 0;
+  /// omega of MILU: so many times what is dropped is subtracted from the diagonal block of its row;
+  /// from 0 to below 2. Dropped are the products L_ik U_kj for (i, j) beside the pattern less the
+  /// blocks of A there.
+  double modified = 0;
   BreakdownPolicy breakdown = BreakdownPolicy::Fail; ///< for pivot blocks that are singular
   /// Relative size of the shift under BreakdownPolicy::Shift; the first alpha under ShiftAll.
   double shift = 1e-3;
@@ -26,10 +30,11 @@ struct IluOnPatternOptions : DiagonalThresholds {
 
 namespace detail {
 
-/// Whether both factors have patterns and pivots of their own.
+/// Whether both factors have patterns of their own, and pivots may have either sign.
 enum class FactorKind {
-  General,  ///< L U
-  Symmetric ///< U^T D U, A symmetric: the pattern of L is the transposed one of U, D is positive
+  General,   ///< L U
+  Symmetric, ///< U^T D U, A symmetric: the pattern of L is the transposed one of U
+  Positive   ///< the same with D positive definite
 };
 
 /// A ~ L U in Crout's normalisation: L = D + S_L is lower triangular with the pivot blocks on its
@@ -50,13 +55,11 @@ public:
   using Matrix = BsrMatrix<Scalar, Device>;        ///< A
   using Factor = TriangularFactor<Scalar, Device>; ///< L or U
 
-  /// With options in range. Of symmetric factors, pivot blocks that are not positive definite count
-  /// as singular. `modified` times the products L_ik U_kj for (i, j) beside the pattern are
-  /// subtracted from D_i: with 1, and where the pattern holds that of A, block rows of L U and of A
-  /// have the same sums. The diagonal is then left out of what is said of A = L U.
-  explicit IluOnPattern(const IluOnPatternOptions& options, FactorKind kind = FactorKind::General,
-                        double modified = 0)
-      : options_(options), kind_(kind), modified_(modified) {}
+  /// With options in range. Where D is to be positive definite, pivot blocks that are not count as
+  /// singular. With `modified` of 1 block rows of L U and of A have the same sums; with any but 0
+  /// the diagonal is left out of what is said of A = L U.
+  explicit IluOnPattern(const IluOnPatternOptions& options, FactorKind kind = FactorKind::General)
+      : options_(options), kind_(kind) {}
 
   /// Allocates factors of A on the pattern, which has all diagonal blocks; `holds_a` tells whether
   /// it holds that of A, too. Entries of A beside it are left out. To be called before findOrder().
@@ -103,7 +106,6 @@ private:
 
   IluOnPatternOptions options_;
   FactorKind kind_;
-  double modified_; ///< omega
   Factor lower_;
   Factor upper_;
   bool holds_a_ = true;                       ///< the pattern holds that of A

@@ -19,6 +19,9 @@ void addSweeps(ParameterTable<Struct>& table) {
                "a factorisation a sweep.");
 }
 
+/// What `modified` of ILU does with blocks.
+constexpr const char* modifiedBlocks = "In blocks: whole blocks, from the diagonal block.";
+
 /// DiagonalThresholds, and what is done with pivots that break down nevertheless.
 template <class Struct>
 void addFactorPivots(ParameterTable<Struct>& table) {

@@ -17,8 +17,9 @@ const ParameterTable<IlutParameters>& IlutParameters::table() {
     ParameterTable<P> table;
     detail::addThreshold(table, "fact: ilut ");
     detail::addSweeps(table);
+    detail::addModified(table, detail::modifiedBlocks);
     table.describedBy({"drop", "max-fill", "repattern?", "search?", "steps?", "iterative?",
-                       "abs-threshold?", "rel-threshold?"});
+                       "modified?", "abs-threshold?", "rel-threshold?"});
     detail::addFactorPivots(table);
     return table;
   };

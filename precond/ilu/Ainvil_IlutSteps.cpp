@@ -160,6 +160,7 @@ public:
       : exec_(exec), a_(a), rule_(rule), options_(options), kind_(kind),
         norms_(allocate<Scalar, Device>(exec, "Ainvil::row_norms", a.numRows())) {
     options_.sweeps = 0;
+    options_.modified = 0;
     forEachRow(exec_, "Ainvil::Ilut[norms]", a_.numRows(),
                teamsForRowsOf(a_.graph, a_.block_size * a_.block_size),
                RowNorms<Scalar>{a_, norms_});
@@ -181,7 +182,7 @@ public:
   Ordinal breakdowns() const { return breakdowns_; }
 
 private:
-  bool isSymmetric() const { return kind_ == FactorKind::Symmetric; }
+  bool isSymmetric() const { return kind_ != FactorKind::General; }
 
   /// U of pattern_ by a sweep.
   Matrix sweptUpper(const Matrix& u) {

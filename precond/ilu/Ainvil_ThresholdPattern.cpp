@@ -43,10 +43,10 @@ FoundPattern<Device> search(const typename Device::execution_space& exec,
   inversion.shift = static_cast<Scalar>(pivots.shift);
   inversion.tolerance =
       static_cast<Scalar>(pivots.pivot_tolerance * std::numeric_limits<Scalar>::epsilon());
-  inversion.positive = kind == FactorKind::Symmetric;
+  inversion.positive = kind == FactorKind::Positive;
   inversion.change = DiagonalChange<Scalar>(pivots);
   inversion.breakdowns = Kokkos::View<Ordinal*, HostDevice>(breakdowns, 2);
-  if (kind == FactorKind::Symmetric) {
+  if (kind != FactorKind::General) {
     const Graph<HostDevice> upper = ictPattern(copyTo<HostDevice>(a), rule, inversion, stops);
     if (!stops || breakdowns[0] == 0) // else it lacks rows
       found.pattern = symmetricTriangles(exec, copyTo<Device>(upper));
@@ -96,7 +96,7 @@ template <class Scalar, class Device>
 FillTriangles<Device>
 thresholdPattern(const typename Device::execution_space& exec, const BsrMatrix<Scalar, Device>& a,
                  const ThresholdOptions& options, IluOnPatternOptions pivots, FactorKind kind) {
-  const bool shifts = kind == FactorKind::Symmetric && pivots.breakdown == BreakdownPolicy::Shift;
+  const bool shifts = kind != FactorKind::General && pivots.breakdown == BreakdownPolicy::Shift;
   if (shifts || pivots.breakdown == BreakdownPolicy::Fail)
     pivots.breakdown = BreakdownPolicy::Replace;
   auto found = search(exec, a, options, pivots, kind, shifts);

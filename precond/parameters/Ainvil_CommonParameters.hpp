@@ -60,6 +60,18 @@ void addDiagonalThresholds(ParameterTable<Struct>& table) {
                "at the price of iterations where they are not.");
 }
 
+/// `modified`, a member of this name; `of_blocks` tells what it does with blocks.
+template <class Struct>
+void addModified(ParameterTable<Struct>& table, const std::string& of_blocks) {
+  table
+      .number("modified", "fact: relax value", &Struct::modified, NumberRange::NonNegative,
+              "subtract so many times what is dropped in a row from its diagonal")
+      .details("1: the factors have the row sums of A, for elliptic problems; 0: what is dropped "
+               "is dropped. " +
+               of_blocks)
+      .below(2);
+}
+
 /// What `pivot-tol` says of `block`, in units of `eps`.
 inline std::string pivotToleranceDetails(const std::string& block, const std::string& eps) {
   return message("A ", block,

@@ -44,6 +44,10 @@ TEST(Factory, UnderstandsEveryKey) {
             "exact, storage: double}");
   EXPECT_EQ(describe("ic:solve=jacobi,sweeps=2,breakdown=replace"),
             "ic: {level: 0, solve: jacobi, sweeps: 2, storage: double}");
+  EXPECT_EQ(describe("ic:modified=0.9"),
+            "ic: {level: 0, modified: 0.9, solve: exact, storage: double}");
+  EXPECT_EQ(describe("ic:signs=keep"),
+            "ic: {level: 0, signs: keep, solve: exact, storage: double}");
   EXPECT_EQ(describe("fsai"), "fsai: {tau: 0.01, power: 2, filter: 0.05, storage: double}");
   EXPECT_EQ(describe("fsai:adaptive=3"), "fsai: {tau: 0.01, power: 0, adaptive: 3, per-step: 4, "
                                          "tolerance: 0.01, filter: 0.05, storage: double}");
@@ -111,8 +115,8 @@ TEST(Factory, RefusesWithTheExpectedSentence) {
       {"ilu:factorization=ilut,level=1",
        "key 'level' has no effect with the other parameters given"},
       {"ilu:modified=2", "'modified' must be a number of at least 0 and below 2, but it is '2'"},
-      {"ilu:factorization=ilut,modified=1",
-       "key 'modified' has no effect with the other parameters given"},
+      {"ilu:factorization=ilut,modified=2",
+       "'modified' must be a number of at least 0 and below 2, but it is '2'"},
       {"ilu:drop=0.1", "key 'drop' has no effect with the other parameters given"},
       {"ilu:level=1,max-fill=3", "key 'max-fill' has no effect with the other parameters given"},
       {"ilu:factorization=ilut,drop=-1", "'drop' must be a number of at least 0, but it is '-1'"},
@@ -161,7 +165,8 @@ TEST(Factory, RefusesWithTheExpectedSentence) {
       {"ic:factorization=ict,steps=3", "key 'steps' has no effect with the other parameters given"},
       {"ic:match=product",
        "unknown key 'match', known are factorization, level, drop, max-fill, repattern, search, "
-       "steps, abs-threshold, rel-threshold, solve, power, side, adaptive, eps, relax, "
+       "steps, modified, abs-threshold, rel-threshold, signs, solve, power, side, adaptive, eps, "
+       "relax, "
        "relax-threshold, "
        "relax-limit, fallback, fallback-threshold, sweeps, damping, start, "
        "divergence-limit, storage, breakdown, shift, pivot-tol, poly, poly-storage"},
@@ -169,6 +174,8 @@ TEST(Factory, RefusesWithTheExpectedSentence) {
                          "the next: take solve=jacobi, solve=isai or solve=exact"},
       {"ic:solve=magic", "'solve' must be one of exact, isai, jacobi, but it is 'magic'"},
       {"ic:breakdown=fail,shift=0.1", "key 'shift' has no effect with the other parameters given"},
+      {"ic:modified=2", "'modified' must be a number of at least 0 and below 2, but it is '2'"},
+      {"ic:signs=both", "'signs' must be one of positive, keep, absolute, but it is 'both'"},
       {"ic:shift=0", "'shift' must be a positive number, but it is '0'"},
       {"ic:power=2", "key 'power' has no effect with the other parameters given"},
       {"fsai:adaptive=-1", "'adaptive' must be an integer from 0 to 1000000, but it is '-1'"},

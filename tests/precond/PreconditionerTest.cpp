@@ -293,7 +293,7 @@ INSTANTIATE_TEST_SUITE_P(
         "ilu:match=product", "ilu:match=product,reorder=rcm,level=1,solve=isai",
         "ilu:scale=ruiz,reorder=nd", "ic", "ic:level=1,breakdown=replace",
         "ic:storage=float,breakdown=fail", "ilu:level=1,modified=1",
-        "ic:factorization=ict,drop=0,max-fill=100", "ic:solve=isai,power=2",
+        "ic:factorization=ict,drop=0,max-fill=100", "ic:modified=1", "ic:solve=isai,power=2",
         "ic:solve=isai,side=columns,relax=auto", "ic:solve=isai,storage=bfloat16,relax=1",
         "ic:solve=jacobi,sweeps=4,damping=0.8", "ic:solve=jacobi,start=zero,storage=bfloat16",
         "fsai", "fsai:power=3,filter=0", "fsai:storage=float,tau=0",

@@ -49,6 +49,7 @@ const std::vector<std::string>& spdMethods() {
       "ic:factorization=ict,drop=0,max-fill=1e6",
       "ic:factorization=ict,drop=0,max-fill=1e6,search=parallel,solve=isai,power=2",
       "ic:solve=isai,power=3,side=columns",
+      "ic:level=1,modified=0.9",
       "ic:solve=isai,power=2,relax=auto",
       "ic:level=1,solve=jacobi,sweeps=4,damping=0.8,start=zero",
       "fsai",
@@ -102,11 +103,13 @@ std::vector<std::string> allMethods() {
       "ilu:level=1,modified=0.9,abs-threshold=0.01,rel-threshold=1.1,breakdown=shift-all",
       "ilu:factorization=ilut,drop=0.05,max-fill=1.5,search=parallel,steps=3,repattern=100,solve="
       "isai,power=2",
-      "ilu:factorization=ilut,max-fill=0.8,iterative=2,breakdown=shift,solve=jacobi",
+      "ilu:factorization=ilut,max-fill=0.8,iterative=2,modified=0.9,breakdown=shift,solve=jacobi",
       "ilu:reorder=nd,solve=jacobi,breakdown=replace",
       "ic:storage=float,breakdown=replace,pivot-tol=0,abs-threshold=0.01,rel-threshold=1.1",
       "ic:factorization=ict,drop=0.05,max-fill=1.5,search=parallel,steps=3,repattern=100",
       "ic:solve=isai,relax=1,storage=bfloat16,shift=0.1",
+      "ic:factorization=ict,drop=0.05,modified=0.9",
+      "ic:signs=absolute,level=1",
       "ic:solve=isai,relax=auto,relax-threshold=0.001,relax-limit=4,storage=float,fallback=exact,"
       "fallback-threshold=0.2,adaptive=2,eps=0.01",
       "ic:solve=jacobi,sweeps=3,storage=float,divergence-limit=1e6",

@@ -42,6 +42,14 @@ inline std::vector<double> denseFactor(const IcMethod& ic) {
   return dense;
 }
 
+/// (I + S) D (I + S)^T as a dense matrix.
+inline std::vector<double> productOfFactors(const IcMethod& ic) {
+  const size_t n = static_cast<size_t>(ic.numRows());
+  const auto factor = denseFactor(ic);
+  return multiply(factor, multiply(inverse(densePivotInverses(ic), n), transposed(factor, n), n),
+                  n);
+}
+
 /// ((I + S) D (I + S)^T)^-1 as a dense matrix.
 inline std::vector<double> inverseOfFactors(const IcMethod& ic) {
   const size_t n = static_cast<size_t>(ic.numRows());

@@ -190,7 +190,11 @@ const char* const specifications[] = {"ic",
                                       "ic:solve=jacobi,sweeps=0",
                                       "ic:solve=jacobi,sweeps=4,damping=0.8,start=zero",
                                       "ic:solve=jacobi,sweeps=3,storage=bfloat16",
-                                      "ic:factorization=ict,drop=0,max-fill=100"};
+                                      "ic:factorization=ict,drop=0,max-fill=100",
+                                      "ic:modified=0.9,storage=float",
+                                      "ic:signs=keep,level=1",
+                                      "ic:signs=absolute,solve=jacobi,sweeps=3",
+                                      "ic:level=1,modified=1,solve=isai,power=2"};
 
 class IcStrategy : public ::testing::TestWithParam<const char*> {};
 
@@ -229,11 +233,11 @@ TEST_P(IcStrategy, TransposedIsTheSame) {
 INSTANTIATE_TEST_SUITE_P(Strategies, IcStrategy, ::testing::ValuesIn(specifications));
 INSTANTIATE_TEST_SUITE_P(
     Thresholds, IcStrategy,
-    ::testing::Values(
-        "ic:factorization=ict,drop=0.03",
-        "ic:factorization=ict,drop=0.03,search=parallel,solve=isai,power=2",
-        "ic:factorization=ict,max-fill=1,solve=isai,side=columns,relax=auto",
-        "ic:factorization=ict,drop=0.1,solve=jacobi,sweeps=4,damping=0.8,start=zero"));
+    ::testing::Values("ic:factorization=ict,drop=0.03",
+                      "ic:factorization=ict,drop=0.03,search=parallel,solve=isai,power=2",
+                      "ic:factorization=ict,max-fill=1,solve=isai,side=columns,relax=auto",
+                      "ic:factorization=ict,drop=0.1,solve=jacobi,sweeps=4,damping=0.8,start=zero",
+                      "ic:factorization=ict,drop=0.1,modified=0.9"));
 
 /// M^-1 = W^T D^-1 W with the W of the strategy: for isai the rows that it holds.
 TEST(Ic, IsaiIsAppliedByRowsAndByColumns) {

@@ -293,6 +293,31 @@ TEST(IctBreakdown, PatternIsThatOfTheShiftedMatrix) {
   EXPECT_EQ(patternOf(ic), plainIct(shifted, 0.4, 10));
 }
 
+/// By the tolerance that was given, and all of the row: its first entry, of the lower triangle, may
+/// be the largest one.
+TEST(IctBreakdown, SearchJudgesPivotsAsTheFactorisation) {
+  const struct {
+    double first, drop, tolerance; ///< scale of the first row and column; of pivots, in their rows
+  } cases[] = {{1, 0.15, 0.4}, {4, 0.1, 0.2}};
+  for (const auto& c : cases) {
+    HostBsr a = breaksDown(), shifted = breaksDown();
+    for (Ordinal i = 0; i < 4; ++i)
+      for (Offset e = a.graph.row_map(i); e < a.graph.row_map(i + 1); ++e) {
+        const Ordinal j = a.graph.entries(e);
+        a.values(e) =
+            (i == j ? 3.5 : a.values(e)) * (i == 0 ? c.first : 1) * (j == 0 ? c.first : 1);
+        shifted.values(e) = (i == j ? 1.5 : 1) * a.values(e);
+      }
+    IcParameters<Device> parameters = ict(c.drop, 10, PatternSearch::Sequential);
+    parameters.factorization.shift = 0.5;
+    parameters.factorization.pivot_tolerance = c.tolerance / std::numeric_limits<double>::epsilon();
+    IcMethod ic(parameters);
+    setUp(ic, a);
+    ASSERT_NE(plainIct(shifted, c.drop, 10), plainIct(a, c.drop, 10));
+    EXPECT_EQ(patternOf(ic), plainIct(shifted, c.drop, 10)) << c.first;
+  }
+}
+
 TEST(IctBreakdown, ZerosOnTheDiagonalEndTheSearch) {
   const HostBsr a(makeGraph({{0, 1}, {0, 1}}), viewOf<double>({0, 1, 1, 0}), 1);
   for (const PatternSearch search : searches) {

@@ -4,6 +4,7 @@
 
 #include "Refusal.hpp"
 #include "gallery/Ainvil_Gallery.hpp"
+#include "ilu/Ainvil_Ilut.hpp"
 
 #include <gtest/gtest.h>
 
@@ -55,6 +56,32 @@ TEST_P(IluModified, BlockRowSumsAreThoseOfA) {
       EXPECT_GT(worst, 1e-4) << level;
     }
   }
+}
+
+/// The same where entries of A are dropped, too.
+TEST_P(IluModified, BlockRowSumsAreThoseOfAByThresholds) {
+  const size_t bs = size_t(GetParam()), n = 60;
+  const HostBsr a = matrixOn(randomPattern(Ordinal(n), 6, 57), int(bs), 58);
+  const auto expected = blockRowSums(toDense(a), n, bs);
+  for (const PatternSearch search : {PatternSearch::Sequential, PatternSearch::Parallel})
+    for (const int sweeps : {0, 60}) {
+      SCOPED_TRACE(message("parallel ", search == PatternSearch::Parallel, ", sweeps ", sweeps));
+      IlutParameters parameters;
+      parameters.drop = 0.2;
+      parameters.search = search;
+      parameters.sweeps = sweeps;
+      parameters.modified = 1;
+      Ilut<double, Device> ilut(parameters);
+      setUpFactors(ilut, a);
+      expectNear(blockRowSums(denseProduct(ilut), n, bs), expected, 1e-12);
+      const Offset kept = ilut.lower().matrix.numEntries() + ilut.upper().matrix.numEntries();
+      EXPECT_LT(kept, a.numEntries());
+      // The pattern is that of the unmodified factors.
+      parameters.modified = 0;
+      Ilut<double, Device> plain(parameters);
+      setUpFactors(plain, a);
+      EXPECT_EQ(kept, plain.lower().matrix.numEntries() + plain.upper().matrix.numEntries());
+    }
 }
 
 /// L U = A on the pattern beside the diagonal, and omega of what is beside it is on the diagonal.

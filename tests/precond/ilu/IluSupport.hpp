@@ -11,6 +11,16 @@
 namespace ainvil {
 namespace test {
 
+/// All phases of a factorisation.
+inline void setUpFactors(Factorization<double, Device>& factors, const HostBsr& host_a) {
+  const auto a = copyTo<Device>(host_a);
+  Report report;
+  factors.initialize(Exec(), a, report);
+  if (factors.followsValues())
+    factors.findPattern(Exec(), a, false, report);
+  factors.compute(Exec(), a, report);
+}
+
 /// L U as a dense matrix, from the factors' own storage.
 inline std::vector<double> denseProduct(const Factorization<double, Device>& factors) {
   const auto lower = toDense(copyTo<HostDevice>(factors.lower().matrix));
