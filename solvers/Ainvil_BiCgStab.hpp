@@ -3,8 +3,7 @@
 /// \file
 /// Stabilised bi-conjugate gradients.
 
-#include "krylov/Ainvil_DeviceRecurrence.hpp"
-#include "krylov/Ainvil_KrylovSolver.hpp"
+#include "krylov/Ainvil_ShortRecurrences.hpp"
 
 namespace ainvil {
 
@@ -35,14 +34,16 @@ namespace ainvil {
 /// 0 in the first iteration after a start, as for a skew-symmetric A M; x is then the iterate
 /// before. The residual is not monotone.
 template <class Scalar, class Device>
-class BiCgStab final : public KrylovSolver<Scalar, Device> {
-  using Base = KrylovSolver<Scalar, Device>;
+class BiCgStab final : public ShortRecurrences<Scalar, Device> {
+  using Base = ShortRecurrences<Scalar, Device>;
   using Base::n_;
-  using Base::options_;
+  using Base::recurrence_;
   using Base::shape_;
+  using Base::sums_;
   using typename Base::Columns;
   using typename Base::Stop;
   using typename Base::System;
+  using typename Base::TakesNorm;
   using typename Base::VectorArg;
 
 public:
@@ -52,20 +53,16 @@ public:
   explicit BiCgStab(SolverOptions options = {});
 
 private:
-  void allocate(const execution_space& exec, Offset n, bool preconditioned) override;
+  void allocateVectors(const execution_space& exec, Offset n, bool preconditioned) override;
   VectorArg residual() override { return r_; }
-  void run(const System& system, const Columns& columns, SolveResult* results,
-           Stop* stops) override;
-  template <bool WithNorm>
-  void multiply(const System& system, const Columns& columns, int slot);
-  void multiplyHalf(const System& system, const Columns& columns);
+  void begin(const System& system, const Columns& columns) override;
+  void open(const System& system, const Columns& columns, int slot, TakesNorm norm) override;
+  void close(const System& system, const Columns& columns, int slot, TakesNorm norm) override;
+  Stop breakdown(int stop) const override;
 
   MultiVector<Scalar, Device> r_; ///< and s
   MultiVector<Scalar, Device> shadow_, p_, v_, t_;
   MultiVector<Scalar, Device> y_, z_; ///< with preconditioner only
-  detail::PartialSums<Device> sums_;
-  detail::DeviceRecurrence<Device> recurrence_;
-  std::array<int, Columns::capacity> before_ = {}; ///< iterations when the run started
 };
 
 /// One solve with its own workspace: see BiCgStab.

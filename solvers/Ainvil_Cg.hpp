@@ -3,8 +3,7 @@
 /// \file
 /// Preconditioned conjugate gradients.
 
-#include "krylov/Ainvil_DeviceRecurrence.hpp"
-#include "krylov/Ainvil_KrylovSolver.hpp"
+#include "krylov/Ainvil_ShortRecurrences.hpp"
 
 namespace ainvil {
 
@@ -30,14 +29,16 @@ namespace ainvil {
 /// M must be a fixed linear operator. Breakdown: p.A p <= 0 (A indefinite) or r.z <= 0 (M
 /// indefinite); x is then the iterate before.
 template <class Scalar, class Device>
-class Cg final : public KrylovSolver<Scalar, Device> {
-  using Base = KrylovSolver<Scalar, Device>;
+class Cg final : public ShortRecurrences<Scalar, Device> {
+  using Base = ShortRecurrences<Scalar, Device>;
   using Base::n_;
-  using Base::options_;
+  using Base::recurrence_;
   using Base::shape_;
+  using Base::sums_;
   using typename Base::Columns;
   using typename Base::Stop;
   using typename Base::System;
+  using typename Base::TakesNorm;
   using typename Base::VectorArg;
 
 public:
@@ -47,16 +48,15 @@ public:
   explicit Cg(SolverOptions options = {});
 
 private:
-  void allocate(const execution_space& exec, Offset n, bool preconditioned) override;
+  void allocateVectors(const execution_space& exec, Offset n, bool preconditioned) override;
   VectorArg residual() override { return r_; }
-  void run(const System& system, const Columns& columns, SolveResult* results,
-           Stop* stops) override;
-  template <bool WithNorm>
-  void multiply(const System& system, const Columns& columns, int slot);
+  /// W A is not symmetric.
+  detail::Residual residualKept() const override { return detail::Residual::Plain; }
+  void open(const System& system, const Columns& columns, int slot, TakesNorm norm) override;
+  void close(const System& system, const Columns& columns, int slot, TakesNorm norm) override;
+  Stop breakdown(int stop) const override;
 
   MultiVector<Scalar, Device> r_, z_, w_, p_, q_; ///< w = A z, q = A p
-  detail::PartialSums<Device> sums_;
-  detail::DeviceRecurrence<Device> recurrence_;
 };
 
 /// One solve with its own workspace: see Cg.

@@ -7,6 +7,9 @@
 #include "krylov/Ainvil_KrylovSolver.hpp"
 
 namespace ainvil {
+namespace detail {
+struct OrthogonalityLoss;
+}
 
 /// No: GMRES, for one fixed preconditioner. Yes: FGMRES, for one that may vary.
 enum class Flexible { No, Yes };
@@ -14,10 +17,12 @@ enum class Flexible { No, Yes };
 /// GMRES(m) with right preconditioning: minimises ||b - A x|| over x_0 + M K_m(A M, r_0), so that
 /// the residual it follows is the true one whatever M is. M must be a fixed linear operator.
 ///
-/// Orthogonalisation: classical Gram-Schmidt twice, the second time delayed into the next step
-/// (Bielich, Langou, Thomas, Swirydowicz, Yamazaki, Boman, Parallel Computing 112 (2022)). Each
-/// vector is orthogonalised as often as in CGS2, yet the basis is read twice a step, as in one pass
-/// of Gram-Schmidt: once for the inner products, once for the update.
+/// Orthogonalisation: classical Gram-Schmidt, and where SolverOptions::reorthogonalize says so a
+/// second time, delayed into the next step (Bielich, Langou, Thomas, Swirydowicz, Yamazaki, Boman,
+/// Parallel Computing 112 (2022)). With or without the second pass the basis is read twice a step,
+/// once for the inner products, once for the update; on hosts the arithmetic of the second pass
+/// takes time, too. It is needed where the estimated loss of orthogonality of a vector exceeds the
+/// square root of the rounding unit: detail::OrthogonalityLoss.
 ///
 /// FGMRES(m) (Saad, A flexible inner-outer preconditioned GMRES algorithm, SIAM J. Sci. Comput. 14
 /// (1993)) stores what the preconditioner M_j made of basis vector v_j, A Z~ = V H with
@@ -35,7 +40,8 @@ enum class Flexible { No, Yes };
 /// themselves, so the iteration count is exact however seldom it looks. End of a cycle: one kernel
 /// of inner products, the update of x (GMRES: with one more application of M), the true residual,
 /// and one synchronisation more. Workspace of a column: l + 2 vectors with l = min(restart,
-/// max_iterations, n), and with preconditioner 1 more in GMRES, l more in FGMRES.
+/// max_iterations, n), and with preconditioner 1 more in GMRES, l more in FGMRES; where the second
+/// pass is by need (l + 1)^2 numbers beside them.
 ///
 /// With SolverOptions::basis = Float the l basis vectors are rounded to float when they are final
 /// and take half the memory and traffic; the candidate, the product and all sums are as before.
@@ -71,11 +77,13 @@ private:
   void run(const System& system, const Columns& columns, SolveResult* results,
            Stop* stops) override;
   double negligible() const;
+  bool reorthogonalizesByNeed() const;
+  detail::OrthogonalityLoss losses(bool followed) const;
   void startCycle(const Columns& columns, const SolveResult* results);
   void runCycle(const System& system, SolveResult* results);
   void multiply(const System& system, const Columns& columns, int j);
   void takeInnerProducts(const execution_space& exec, const Columns& columns, int vectors,
-                         VectorArg z);
+                         VectorArg z, bool follows);
   void update(const execution_space& exec, const Columns& columns, int j);
   void readRecords(const execution_space& exec, int first, int last);
   void look(const System& system, SolveResult* results);
@@ -93,15 +101,10 @@ private:
   detail::ArnoldiRecord hostRecord(int j, int column) const {
     return step(host_records_.data(), j).record(column);
   }
-  /// Calls body(basis), of whichever precision it is: the basis of a column in one piece.
+  /// Calls body(basis, form), of whichever precision it is, the basis of a column in one piece; and
+  /// in which form its kernels are to be taken, a detail::ArnoldiForm as a type.
   template <class Body>
-  void withBasis(const Body& body) {
-    const Offset of_column = length_ * n_;
-    if (options_.basis == Storage::Float)
-      body(detail::KernelBases<float>{single_basis_.data(), n_, of_column});
-    else
-      body(detail::KernelBases<Scalar>{basis_.data(), n_, of_column});
-  }
+  void withBasis(const Body& body);
   /// Why A M seems singular and what to do.
   std::string singularAdvice(bool preconditioned, int column) const;
   VectorArg columnsFrom(Scalar* data) const { return VectorArg(data, n_, columns_); }
@@ -131,6 +134,7 @@ private:
   detail::PartialSums<Device> sums_;
   std::vector<detail::ArnoldiLeastSquares> arnoldi_; ///< of each column
   Kokkos::View<double*, Device> records_;            ///< one ArnoldiStep a step
+  Kokkos::View<double*, Device> losses_;             ///< see detail::OrthogonalityLoss
   Kokkos::View<double*, Device> coefficients_;       ///< length a column
   typename Kokkos::View<double*, Device>::HostMirror host_records_, host_coefficients_;
 };

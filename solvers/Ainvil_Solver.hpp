@@ -28,6 +28,15 @@ enum class Reductions {
   Fewest
 };
 
+/// When GMRES and FGMRES orthogonalise a basis vector a second time.
+enum class Reorthogonalize {
+  /// IfNeeded on hosts. Always on GPUs, where the basis is read no more often for it, and where one
+  /// group of lanes would have to estimate the loss.
+  Default,
+  IfNeeded, ///< where the coefficients of the steps before say that the first pass lost too much
+  Always
+};
+
 /// Options of an iterative solver; each solver reads the ones that concern it.
 struct SolverOptions {
   double tolerance = 1e-8; ///< stop at ||b - A x|| / ||b|| <= tolerance, 2-norms; >= 0
@@ -40,6 +49,8 @@ struct SolverOptions {
   /// GMRES, FGMRES: precision in which the basis is kept. Float halves what orthogonalisation reads
   /// and the memory; a cycle then reduces the residual by 1e-6 at most. BFloat16 is refused.
   Storage basis = Storage::Native;
+  /// GMRES, FGMRES. Results are the same up to rounding.
+  Reorthogonalize reorthogonalize = Reorthogonalize::Default;
   /// Iterations between two looks of the host at the residual; >= 0. Results do not depend on it.
   /// CG and BiCGStab look after 1,024 at the latest, for whose residuals the device has room.
   /// 0: 1 on hosts; 10 on GPUs, where a look costs the time of several kernels and the few

@@ -102,22 +102,23 @@ KOKKOS_INLINE_FUNCTION void forColumnsByFour(int columns, const F& f) {
 /// the thread. On a GPU the lanes take neighbouring rows. A host thread is its own only lane; there
 /// several running sums are kept apart, because compilers do not reorder floating-point sums by
 /// themselves and so would not use vectors: as many as the registers hold.
-template <class Exec, int Count, int Strands = (Count > 2 ? 8 : 16), class Member, class Body>
+template <class Exec, int Count, int Strands = (Count > 2 ? 8 : 16), class Member, class Index,
+          class Body>
 KOKKOS_INLINE_FUNCTION Sums<Count> sumRange(const Member& member, [[maybe_unused]] int lanes,
-                                            Offset begin, Offset end, const Body& body) {
+                                            Index begin, Index end, const Body& body) {
   Sums<Count> total;
   if constexpr (compat::IsGpu<Exec>::value) {
     Kokkos::parallel_reduce(
         Kokkos::ThreadVectorRange(member, lanes),
         [&](const int lane, Sums<Count>& sums) {
           Sums<Count> mine;
-          unrolledBy<2, Offset>(begin + lane, end, lanes, [&](Offset i) { mine += body.row(i); });
+          unrolledBy<2, Index>(begin + lane, end, lanes, [&](Index i) { mine += body.row(i); });
           sums += mine;
         },
         total);
   } else {
     double strands[Count][Strands] = {};
-    Offset i = begin;
+    Index i = begin;
     for (; i + Strands <= end; i += Strands) {
       AINVIL_VECTOR_LOOP
       for (int l = 0; l < Strands; ++l) {
@@ -277,47 +278,6 @@ void forRows(const typename Device::execution_space& exec, const char* label, Of
   Kokkos::parallel_for(label, Range<typename Device::execution_space>(exec, 0, runs.numItems()),
                        Kernel{body, runs, num_rows});
 }
-
-/// sum x_i^2 and sum |x_i|.
-template <class Scalar>
-struct NormBody {
-  KernelColumn<const Scalar> x;
-  double* result; ///< two numbers a column
-
-  KOKKOS_INLINE_FUNCTION bool begin(int column) {
-    x.moveTo(column);
-    result += 2 * column;
-    return true;
-  }
-  KOKKOS_INLINE_FUNCTION Sums<2> row(Offset i) const {
-    const double x_i = x[i];
-    return {{x_i * x_i, x_i < 0 ? -x_i : x_i}};
-  }
-  KOKKOS_INLINE_FUNCTION void finish(const Sums<2>& sums) const {
-    result[0] = sums.value[0];
-    result[1] = sums.value[1];
-  }
-};
-
-/// sum r_i^2 and sum |r_i|, both NaN if x is not finite: 0 x_i is 0 or NaN.
-template <class Scalar>
-struct ResidualNormBody {
-  NormBody<Scalar> norm;
-  KernelColumn<const Scalar> x;
-
-  KOKKOS_INLINE_FUNCTION bool begin(int column) {
-    x.moveTo(column);
-    return norm.begin(column);
-  }
-  KOKKOS_INLINE_FUNCTION Sums<2> row(Offset i) const {
-    Sums<2> sums = norm.row(i);
-    const double nothing = double(0) * x[i];
-    sums.value[0] += nothing;
-    sums.value[1] += nothing;
-    return sums;
-  }
-  KOKKOS_INLINE_FUNCTION void finish(const Sums<2>& sums) const { norm.finish(sums); }
-};
 
 /// y_i = x_i
 template <class Scalar>

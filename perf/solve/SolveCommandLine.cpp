@@ -161,6 +161,7 @@ void check(const CommandLine& command, bool block_size_given) {
   if (command.rhs_count > 1 && command.rhs != RhsKind::Random)
     throw InvalidArgument("--rhs-count needs --rhs random; a file brings its columns with it");
   requireTolerance("--tol", command.tolerance);
+  requireTolerance("--abs-tol", command.absolute_tolerance);
   if (!(command.time_limit >= 0) || !std::isfinite(command.time_limit))
     throw InvalidArgument(message(
         "--time-limit must be a finite number of seconds >= 0, but it is ", command.time_limit));
@@ -174,7 +175,7 @@ void check(const CommandLine& command, bool block_size_given) {
 /// What the race chooses itself cannot be given. \throws InvalidArgument
 void checkRace(const CommandLine& command, const CLI::App& app) {
   for (const char* option : {"--repeat", "--allow-varying", "--basis", "--history", "--rhs-count",
-                             "--time-limit", "--reductions"})
+                             "--time-limit", "--reductions", "--reorthogonalize", "--abs-tol"})
     if (app.get_option(option)->count() > 0)
       throw InvalidArgument(message("--recommend chooses the solver's options itself and measures "
                                     "once: leave out ",
@@ -262,6 +263,9 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program 
   addNumber(app, "--restart", command.restart, "M", "restart length of gmres and fgmres");
   addNumber(app, "--tol", command.tolerance, "T",
             "stop at ||b - A x|| <= T ||b|| of the system as given");
+  if (program == Program::Solve)
+    addNumber(app, "--abs-tol", command.absolute_tolerance, "T",
+              "stop at ||b - A x|| <= T, too: whichever comes first");
   addNumber(app, "--max-iters", command.max_iterations, "N", "most iterations of a solve");
   if (!peers) {
     addNumber(app, "--time-limit", command.time_limit, "SECONDS",
@@ -271,6 +275,10 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program 
               "bicgstab; fewest, 1 and 2, same up to rounding, for one product and\n"
               "application more at the end; gmres and fgmres have 1; default usual",
               {"usual", "fewest"});
+    addChoice(app, "--reorthogonalize", command.reorthogonalize,
+              "when gmres and fgmres make a vector orthogonal to the others a\n"
+              "second time, same up to rounding; default if-needed, always on GPUs",
+              {"if-needed", "always"});
   }
   addRepeatable(app, "--precond", command.preconds, "SPEC",
                 "preconditioner, see below; repeatable");
@@ -374,9 +382,10 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program 
     throw InvalidArgument("--belos names a solver of Belos: leave out --krylov ainvil");
   command.by_belos = krylov == "belos" || !command.belos.empty();
   command.fewest_reductions = reductions == "fewest";
-  if (command.by_belos && (command.fewest_reductions || command.time_limit > 0))
-    throw InvalidArgument("--time-limit and --reductions are for Ainvil's solvers: leave them out, "
-                          "or --krylov belos and --belos");
+  if (command.by_belos &&
+      (command.fewest_reductions || command.reorthogonalize != "default" || command.time_limit > 0))
+    throw InvalidArgument("--time-limit, --reductions and --reorthogonalize are for Ainvil's "
+                          "solvers: leave them out, or --krylov belos and --belos");
   command.solver_is_given = app.get_option("--solver")->count() > 0;
   check(command, block_size->count() > 0);
   if (budget != nullptr && budget->count() > 0 && !command.recommend)

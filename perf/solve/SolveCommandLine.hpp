@@ -40,10 +40,12 @@ struct CommandLine {
   int restart = 30;
   bool float_basis = false; ///< of gmres and fgmres
   double tolerance = 1e-8;
+  double absolute_tolerance = 0; ///< of ||b - A x||: the looser of the two counts
   int max_iterations = 5000;
-  double time_limit = 0;             ///< seconds of a solve; 0: none
-  bool fewest_reductions = false;    ///< of cg and bicgstab
-  std::vector<std::string> preconds; ///< never empty, but of a race
+  double time_limit = 0;                   ///< seconds of a solve; 0: none
+  bool fewest_reductions = false;          ///< of cg and bicgstab
+  std::string reorthogonalize = "default"; ///< of gmres; or "if-needed", "always"
+  std::vector<std::string> preconds;       ///< never empty, but of a race
   /// Where these are the set that the program chose: what it takes in their place where the
   /// diagonal has zeros, or after them if none converges. May be empty.
   std::vector<std::string> other_preconds;

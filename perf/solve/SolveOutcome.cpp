@@ -33,9 +33,20 @@ SolverOptions solverOptions(const CommandLine& command) {
   options.restart = command.restart;
   options.time_limit = command.time_limit;
   options.reductions = command.fewest_reductions ? Reductions::Fewest : Reductions::Usual;
+  if (command.reorthogonalize != "default")
+    options.reorthogonalize =
+        command.reorthogonalize == "always" ? Reorthogonalize::Always : Reorthogonalize::IfNeeded;
   options.basis = command.float_basis ? Storage::Float : Storage::Native;
   options.allow_varying = command.allow_varying;
   return options;
+}
+
+double toleranceOf(const CommandLine& command, const LinearSystem& system) {
+  if (command.absolute_tolerance == 0)
+    return command.tolerance;
+  const double norm =
+      command.decides_scaled ? normOf(system.rhs) * system.rhs_scale : normOf(system.original_rhs);
+  return std::fmax(command.tolerance, command.absolute_tolerance / (norm > 0 ? norm : 1));
 }
 
 void judge(const CommandLine& command, const LinearSystem& system, RunRecord& record) {
@@ -46,7 +57,7 @@ void judge(const CommandLine& command, const LinearSystem& system, RunRecord& re
                                    : relativeResidual(system.matrix, system.rhs, record.solution);
   const double residual = record.decisiveResidual(command);
   const bool claimed = record.converged;
-  record.converged = residual <= command.tolerance;
+  record.converged = residual <= toleranceOf(command, system);
   if (record.converged) {
     record.status = toString(SolveStatus::Converged);
     record.message.clear();

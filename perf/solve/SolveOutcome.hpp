@@ -15,6 +15,10 @@ namespace perf {
 /// What the command line says of the solver.
 SolverOptions solverOptions(const CommandLine& command);
 
+/// The relative residual that the run is to reach, of the system that --residual lets decide:
+/// --tol, or --abs-tol / ||b|| where that is more.
+double toleranceOf(const CommandLine& command, const LinearSystem& system);
+
 /// Judges the solution of a run. Expects `solution`, and in `converged`, `status` and `message`
 /// what the solver says of it; sets both residuals and lets that of the command line's --residual
 /// decide: within the tolerance the run has converged; beyond it a run that believes to have

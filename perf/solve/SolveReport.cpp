@@ -101,7 +101,9 @@ std::string solverText(const CommandLine& command) {
   return (command.belos.empty() ? command.solver : command.belos) +
          (command.hasRestart() ? message("(", command.restart, ")") : "") +
          (command.hasRestart() && command.float_basis ? ", basis in float" : "") +
-         (command.by_belos ? " of Belos" : "") + message(", tolerance ", command.tolerance);
+         (command.by_belos ? " of Belos" : "") + message(", tolerance ", command.tolerance) +
+         (command.absolute_tolerance > 0 ? message(" or ", command.absolute_tolerance, " absolute")
+                                         : "");
 }
 
 void addSetting(nlohmann::ordered_json& run, const CommandLine& command,
@@ -109,6 +111,8 @@ void addSetting(nlohmann::ordered_json& run, const CommandLine& command,
   run["solver"] = command.solver;
   run["restart"] = command.restart;
   run["tolerance"] = command.tolerance;
+  if (command.absolute_tolerance > 0)
+    run["absolute_tolerance"] = command.absolute_tolerance;
   run["exec_space"] = environment.exec_space;
   run["device"] = environment.device;
   run["threads"] = environment.threads;
@@ -272,6 +276,8 @@ std::string toJson(const RunRecord& record, const CommandLine& command, const Li
   run["repeat"] = command.repeat;
   if (command.fewest_reductions)
     run["reductions"] = "fewest";
+  if (command.reorthogonalize != "default")
+    run["reorthogonalize"] = command.reorthogonalize;
   run["clock"] = command.cpu_clock ? "cpu" : "wall";
   run["setup_seconds"] = phases;
   run["setup_total_seconds"] = record.setup_seconds;

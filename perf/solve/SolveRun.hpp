@@ -82,6 +82,7 @@ private:
 
   void repeat(Precond& precond, RunRecord& record) {
     SolverOptions options = solverOptions(command_);
+    options.tolerance = smallestTolerance();
     options.progress = [&](int iteration, double rel_residual) {
       throwIfInterrupted();
       if (progress_.isDue())
@@ -107,6 +108,14 @@ private:
       throwIfInterrupted();
       solve(options, *solver, precond, record);
     }
+  }
+
+  /// Of all right-hand sides.
+  double smallestTolerance() const {
+    double smallest = toleranceOf(command_, system_);
+    for (const LinearSystem& system : systems_)
+      smallest = std::fmin(smallest, toleranceOf(command_, system));
+    return smallest;
   }
 
   void setUp(Precond& precond, RunRecord& record) {
@@ -190,7 +199,7 @@ private:
             RunRecord& record, double& seconds) {
     while (goes_on) {
       const double before = record.decisiveResidual(command_);
-      options.tolerance *= 0.5 * command_.tolerance / before;
+      options.tolerance *= 0.5 * toleranceOf(command_, column.system) / before;
       options.max_iterations = command_.max_iterations - record.iterations;
       goes_on = iterate(*createSolver<Scalar, Device>(command_.solver, options), column, precond,
                         record, seconds) &&

@@ -335,6 +335,10 @@ double relativeResidual(const Matrix& a, const HostVector& b, const HostVector& 
   return b_norm.largest > 0 ? r_norm.over(b_norm) : r_norm.over({});
 }
 
+double normOf(const HostVector& v) {
+  return ScaledNorm(v).over({});
+}
+
 Vector<double, HostDevice> originalSolution(const LinearSystem& system,
                                             const Vector<double, HostDevice>& x) {
   const Exec exec;

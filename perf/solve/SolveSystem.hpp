@@ -58,6 +58,9 @@ LinearSystem makeSystem(const CommandLine& command);
 double relativeResidual(const BsrMatrix<double, HostDevice>& a, const Vector<double, HostDevice>& b,
                         const Vector<double, HostDevice>& x);
 
+/// ||v||, which neither over- nor underflows on the way; NaN or Inf if an entry is.
+double normOf(const Vector<double, HostDevice>& v);
+
 /// rhs_scale C P^T x: the solution of the system before scaling and reordering.
 Vector<double, HostDevice> originalSolution(const LinearSystem& system,
                                             const Vector<double, HostDevice>& x);

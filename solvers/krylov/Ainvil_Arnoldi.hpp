@@ -13,21 +13,25 @@ namespace detail {
 
 /// The inner products of Arnoldi step j and the scalars that follow from them, as the device leaves
 /// them for the host: capacity numbers dotU and capacity numbers dotZ at `data`, which are sums
-/// over rows, and three scalars. u is the candidate for basis vector v_j, z = A M u.
+/// over rows, and four scalars. u is the candidate for basis vector v_j, z = A M u.
 struct ArnoldiRecord {
   double* data;
   int capacity;
   double* scalars;
-  /// v_c . u for c < j; u . u for c = j
+  static constexpr int num_scalars = 4;
+
+  /// v_c . u for c < j, or 0 where u is not orthogonalised again; u . u for c = j
   KOKKOS_INLINE_FUNCTION double& dotU(int c) const { return data[c]; }
   /// v_c . z for c < j; u . z for c = j; z . z for c = j + 1
   KOKKOS_INLINE_FUNCTION double& dotZ(int c) const { return data[capacity + c]; }
-  /// 1 / ||u - V V^T u||, or 0 if u lies in the span of the basis
+  /// 1 / ||u - V s|| with s_c = dotU(c), or 0 if u lies in the span of the basis
   KOKKOS_INLINE_FUNCTION double& inverseNorm() const { return scalars[0]; }
   /// v_j . z
   KOKKOS_INLINE_FUNCTION double& dotNew() const { return scalars[1]; }
   /// what the next candidate was multiplied with: about 1 / ||z - V V^T z||
   KOKKOS_INLINE_FUNCTION double& scale() const { return scalars[2]; }
+  /// 1 where u is orthogonalised again, else 0; known before the step
+  KOKKOS_INLINE_FUNCTION double& again() const { return scalars[3]; }
 };
 
 /// The records of a step for several columns, one after the other, the sums over rows of all of
@@ -38,10 +42,15 @@ struct ArnoldiStep {
   int columns;
 
   KOKKOS_INLINE_FUNCTION int numProducts() const { return 2 * capacity * columns; }
-  KOKKOS_INLINE_FUNCTION int size() const { return numProducts() + 3 * columns; }
-  KOKKOS_INLINE_FUNCTION ArnoldiRecord record(int column) const {
-    return {data + 2 * capacity * column, capacity, data + numProducts() + 3 * column};
+  KOKKOS_INLINE_FUNCTION int size() const {
+    return numProducts() + ArnoldiRecord::num_scalars * columns;
   }
+  KOKKOS_INLINE_FUNCTION ArnoldiRecord record(int column) const {
+    return {data + 2 * capacity * column, capacity,
+            data + numProducts() + ArnoldiRecord::num_scalars * column};
+  }
+  /// The one after it, where they follow one another.
+  KOKKOS_INLINE_FUNCTION ArnoldiStep next() const { return {data + size(), capacity, columns}; }
 };
 
 /// min over y of || beta e_1 - H y || for the upper Hessenberg matrix H of A M V_m = V_{m+1} H,

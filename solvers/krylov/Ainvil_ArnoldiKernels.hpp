@@ -4,52 +4,68 @@
 /// The two kernels of an iteration of GMRES.
 
 #include "krylov/Ainvil_Arnoldi.hpp"
+#include "krylov/Ainvil_OrthogonalityLoss.hpp"
 #include "product/Ainvil_VectorKernels.hpp"
 
 namespace ainvil {
 namespace detail {
 
-/// v_c . u and v_c . z for Width neighbouring columns v_c of V, then if Own u . u, u . z and z . z.
-template <int Width, bool Own, class Stored, class Scalar>
+/// What a kernel is compiled for. The second form is for GPUs: the first takes more registers there
+/// than a team of 1024 threads has, and on an H100 20 % more time for inner products.
+enum class ArnoldiForm {
+  General,
+  TwiceBelow512M ///< all vectors are orthogonalised twice, and there are fewer than 2^29 rows
+};
+
+/// v_c . z for Width neighbouring columns v_c of V, if Again each behind v_c . u; then if Own the
+/// three products u . u, u . z and z . z. An Index holds Width times the number of rows.
+template <int Width, bool Again, bool Own, class Index, class Stored, class Scalar>
 struct ArnoldiTile {
-  static constexpr int num_sums = 2 * Width + (Own ? 3 : 0);
+  static constexpr int num_products = (Again ? 2 : 1) * Width;
+  static constexpr int num_sums = num_products + (Own ? 3 : 0);
 
   const Stored* columns;
-  Offset stride;
+  Index stride;
   const Scalar* u;
   const Scalar* z;
 
-  KOKKOS_INLINE_FUNCTION Sums<num_sums> row(Offset i) const {
-    const double u_i = u[i];
+  KOKKOS_INLINE_FUNCTION Sums<num_sums> row(Index i) const {
+    const double u_i = Again || Own ? double(u[i]) : 0.0;
     const double z_i = z[i];
     Sums<num_sums> products;
     for (int c = 0; c < Width; ++c) {
       const double v_i = columns[i + c * stride];
-      products.value[2 * c] = v_i * u_i;
-      products.value[2 * c + 1] = v_i * z_i;
+      if constexpr (Again) {
+        products.value[2 * c] = v_i * u_i;
+        products.value[2 * c + 1] = v_i * z_i;
+      } else {
+        products.value[c] = v_i * z_i;
+      }
     }
     if constexpr (Own) {
-      products.value[2 * Width] = u_i * u_i;
-      products.value[2 * Width + 1] = u_i * z_i;
-      products.value[2 * Width + 2] = z_i * z_i;
+      products.value[num_products] = u_i * u_i;
+      products.value[num_products + 1] = u_i * z_i;
+      products.value[num_products + 2] = z_i * z_i;
     }
     return products;
   }
 };
 
-/// From the inner products of a step, s = V^T u, p = V^T z and those of u and z, what the update
-/// needs:
+/// From the inner products of step j, s = V^T u (or 0), p = V^T z and those of u and z, what the
+/// update needs:
 ///     rho^2 = u.u - s.s,  tau = (u.z - s.p) / rho,  1 / sigma^2 = z.z - p.p - tau^2
-/// By the first thread of a team.
+/// and, where the loss of orthogonality is followed, whether the next candidate is orthogonalised
+/// again. By the first thread of a team.
 template <class Member>
-KOKKOS_INLINE_FUNCTION void concludeRecord(const Member& member, const ArnoldiRecord& record,
-                                           int columns) {
+KOKKOS_INLINE_FUNCTION void concludeRecord(const Member& member, const ArnoldiStep& step, int side,
+                                           int j, const OrthogonalityLoss& loss) {
   member.team_barrier();
   if (member.team_rank() != 0)
     return;
+  const ArnoldiRecord record = step.record(side);
   Sums<3> inner; // s.s, s.p, p.p
   Kokkos::parallel_reduce(
-      Kokkos::ThreadVectorRange(member, columns),
+      Kokkos::ThreadVectorRange(member, j),
       [&](const int c, Sums<3>& sum) {
         const double s = record.dotU(c);
         const double p = record.dotZ(c);
@@ -58,23 +74,28 @@ KOKKOS_INLINE_FUNCTION void concludeRecord(const Member& member, const ArnoldiRe
         sum.value[2] += p * p;
       },
       inner);
+  // A candidate that keeps less than a tenth of its length in the second pass was rounding
+  // (twice is enough: Kahan and Parlett): the basis ends here, and zeros keep what follows
+  // finite.
+  constexpr double kept = 0.01; // of the squared length
+  const double uu = record.dotU(j);
+  const double rho2 = uu - inner.value[0];
+  const double inverse_norm = rho2 > kept * uu ? 1 / compat::math::sqrt(rho2) : 0.0;
+  const double tau = (record.dotZ(j) - inner.value[1]) * inverse_norm;
+  // The scale only has to be near 1 / norm, for the next step measures the norm; the floor
+  // keeps it finite where the difference of squares cancels.
+  const double zz = record.dotZ(j + 1);
+  const double left = zz - inner.value[2] - tau * tau;
+  const double floor = 1e-20 * zz;
+  const double scale = zz > 0 ? 1 / compat::math::sqrt(left > floor ? left : floor) : 0.0;
+  const bool is_followed = loss.data != nullptr && loss.is_followed;
+  const bool again = is_followed && loss.follow(member, record, side, j, inverse_norm, tau, scale);
   Kokkos::single(Kokkos::PerThread(member), [&]() {
-    // A candidate that keeps less than a tenth of its length in the second pass was rounding
-    // (twice is enough: Kahan and Parlett): the basis ends here, and zeros keep what follows
-    // finite.
-    constexpr double kept = 0.01; // of the squared length
-    const double uu = record.dotU(columns);
-    const double rho2 = uu - inner.value[0];
-    const double inverse_norm = rho2 > kept * uu ? 1 / compat::math::sqrt(rho2) : 0.0;
-    const double tau = (record.dotZ(columns) - inner.value[1]) * inverse_norm;
-    // The scale only has to be near 1 / norm, for the next step measures the norm; the floor
-    // keeps it finite where the difference of squares cancels.
-    const double zz = record.dotZ(columns + 1);
-    const double left = zz - inner.value[2] - tau * tau;
-    const double floor = 1e-20 * zz;
     record.inverseNorm() = inverse_norm;
     record.dotNew() = tau;
-    record.scale() = zz > 0 ? 1 / compat::math::sqrt(left > floor ? left : floor) : 0.0;
+    record.scale() = scale;
+    if (is_followed)
+      step.next().record(side).again() = again;
   });
 }
 
@@ -85,21 +106,24 @@ struct ArnoldiConcludeKernel {
 
   ArnoldiStep step;
   ColumnSet of;
-  int columns;
+  int j;
+  OrthogonalityLoss loss;
 
   KOKKOS_FUNCTION void operator()(const Member& member) const {
-    concludeRecord(member, step.record(of[member.league_rank()]), columns);
+    concludeRecord(member, step, of[member.league_rank()], j, loss);
   }
 };
 
-/// s = V^T u and p = V^T z for the first `columns` columns of V, and u . u, u . z, z . z. A thread
+/// s = V^T u, where u is orthogonalised again, and p = V^T z for the first `columns` columns of V,
+/// and u . u, u . z, z . z. A thread
 /// of the team takes `tile` columns at a time, the first fewer and the products of u and z, and its
 /// lanes neighbouring rows of the team's chunk; with fewer tiles than threads the chunk is split as
 /// well. The last team adds up and, if these are the sums of all rows, concludes the record. So for
 /// each of some right-hand sides, which have teams of their own.
-template <class Stored, class Scalar, class Device>
+template <class Stored, class Scalar, class Device, ArnoldiForm Form>
 struct ArnoldiDotsKernel {
   using Member = typename Kokkos::TeamPolicy<typename Device::execution_space>::member_type;
+  using Index = std::conditional_t<Form == ArnoldiForm::TwiceBelow512M, int, Offset>;
   static constexpr int tile = 4;
 
   KernelBases<const Stored> v;
@@ -111,6 +135,7 @@ struct ArnoldiDotsKernel {
   int lanes, teams; ///< of a right-hand side
   ArnoldiStep step;
   bool all_rows; ///< else concludeRecord() is for the sums of all processes
+  OrthogonalityLoss loss;
 
   /// What a team keeps in shared memory.
   KOKKOS_INLINE_FUNCTION static size_t scratchBytes(int team_size) {
@@ -118,14 +143,22 @@ struct ArnoldiDotsKernel {
   }
 
   KOKKOS_FUNCTION void operator()(const Member& member) const {
+    const int side = right_hand_sides[member.league_rank() / teams];
+    if (Form == ArnoldiForm::TwiceBelow512M || loss.again(step.record(side)))
+      sumRows<true>(member, side);
+    else if constexpr (Form == ArnoldiForm::General)
+      sumRows<false>(member, side);
+  }
+
+  template <bool Again>
+  KOKKOS_FUNCTION void sumRows(const Member& member, int side) const {
     const int tiles = columns / tile + 1;
     const int splits = tiles < member.team_size() ? member.team_size() / tiles : 1;
-    const int side = right_hand_sides[member.league_rank() / teams];
     const int team = member.league_rank() % teams;
     const Offset begin = Offset(team) * rows_per_team;
     const Offset rows = begin + rows_per_team < num_rows ? rows_per_team : num_rows - begin;
     // Partial sums of the splits of a chunk meet here, (split, sum).
-    const int num_sums = 2 * columns + 3;
+    const int num_sums = sumsOfVector(Again) * columns + 3;
     const int first_sum = side * sumsOfSide();
     auto* shared =
         static_cast<double*>(member.team_shmem().get_shmem(scratchBytes(member.team_size())));
@@ -137,15 +170,15 @@ struct ArnoldiDotsKernel {
       const int first = item % tiles == 0 ? 0 : in_first + (item % tiles - 1) * tile;
       double* to = splits > 1 ? shared + split * num_sums : nullptr;
       if (item % tiles > 0)
-        sumTile<tile, false>(member, side, team, first, split_begin, split_end, to);
+        sumTile<tile, Again, false>(member, side, team, first, split_begin, split_end, to);
       else if (in_first == 3)
-        sumTile<3, true>(member, side, team, first, split_begin, split_end, to);
+        sumTile<3, Again, true>(member, side, team, first, split_begin, split_end, to);
       else if (in_first == 2)
-        sumTile<2, true>(member, side, team, first, split_begin, split_end, to);
+        sumTile<2, Again, true>(member, side, team, first, split_begin, split_end, to);
       else if (in_first == 1)
-        sumTile<1, true>(member, side, team, first, split_begin, split_end, to);
+        sumTile<1, Again, true>(member, side, team, first, split_begin, split_end, to);
       else
-        sumTile<0, true>(member, side, team, first, split_begin, split_end, to);
+        sumTile<0, Again, true>(member, side, team, first, split_begin, split_end, to);
     }
     if (splits > 1) {
       member.team_barrier();
@@ -157,21 +190,23 @@ struct ArnoldiDotsKernel {
       });
     }
     if (isLastTeam(sums, member, side, teams)) {
-      addUp(member, side);
+      addUp<Again>(member, side);
       if (all_rows)
-        concludeRecord(member, step.record(side), columns);
+        concludeRecord(member, step, side, columns, loss);
     }
   }
 
   /// What there is room for.
   KOKKOS_INLINE_FUNCTION int sumsOfSide() const { return 2 * step.capacity; }
+  /// Inner products with a basis vector.
+  KOKKOS_INLINE_FUNCTION static constexpr int sumsOfVector(bool again) { return again ? 2 : 1; }
 
-  /// Sums of a tile, to shared memory or, if `to` is null, to the partial sums: two a column, then
-  /// those of u and z alone.
-  template <int Width, bool Own>
+  /// Sums of a tile, to shared memory or, if `to` is null, to the partial sums: one or two a
+  /// basis vector, then those of u and z alone.
+  template <int Width, bool Again, bool Own>
   KOKKOS_FUNCTION void sumTile(const Member& member, int side, int team, int first, Offset begin,
                                Offset end, double* to) const {
-    using Tile = ArnoldiTile<Width, Own, Stored, Scalar>;
+    using Tile = ArnoldiTile<Width, Again, Own, Index, Stored, Scalar>;
     // On hosts the sums of a column do not depend on the columns beside it.
     constexpr int strands = 8;
     KernelColumn<const Scalar> u = u_in, z = z_in;
@@ -179,11 +214,13 @@ struct ArnoldiDotsKernel {
     z.moveTo(side);
     const int first_sum = side * sumsOfSide();
     const auto mine = sumRange<typename Device::execution_space, Tile::num_sums, strands>(
-        member, lanes, begin, end,
-        Tile{v.of(side) + first * v.vector_stride, v.vector_stride, u.data(), z.data()});
+        member, lanes, Index(0), static_cast<Index>(end - begin),
+        Tile{v.of(side) + first * v.vector_stride + begin, static_cast<Index>(v.vector_stride),
+             u.data() + begin, z.data() + begin});
     Kokkos::single(Kokkos::PerThread(member), [&]() {
       for (int k = 0; k < Tile::num_sums; ++k) {
-        const int sum = k < 2 * Width ? 2 * first + k : 2 * (columns - Width) + k;
+        const int sum =
+            k + sumsOfVector(Again) * (k < Tile::num_products ? first : columns - Width);
         if (to != nullptr)
           to[sum] = mine.value[k];
         else
@@ -192,18 +229,20 @@ struct ArnoldiDotsKernel {
     });
   }
 
+  template <bool Again>
   KOKKOS_FUNCTION void addUp(const Member& member, int side) const {
+    constexpr int of_vector = sumsOfVector(Again);
     const ArnoldiRecord record = step.record(side);
     const int first_sum = side * sumsOfSide();
     for (int c = member.team_rank(); c < columns; c += member.team_size()) {
-      const Sums<2> total = totalOf<2>(sums, member, lanes, first_sum + 2 * c, teams);
+      const auto total = totalOf<of_vector>(sums, member, lanes, first_sum + of_vector * c, teams);
       Kokkos::single(Kokkos::PerThread(member), [&]() {
-        record.dotU(c) = total.value[0];
-        record.dotZ(c) = total.value[1];
+        record.dotU(c) = Again ? total.value[0] : 0.0;
+        record.dotZ(c) = total.value[of_vector - 1];
       });
     }
     if (member.team_rank() == columns % member.team_size()) {
-      const Sums<3> total = totalOf<3>(sums, member, lanes, first_sum + 2 * columns, teams);
+      const Sums<3> total = totalOf<3>(sums, member, lanes, first_sum + of_vector * columns, teams);
       Kokkos::single(Kokkos::PerThread(member), [&]() {
         record.dotU(columns) = total.value[0];
         record.dotZ(columns) = total.value[1];
@@ -214,8 +253,9 @@ struct ArnoldiDotsKernel {
 };
 
 /// v_j = (u - V s) / rho,  u = (z - V p - tau v_j) sigma, for a run of rows of a right-hand side:
-/// the candidate becomes a basis vector, and what is left of z the next candidate.
-template <class Stored, class Scalar, class Device>
+/// the candidate becomes a basis vector, and what is left of z the next candidate. Where u is not
+/// orthogonalised again s is 0.
+template <class Stored, class Scalar, class Device, ArnoldiForm Form>
 struct ArnoldiUpdateKernel {
   static constexpr int block = rowsAtOnce<typename Device::execution_space>();
 
@@ -226,18 +266,26 @@ struct ArnoldiUpdateKernel {
   Offset num_rows;
   int j;
   ArnoldiStep step;
+  OrthogonalityLoss loss;
 
   KOKKOS_FUNCTION void operator()(Offset item) const {
     const int side = runs.columnOf(item);
-    const Offset first = item * block;
-    if (first + block <= num_rows)
-      rows<block>(side, first);
-    else
-      for (Offset i = first; i < num_rows; ++i)
-        rows<1>(side, i);
+    if (Form == ArnoldiForm::TwiceBelow512M || loss.again(step.record(side)))
+      run<true>(side, item * block);
+    else if constexpr (Form == ArnoldiForm::General)
+      run<false>(side, item * block);
   }
 
-  template <int Rows>
+  template <bool Again>
+  KOKKOS_INLINE_FUNCTION void run(int side, Offset first) const {
+    if (first + block <= num_rows)
+      rows<block, Again>(side, first);
+    else
+      for (Offset i = first; i < num_rows; ++i)
+        rows<1, Again>(side, i);
+  }
+
+  template <int Rows, bool Again>
   KOKKOS_INLINE_FUNCTION void rows(int side, Offset first) const {
     const ArnoldiRecord record = step.record(side);
     Stored* const v_0 = v.of(side) + first;
@@ -245,9 +293,10 @@ struct ArnoldiUpdateKernel {
     KernelColumn<const Scalar> z = z_in;
     u.moveTo(side);
     z.moveTo(side);
-    double u_new[Rows], z_new[Rows];
+    double u_new[Again ? Rows : 1], z_new[Rows];
     for (int r = 0; r < Rows; ++r) {
-      u_new[r] = u[first + r];
+      if constexpr (Again)
+        u_new[r] = u[first + r];
       z_new[r] = z[first + r];
     }
     forColumnsByFour(j, [&](const auto width, const int c) {
@@ -261,7 +310,8 @@ struct ArnoldiUpdateKernel {
       }
       for (int r = 0; r < Rows; ++r)
         for (int k = 0; k < w; ++k) {
-          u_new[r] -= double(v_c[k][r]) * s[k];
+          if constexpr (Again)
+            u_new[r] -= double(v_c[k][r]) * s[k];
           z_new[r] -= double(v_c[k][r]) * p[k];
         }
     });
@@ -270,7 +320,7 @@ struct ArnoldiUpdateKernel {
     const double scale = record.scale();
     Stored* const v_j = v_0 + j * v.vector_stride;
     for (int r = 0; r < Rows; ++r) {
-      const double v_new = u_new[r] * inverse_norm;
+      const double v_new = (Again ? u_new[r] : double(u[first + r])) * inverse_norm;
       v_j[r] = static_cast<Stored>(v_new);
       u[first + r] = static_cast<Scalar>((z_new[r] - tau * v_new) * scale);
     }

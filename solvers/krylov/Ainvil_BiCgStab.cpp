@@ -8,7 +8,12 @@ namespace ainvil {
 namespace detail {
 namespace {
 
-enum BiCgStabStop { NoAlpha = FirstBreakdown, NoOmega, NoBeta };
+enum BiCgStabStop {
+  NoDirection = FirstBreakdown, ///< no alpha in the first iteration after a start
+  NoAlpha,
+  NoOmega,
+  NoBeta
+};
 
 struct BiCgStabState : RecurrenceState {
   KOKKOS_INLINE_FUNCTION double& rho() const { return scalar(0); }
@@ -116,7 +121,7 @@ struct BiCgStabAlphaBody {
     if (!detail::isFinite(shadow_v + vv))
       state.stop() = NotFinite;
     else if (areOrthogonal<Scalar>(shadow_v, state.shadow(), vv))
-      state.stop() = NoAlpha;
+      state.stop() = state.iterations() == 0 ? NoDirection : NoAlpha;
     state.alpha() = state.rho() / shadow_v;
   }
 };
@@ -231,109 +236,73 @@ struct BiCgStabUpdateBody {
 } // namespace
 } // namespace detail
 
-using detail::BiCgStabState;
+template <class Scalar, class Device>
+BiCgStab<Scalar, Device>::BiCgStab(SolverOptions options)
+    : Base(std::move(options), "BiCGStab", "Ainvil::BiCgStab", 5) {}
 
 template <class Scalar, class Device>
-BiCgStab<Scalar, Device>::BiCgStab(SolverOptions options) : Base(std::move(options), "BiCGStab") {}
-
-template <class Scalar, class Device>
-void BiCgStab<Scalar, Device>::allocate(const execution_space& exec, Offset n,
-                                        bool preconditioned) {
-  const auto vectors = [&](const std::string& name) {
-    return allocateView<MultiVector<Scalar, Device>>(exec, "Ainvil::BiCgStab::" + name, size_t(n),
-                                                     size_t(this->capacity_));
-  };
-  r_ = vectors("r");
-  shadow_ = vectors("shadow");
-  p_ = vectors("p");
-  v_ = vectors("v");
-  t_ = vectors("t");
-  y_ = preconditioned ? vectors("y") : MultiVector<Scalar, Device>();
-  z_ = preconditioned ? vectors("z") : MultiVector<Scalar, Device>();
-  sums_ =
-      detail::PartialSums<Device>(exec, 5, shape_, this->reduction() != nullptr, this->capacity_);
-  recurrence_ =
-      detail::DeviceRecurrence<Device>(exec, "Ainvil::BiCgStab::state", options_, this->capacity_);
+void BiCgStab<Scalar, Device>::allocateVectors(const execution_space& exec, Offset n,
+                                               bool preconditioned) {
+  r_ = this->vectors(exec, "r", n);
+  shadow_ = this->vectors(exec, "shadow", n);
+  p_ = this->vectors(exec, "p", n);
+  v_ = this->vectors(exec, "v", n);
+  t_ = this->vectors(exec, "t", n);
+  y_ = preconditioned ? this->vectors(exec, "y", n) : MultiVector<Scalar, Device>();
+  z_ = preconditioned ? this->vectors(exec, "z", n) : MultiVector<Scalar, Device>();
 }
 
 template <class Scalar, class Device>
-void BiCgStab<Scalar, Device>::run(const System& system, const Columns& columns,
-                                   SolveResult* results, Stop* stops) {
-  const BiCgStabState state{recurrence_.state()};
-  if (!system.resumes) {
-    for (const int c : columns)
-      before_[c] = results[c].iterations;
-    recurrence_.start(system.exec, options_, columns, results);
-    detail::sumRows<1>(system.exec, "Ainvil::BiCgStab::start", shape_, sums_, n_,
-                       detail::BiCgStabStartBody<Scalar>{r_, shadow_, p_, state}, this->reduction(),
-                       columns);
-  }
-  const auto y = system.m != nullptr ? y_ : p_;
-  const auto z = system.m != nullptr ? z_ : r_;
-  const auto update = [&](int slot) {
-    return detail::BiCgStabUpdateBody<Scalar>{
-        v_, t_, y, z, system.x, r_, p_, state, slot, detail::SquaredTargets(system.targets)};
-  };
-  const auto usual = [&](int slot, const Columns& running) {
-    multiply<false>(system, running, slot);
-    multiplyHalf(system, running);
-    detail::sumRows<1>(system.exec, "Ainvil::BiCgStab::update", shape_, sums_, n_, update(slot),
-                       this->reduction(), running);
-  };
-  const auto fewest = [&](int slot, const Columns& running) {
-    multiplyHalf(system, running);
-    detail::forRows<Device>(system.exec, "Ainvil::BiCgStab::update", n_, update(slot), running);
-    multiply<true>(system, running, slot);
-  };
-  const auto iterate = [&](const auto& step) {
-    return recurrence_.run(
-        system.exec, options_, system.targets, columns, system.resumes, results, step,
-        [&](const Columns& looked) { return this->goesOn(system, looked, results); });
-  };
-  const bool has_fewest = options_.reductions == Reductions::Fewest;
-  if (has_fewest && !system.resumes)
-    multiply<true>(system, columns, -1);
-  const auto ends = has_fewest ? iterate(fewest) : iterate(usual);
-  for (const int c : columns) {
-    if (ends[c] == detail::NotFinite)
-      stops[c] = {SolveStatus::Diverged, "A or the preconditioner gave NaN or Inf"};
-    // After at least one iteration another shadow residual may do better.
-    else if (ends[c] == detail::NoAlpha && results[c].iterations == before_[c])
-      stops[c] = {SolveStatus::Breakdown, "r.A M r = 0: BiCGStab has no direction to go"};
-  }
+void BiCgStab<Scalar, Device>::begin(const System& system, const Columns& columns) {
+  detail::sumRows<1>(system.exec, "Ainvil::BiCgStab::start", shape_, sums_, n_,
+                     detail::BiCgStabStartBody<Scalar>{r_, shadow_, p_, {recurrence_.state()}},
+                     this->reduction(), columns);
 }
 
 /// y = M p, v = A y and alpha.
 template <class Scalar, class Device>
-template <bool WithNorm>
-void BiCgStab<Scalar, Device>::multiply(const System& system, const Columns& columns, int slot) {
-  const execution_space& exec = system.exec;
-  const auto y = system.m != nullptr ? y_ : p_;
-  if (system.m != nullptr)
-    this->apply(exec, *system.m, columns, p_, y);
-  this->apply(exec, system.a, columns, y, v_);
-  using Body = detail::BiCgStabAlphaBody<Scalar, WithNorm>;
-  detail::sumRows<Body::num_sums>(
-      exec, "Ainvil::BiCgStab::alpha", shape_, sums_, n_,
-      Body{shadow_, v_, r_, {recurrence_.state()}, slot, detail::SquaredTargets(system.targets)},
-      this->reduction(), columns);
+void BiCgStab<Scalar, Device>::open(const System& system, const Columns& columns, int slot,
+                                    TakesNorm norm) {
+  this->multiply(system, columns, p_, y_, v_);
+  this->choose(norm, [&](auto with_norm) {
+    using Body = detail::BiCgStabAlphaBody<Scalar, decltype(with_norm)::value>;
+    detail::sumRows<Body::num_sums>(
+        system.exec, "Ainvil::BiCgStab::alpha", shape_, sums_, n_,
+        Body{shadow_, v_, r_, {recurrence_.state()}, slot, detail::SquaredTargets(system.targets)},
+        this->reduction(), columns);
+  });
 }
 
-/// s = r - alpha v, z = M s, t = A z and omega.
+/// s = r - alpha v, z = M s, t = A z and omega; then the updates of x, r and p.
 template <class Scalar, class Device>
-void BiCgStab<Scalar, Device>::multiplyHalf(const System& system, const Columns& columns) {
+void BiCgStab<Scalar, Device>::close(const System& system, const Columns& columns, int slot,
+                                     TakesNorm norm) {
   const execution_space& exec = system.exec;
-  const BiCgStabState state{recurrence_.state()};
-  const auto z = system.m != nullptr ? z_ : r_;
+  const detail::BiCgStabState state{recurrence_.state()};
+  const detail::SquaredTargets targets(system.targets);
   detail::forRows<Device>(exec, "Ainvil::BiCgStab::half", n_,
                           detail::BiCgStabHalfBody<Scalar>{r_, v_, state}, columns);
-  if (system.m != nullptr)
-    this->apply(exec, *system.m, columns, r_, z);
-  this->apply(exec, system.a, columns, z, t_);
+  this->multiply(system, columns, r_, z_, t_);
   detail::sumRows<5>(exec, "Ainvil::BiCgStab::omega", shape_, sums_, n_,
-                     detail::BiCgStabOmegaBody<Scalar>{r_, t_, shadow_, state,
-                                                       detail::SquaredTargets(system.targets)},
+                     detail::BiCgStabOmegaBody<Scalar>{r_, t_, shadow_, state, targets},
                      this->reduction(), columns);
+  const auto y = system.m != nullptr ? y_ : p_;
+  const auto z = system.m != nullptr ? z_ : r_;
+  const detail::BiCgStabUpdateBody<Scalar> update{v_, t_, y,     z,    system.x,
+                                                  r_, p_, state, slot, targets};
+  if (norm == TakesNorm::Yes)
+    detail::sumRows<1>(exec, "Ainvil::BiCgStab::update", shape_, sums_, n_, update,
+                       this->reduction(), columns);
+  else
+    detail::forRows<Device>(exec, "Ainvil::BiCgStab::update", n_, update, columns);
+}
+
+/// After at least one iteration another shadow residual may do better.
+template <class Scalar, class Device>
+typename BiCgStab<Scalar, Device>::Stop BiCgStab<Scalar, Device>::breakdown(int stop) const {
+  if (stop != detail::NoDirection)
+    return {};
+  return {SolveStatus::Breakdown, "r.A M r = 0: BiCGStab has no direction to go"};
 }
 
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \

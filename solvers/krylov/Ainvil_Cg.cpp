@@ -19,7 +19,7 @@ const char* describe(int stop) {
     return "r.M r < 0 and z.A z < 0 for z = M r: neither the matrix nor the preconditioner is "
            "positive definite";
   default:
-    return "A or the preconditioner gave NaN or Inf";
+    return "";
   }
 }
 
@@ -42,13 +42,14 @@ struct CgState : RecurrenceState {
   KOKKOS_INLINE_FUNCTION double& beta() const { return scalar(2); }
 };
 
-/// gamma = r.z, delta = w.z with w = A z; from them beta and alpha. With norm: and sum r_i^2, which
-/// ends the iteration before, if the slot is not negative.
-template <class Scalar, bool WithNorm>
+/// gamma = r.z, delta = w.z with w = A z; from them beta and alpha. With norm: and sum r_i^2, each
+/// r_i with its weight, which ends the iteration before, if the slot is not negative.
+template <class Scalar, class Weights, bool WithNorm>
 struct CgDotsBody {
   static constexpr int num_sums = WithNorm ? 3 : 2;
 
   KernelColumn<const Scalar> r, z, w;
+  Weights weights;
   CgState state;
   int slot;
   SquaredTargets targets;
@@ -69,8 +70,10 @@ struct CgDotsBody {
     Sums<num_sums> products;
     products.value[0] = r_i * z_i;
     products.value[1] = double(w[i]) * z_i;
-    if constexpr (WithNorm)
-      products.value[2] = r_i * r_i;
+    if constexpr (WithNorm) {
+      const double counted = weights.of(i, r_i);
+      products.value[2] = counted * counted;
+    }
     return products;
   }
 
@@ -99,11 +102,13 @@ struct CgDotsBody {
   }
 };
 
-/// p = z + beta p, q = w + beta q, x += alpha p, r -= alpha q, and sum r_i^2.
-template <class Scalar>
+/// p = z + beta p, q = w + beta q, x += alpha p, r -= alpha q, and sum r_i^2, each r_i with its
+/// weight.
+template <class Scalar, class Weights>
 struct CgUpdateBody {
   KernelColumn<const Scalar> z, w; // z is r itself without preconditioner
   KernelColumn<Scalar> p, q, x, r;
+  Weights weights;
   CgState state;
   int slot;
   SquaredTargets targets;
@@ -136,7 +141,8 @@ struct CgUpdateBody {
     q[i] = static_cast<Scalar>(q_i);
     x[i] = static_cast<Scalar>(x[i] + alpha * p_i);
     r[i] = static_cast<Scalar>(r_i);
-    return {{r_i * r_i}};
+    const double counted = weights.of(i, r_i);
+    return {{counted * counted}};
   }
 
   KOKKOS_INLINE_FUNCTION void finish(const Sums<1>& sums) const {
@@ -149,74 +155,59 @@ struct CgUpdateBody {
 
 template <class Scalar, class Device>
 Cg<Scalar, Device>::Cg(SolverOptions options)
-    : Base(std::move(options), "CG", "its recurrences hold for one fixed M only") {}
-
-template <class Scalar, class Device>
-void Cg<Scalar, Device>::allocate(const execution_space& exec, Offset n, bool preconditioned) {
-  const auto vectors = [&](const std::string& name) {
-    return allocateView<MultiVector<Scalar, Device>>(exec, "Ainvil::Cg::" + name, size_t(n),
-                                                     size_t(this->capacity_));
-  };
-  r_ = vectors("r");
-  w_ = vectors("w");
-  p_ = vectors("p");
-  q_ = vectors("q");
-  z_ = preconditioned ? vectors("z") : MultiVector<Scalar, Device>();
-  sums_ =
-      detail::PartialSums<Device>(exec, 3, shape_, this->reduction() != nullptr, this->capacity_);
-  recurrence_ =
-      detail::DeviceRecurrence<Device>(exec, "Ainvil::Cg::state", options_, this->capacity_);
+    : Base(std::move(options), "CG", "Ainvil::Cg", 3, "its recurrences hold for one fixed M only") {
 }
 
 template <class Scalar, class Device>
-void Cg<Scalar, Device>::run(const System& system, const Columns& columns, SolveResult* results,
-                             Stop* stops) {
-  if (!system.resumes)
-    recurrence_.start(system.exec, options_, columns, results);
-  const detail::CgState state{recurrence_.state()};
-  const auto z = system.m != nullptr ? z_ : r_;
-  const auto update = [&](int slot) {
-    return detail::CgUpdateBody<Scalar>{
-        z, w_, p_, q_, system.x, r_, state, slot, detail::SquaredTargets(system.targets)};
-  };
-  const auto usual = [&](int slot, const Columns& running) {
-    multiply<false>(system, running, slot);
-    detail::sumRows<1>(system.exec, "Ainvil::Cg::update", shape_, sums_, n_, update(slot),
-                       this->reduction(), running);
-  };
-  const auto fewest = [&](int slot, const Columns& running) {
-    detail::forRows<Device>(system.exec, "Ainvil::Cg::update", n_, update(slot), running);
-    multiply<true>(system, running, slot);
-  };
-  const auto iterate = [&](const auto& step) {
-    return recurrence_.run(
-        system.exec, options_, system.targets, columns, system.resumes, results, step,
-        [&](const Columns& looked) { return this->goesOn(system, looked, results); });
-  };
-  const bool has_fewest = options_.reductions == Reductions::Fewest;
-  if (has_fewest && !system.resumes)
-    multiply<true>(system, columns, -1);
-  const auto ends = has_fewest ? iterate(fewest) : iterate(usual);
-  for (const int c : columns)
-    if (ends[c] == detail::NotFinite || ends[c] >= detail::FirstBreakdown)
-      stops[c] = {ends[c] == detail::NotFinite ? SolveStatus::Diverged : SolveStatus::Breakdown,
-                  detail::describe(ends[c]), detail::advice(ends[c])};
+void Cg<Scalar, Device>::allocateVectors(const execution_space& exec, Offset n,
+                                         bool preconditioned) {
+  r_ = this->vectors(exec, "r", n);
+  w_ = this->vectors(exec, "w", n);
+  p_ = this->vectors(exec, "p", n);
+  q_ = this->vectors(exec, "q", n);
+  z_ = preconditioned ? this->vectors(exec, "z", n) : MultiVector<Scalar, Device>();
 }
 
 /// z = M r, w = A z and their inner products.
 template <class Scalar, class Device>
-template <bool WithNorm>
-void Cg<Scalar, Device>::multiply(const System& system, const Columns& columns, int slot) {
-  const execution_space& exec = system.exec;
+void Cg<Scalar, Device>::open(const System& system, const Columns& columns, int slot,
+                              TakesNorm norm) {
+  this->multiply(system, columns, r_, z_, w_);
   const auto z = system.m != nullptr ? z_ : r_;
-  if (system.m != nullptr)
-    this->apply(exec, *system.m, columns, r_, z);
-  this->apply(exec, system.a, columns, z, w_);
-  using Body = detail::CgDotsBody<Scalar, WithNorm>;
-  detail::sumRows<Body::num_sums>(
-      exec, "Ainvil::Cg::innerProducts", shape_, sums_, n_,
-      Body{r_, z, w_, {recurrence_.state()}, slot, detail::SquaredTargets(system.targets)},
-      this->reduction(), columns);
+  const detail::CgState state{recurrence_.state()};
+  const detail::SquaredTargets targets(system.targets);
+  detail::withWeights(this->weights(), [&](const auto& weights) {
+    this->choose(norm, [&](auto with_norm) {
+      using Weights = std::decay_t<decltype(weights)>;
+      using Body = detail::CgDotsBody<Scalar, Weights, decltype(with_norm)::value>;
+      detail::sumRows<Body::num_sums>(system.exec, "Ainvil::Cg::innerProducts", shape_, sums_, n_,
+                                      Body{r_, z, w_, weights, state, slot, targets},
+                                      this->reduction(), columns);
+    });
+  });
+}
+
+/// The updates of p, q, x and r.
+template <class Scalar, class Device>
+void Cg<Scalar, Device>::close(const System& system, const Columns& columns, int slot,
+                               TakesNorm norm) {
+  const auto z = system.m != nullptr ? z_ : r_;
+  const detail::CgState state{recurrence_.state()};
+  const detail::SquaredTargets targets(system.targets);
+  detail::withWeights(this->weights(), [&](const auto& weights) {
+    const detail::CgUpdateBody<Scalar, std::decay_t<decltype(weights)>> update{
+        z, w_, p_, q_, system.x, r_, weights, state, slot, targets};
+    if (norm == TakesNorm::Yes)
+      detail::sumRows<1>(system.exec, "Ainvil::Cg::update", shape_, sums_, n_, update,
+                         this->reduction(), columns);
+    else
+      detail::forRows<Device>(system.exec, "Ainvil::Cg::update", n_, update, columns);
+  });
+}
+
+template <class Scalar, class Device>
+typename Cg<Scalar, Device>::Stop Cg<Scalar, Device>::breakdown(int stop) const {
+  return {SolveStatus::Breakdown, detail::describe(stop), detail::advice(stop)};
 }
 
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \

@@ -35,6 +35,10 @@ void Gmres<Scalar, Device>::allocate(const execution_space& exec, Offset n, bool
   const int stored = flexible_ ? length_ : 1;
   vectors(z_, "Ainvil::Gmres::preconditioned", preconditioned ? stored : 0);
   const ArnoldiStep step{nullptr, length_ + 2, this->capacity_};
+  // The last step, too, says what would come next.
+  const size_t losses = reorthogonalizesByNeed() ? length_ + 1 : 0;
+  losses_ =
+      ainvil::allocate<double, Device>(exec, "Ainvil::Gmres::losses", capacity * losses * losses);
   sums_ = detail::PartialSums<Device>(exec, 2 * step.capacity, shape_, false, this->capacity_);
   arnoldi_.resize(capacity);
   // Zeros: records are read as a whole, also where a step has written nothing.
@@ -56,6 +60,46 @@ double Gmres<Scalar, Device>::negligible() const {
   return options_.basis == Storage::Float ? std::max(of_products, of_basis) : of_products;
 }
 
+template <class Scalar, class Device>
+template <class Body>
+void Gmres<Scalar, Device>::withBasis(const Body& body) {
+  using Form = detail::ArnoldiForm;
+  const Offset of_column = length_ * n_;
+  const auto with = [&](const auto form) {
+    if (options_.basis == Storage::Float)
+      body(detail::KernelBases<float>{single_basis_.data(), n_, of_column}, form);
+    else
+      body(detail::KernelBases<Scalar>{basis_.data(), n_, of_column}, form);
+  };
+  if constexpr (compat::IsGpu<execution_space>::value) {
+    constexpr Offset most_rows = std::numeric_limits<int>::max() / 4;
+    if (!reorthogonalizesByNeed() && n_ <= most_rows)
+      return with(std::integral_constant<Form, Form::TwiceBelow512M>());
+  }
+  with(std::integral_constant<Form, Form::General>());
+}
+
+template <class Scalar, class Device>
+bool Gmres<Scalar, Device>::reorthogonalizesByNeed() const {
+  if (options_.reorthogonalize == Reorthogonalize::Default)
+    return !compat::IsGpu<execution_space>::value;
+  return options_.reorthogonalize == Reorthogonalize::IfNeeded;
+}
+
+/// What a vector may lose: with V^T V = I + E the residual of least squares and the true minimum
+/// differ by a relative ||E||, and sqrt(eps) is far less than iteration counts would show. More is
+/// not allowed, because each step multiplies E.
+template <class Scalar, class Device>
+detail::OrthogonalityLoss Gmres<Scalar, Device>::losses(bool followed) const {
+  const double of_scalar = std::numeric_limits<Scalar>::epsilon();
+  const double of_basis =
+      options_.basis == Storage::Float ? std::numeric_limits<float>::epsilon() : of_scalar;
+  const bool by_need = reorthogonalizesByNeed();
+  // 10: rounding of a long inner product.
+  return {by_need ? losses_.data() : nullptr, length_ + 1, 10 * of_scalar + of_basis,
+          std::sqrt(of_basis), followed};
+}
+
 /// One cycle, of all columns at the same time.
 template <class Scalar, class Device>
 void Gmres<Scalar, Device>::run(const System& system, const Columns& columns, SolveResult* results,
@@ -67,7 +111,7 @@ void Gmres<Scalar, Device>::run(const System& system, const Columns& columns, So
   Columns sound;
   for (const int c : columns)
     if (arnoldi_[c].failed())
-      stops[c] = {SolveStatus::Diverged, "A or the preconditioner gave NaN or Inf"};
+      stops[c] = Base::notFinite();
     else
       sound.add(c);
   const Counts used = correct(system, sound, vectors);
@@ -126,7 +170,7 @@ void Gmres<Scalar, Device>::runCycle(const System& system, SolveResult* results)
   while (!running.empty()) {
     const int j = steps++;
     multiply(system, running, j);
-    takeInnerProducts(exec, running, j, product());
+    takeInnerProducts(exec, running, j, product(), true);
     update(exec, running, j);
     Columns closing;
     for (const int c : running)
@@ -136,7 +180,7 @@ void Gmres<Scalar, Device>::runCycle(const System& system, SolveResult* results)
       continue;
 
     if (!closing.empty())
-      takeInnerProducts(exec, closing, steps, candidate());
+      takeInnerProducts(exec, closing, steps, candidate(), false);
     readRecords(exec, seen, closing.empty() ? steps : steps + 1);
     Columns near;
     for (const int c : running) {
@@ -149,7 +193,7 @@ void Gmres<Scalar, Device>::runCycle(const System& system, SolveResult* results)
     }
     seen = steps;
     if (!near.empty()) {
-      takeInnerProducts(exec, near, steps, candidate());
+      takeInnerProducts(exec, near, steps, candidate(), false);
       readRecords(exec, steps, steps + 1);
       for (const int c : near)
         arnoldi_[c].close(steps, hostRecord(steps, c));
@@ -185,26 +229,23 @@ void Gmres<Scalar, Device>::look(const System& system, SolveResult* results) {
 /// product = A M candidate
 template <class Scalar, class Device>
 void Gmres<Scalar, Device>::multiply(const System& system, const Columns& columns, int j) {
-  if (system.m == nullptr) {
-    this->apply(system.exec, system.a, columns, candidate(), product());
-    return;
-  }
-  this->apply(system.exec, *system.m, columns, candidate(), preconditioned(j));
-  this->apply(system.exec, system.a, columns, preconditioned(j), product());
+  const VectorArg z = system.m != nullptr ? preconditioned(j) : VectorArg();
+  Base::multiply(system, columns, candidate(), z, product());
 }
 
 /// Inner products of the first `vectors` basis vectors with the candidate u and with z, into the
-/// records of step `vectors`. With z = u what they say of z is worthless.
+/// records of step `vectors`. With z = u, the candidate that a cycle ends with, what they say of z
+/// is worthless and no step `follows`.
 template <class Scalar, class Device>
 void Gmres<Scalar, Device>::takeInnerProducts(const execution_space& exec, const Columns& columns,
-                                              int vectors, VectorArg z) {
+                                              int vectors, VectorArg z, bool follows) {
   const Reduction<Device>* const reduction = this->reduction();
   const ArnoldiStep to = step(records_.data(), vectors);
-  withBasis([&](const auto& basis) {
+  withBasis([&](const auto& basis, const auto form) {
     if (n_ == 0) // another process has rows
       return;
     using Stored = std::decay_t<decltype(*basis.data)>;
-    using Kernel = detail::ArnoldiDotsKernel<Stored, Scalar, Device>;
+    using Kernel = detail::ArnoldiDotsKernel<Stored, Scalar, Device, decltype(form)::value>;
     Kokkos::parallel_for(
         "Ainvil::Gmres::innerProducts",
         shape_.policy(exec, Kernel::scratchBytes(shape_.team_size), columns.size()),
@@ -219,7 +260,8 @@ void Gmres<Scalar, Device>::takeInnerProducts(const execution_space& exec, const
                shape_.lanes,
                shape_.league,
                to,
-               reduction == nullptr});
+               reduction == nullptr,
+               losses(follows)});
   });
   if (reduction == nullptr)
     return;
@@ -229,21 +271,22 @@ void Gmres<Scalar, Device>::takeInnerProducts(const execution_space& exec, const
   if (n_ == 0)
     Kokkos::deep_copy(exec, products, 0.0);
   reduction->sum(exec, products);
-  Kokkos::parallel_for("Ainvil::Gmres::concludeRecord",
-                       Kokkos::TeamPolicy<execution_space>(exec, columns.size(), 1, shape_.lanes),
-                       detail::ArnoldiConcludeKernel<Device>{to, columns, vectors});
+  Kokkos::parallel_for(
+      "Ainvil::Gmres::concludeRecord",
+      Kokkos::TeamPolicy<execution_space>(exec, columns.size(), 1, shape_.lanes),
+      detail::ArnoldiConcludeKernel<Device>{to, columns, vectors, losses(follows)});
 }
 
 /// Makes the candidate basis vector j and what is left of the product the next candidate.
 template <class Scalar, class Device>
 void Gmres<Scalar, Device>::update(const execution_space& exec, const Columns& columns, int j) {
-  withBasis([&](const auto& basis) {
+  withBasis([&](const auto& basis, const auto form) {
     using Stored = std::decay_t<decltype(*basis.data)>;
-    using Kernel = detail::ArnoldiUpdateKernel<Stored, Scalar, Device>;
+    using Kernel = detail::ArnoldiUpdateKernel<Stored, Scalar, Device, decltype(form)::value>;
     const detail::ColumnRuns runs(columns, n_, Kernel::block);
     Kokkos::parallel_for(
         "Ainvil::Gmres::update", detail::Range<execution_space>(exec, 0, runs.numItems()),
-        Kernel{basis, candidate(), product(), runs, n_, j, step(records_.data(), j)});
+        Kernel{basis, candidate(), product(), runs, n_, j, step(records_.data(), j), losses(true)});
   });
 }
 
@@ -286,9 +329,9 @@ typename Gmres<Scalar, Device>::Counts Gmres<Scalar, Device>::correct(const Syst
   if (from_z) {
     combine(detail::KernelBases<Scalar>{z_.data(), columns_ * n_, n_}, 1, system.x);
   } else if (system.m == nullptr) {
-    withBasis([&](const auto& basis) { combine(basis, 1, system.x); });
+    withBasis([&](const auto& basis, auto) { combine(basis, 1, system.x); });
   } else {
-    withBasis([&](const auto& basis) { combine(basis, 0, preconditioned(0)); });
+    withBasis([&](const auto& basis, auto) { combine(basis, 0, preconditioned(0)); });
     detail::applyToColumns<Scalar, Device>(exec, *system.m, moved, preconditioned(0), system.x, 0,
                                            Scalar(1), Scalar(1));
   }

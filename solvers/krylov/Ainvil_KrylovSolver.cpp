@@ -117,7 +117,7 @@ SolveResult KrylovSolver<Scalar, Device>::resume(const execution_space& exec, co
                                   "an exception out of progress has ended, but there is none"));
   is_paused_ = false;
   detail::reportingOutOfMemory("solve()", [&] {
-    iterate({exec, a, m, asColumn(x), targets_, true}, asColumn(b), &single_);
+    iterate({exec, a, preconditionerOfRun(m), asColumn(x), targets_, true}, asColumn(b), &single_);
   });
   return std::move(single_);
 }
@@ -150,6 +150,7 @@ void KrylovSolver<Scalar, Device>::solveAll(const execution_space& exec, const O
     checkSystem(a, m, b, x);
     if (m != nullptr)
       checkPreconditioner(*m);
+    detail::checkWeights<Scalar, Device>(exec, weights_, n);
     detail::reportingOutOfMemory("solve()", [&] {
       reserve(exec, n, unknowns, m != nullptr, static_cast<int>(std::min(columns, together)));
     });
@@ -162,7 +163,7 @@ void KrylovSolver<Scalar, Device>::solveAll(const execution_space& exec, const O
     for (Offset first = 0; first < columns; first += together) {
       const auto range = std::make_pair(first, std::min(first + together, columns));
       columns_ = static_cast<int>(range.second - first);
-      iterate({exec, a, m, Kokkos::subview(x, Kokkos::ALL(), range), targets_},
+      iterate({exec, a, preconditionerOfRun(m), Kokkos::subview(x, Kokkos::ALL(), range), targets_},
               Kokkos::subview(b, Kokkos::ALL(), range), results + first);
     }
   });
@@ -175,6 +176,31 @@ void KrylovSolver<Scalar, Device>::setReduction(
   reduction_ = std::move(reduction);
   n_ = -1; // the workspace depends on whether there is one
   is_paused_ = false;
+}
+
+template <class Scalar, class Device>
+void KrylovSolver<Scalar, Device>::setWeights(Vector<const Scalar, Device> weights) {
+  const Solving solving(solving_, name_);
+  weights_ = std::move(weights);
+  is_paused_ = false;
+}
+
+template <class Scalar, class Device>
+const LinearOperator<Scalar, Device>*
+KrylovSolver<Scalar, Device>::preconditionerOfRun(const Operator* m) {
+  if (!weighsRows())
+    return m;
+  weighted_m_.set(m, weights_);
+  return &weighted_m_;
+}
+
+/// residual() and its norms.
+template <class Scalar, class Device>
+typename detail::ResidualMeter<Scalar, Device>::Norms
+KrylovSolver<Scalar, Device>::residuals(const System& system, const Columns& columns,
+                                        ConstVectorArg b) {
+  return meter_.residuals(system.exec, system.a, columns, b, system.x, residual(), weights_,
+                          residualKept());
 }
 
 /// With a workspace for b and x of these lengths, and columns_ columns.
@@ -203,7 +229,7 @@ void KrylovSolver<Scalar, Device>::iterate(System system, ConstVectorArg b, Solv
     std::array<Stop, Columns::capacity> stops;
     run(system, going_, results, stops.data());
     system.resumes = false;
-    const auto norms = meter_.residuals(system.exec, system.a, going_, b, system.x, residual());
+    const auto norms = residuals(system, going_, b);
     Columns going;
     for (const int c : going_) {
       SolveResult& result = results[c];
@@ -255,8 +281,27 @@ bool KrylovSolver<Scalar, Device>::goesOn(const System& system, const Columns& c
 }
 
 template <class Scalar, class Device>
+void KrylovSolver<Scalar, Device>::multiply(const System& system, const Columns& columns,
+                                            ConstVectorArg x, VectorArg z, VectorArg y) const {
+  const auto apply = [&](const Operator& op, ConstVectorArg from, VectorArg to) {
+    detail::applyToColumns<Scalar, Device>(system.exec, op, columns, from, to,
+                                           detail::cheap_columns);
+  };
+  if (system.m != nullptr)
+    apply(*system.m, x, z);
+  apply(system.a, system.m != nullptr ? ConstVectorArg(z) : x, y);
+  if (weighsRows())
+    detail::weighRows<Scalar, Device>(system.exec, columns, weights_, y);
+}
+
+template <class Scalar, class Device>
 void KrylovSolver<Scalar, Device>::reserve(const execution_space& exec, Offset n, Offset unknowns,
                                            bool preconditioned, int columns) {
+  if (weighsRows()) {
+    if (preconditioned)
+      weighted_m_.reserve(exec, n, columns);
+    preconditioned = true; // by M W^-1
+  }
   if (n == n_ && unknowns == unknowns_ && preconditioned <= preconditioned_ && columns <= capacity_)
     return;
   n_ = -1; // until all allocations have succeeded
@@ -284,7 +329,7 @@ KrylovSolver<Scalar, Device>::start(const System& system, ConstVectorArg b, Solv
   // and less, which no sum in double notices.
   constexpr double smallest_norm = 1e-145;
   const Columns all = Columns::first(columns_);
-  const auto b_norms = meter_.norms(system.exec, all, b);
+  const auto b_norms = meter_.norms(system.exec, all, b, weights_);
   Columns zero, given;
   for (const int c : all) {
     const double b_norm = b_norms[c].two;
@@ -304,7 +349,7 @@ KrylovSolver<Scalar, Device>::start(const System& system, ConstVectorArg b, Solv
   if (given.empty())
     return {};
 
-  const auto r_norms = meter_.residuals(system.exec, system.a, given, b, system.x, residual());
+  const auto r_norms = residuals(system, given, b);
   Columns left;
   for (const int c : given) {
     const double r_norm = r_norms[c].two;

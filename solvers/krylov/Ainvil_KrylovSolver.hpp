@@ -7,6 +7,7 @@
 #include "backend/Ainvil_Reduction.hpp"
 #include "krylov/Ainvil_ColumnSolves.hpp"
 #include "krylov/Ainvil_ResidualMeter.hpp"
+#include "krylov/Ainvil_RowWeights.hpp"
 
 #include <atomic>
 #include <memory>
@@ -84,6 +85,29 @@ public:
   /// or on none. Null: one process has all rows, and nothing is asked of others.
   void setReduction(std::shared_ptr<const Reduction<Device>> reduction);
 
+  /// From now on residuals are judged by ||W r||_2 with W = diag(weights) in place of ||r||_2. That
+  /// goes for both tolerances, for what the relative one is relative to, for all residuals of the
+  /// result, and for what `progress` and `stop` are told: `converged` means that of b - A x,
+  /// recomputed from A, b and x as they were given, ||W (b - A x)|| is within the tolerance. So the
+  /// equations of one physics count more than those of another, or each in its own unit; with
+  /// w_i = 1 / (rtol |b_i| + atol_i) / sqrt(n), relative_to = One and a tolerance of 1 it is the
+  /// weighted root mean square of integrators of ODEs (as SUNLinSolSetScalingVectors of SUNDIALS).
+  ///
+  /// One weight a row, positive and finite, the same for all columns; an empty view: the 2-norm
+  /// again. The array is not copied: it must outlive the solves, and may have other values in the
+  /// next. Over processes each gives those of its rows, all of them or none.
+  ///
+  /// Between two recomputed residuals the recurrences know this norm: CG takes it of its r, whose
+  /// iterates do not depend on it, and reads a vector more an iteration. GMRES, FGMRES and BiCGStab
+  /// run on W A x = W b preconditioned by M W^-1, which has the Krylov spaces of A M: their r is
+  /// W (b - A x), and that is what GMRES and FGMRES minimise (weighted GMRES: Essai, Numer.
+  /// Algorithms 18 (1998)). It costs two more kernels a product, each over three vectors, and the
+  /// workspace of a preconditioner where there is none, of one vector more where there is.
+  ///
+  /// solve() checks them. \throws InvalidArgument there for a weight that is not positive and
+  /// finite, or another number of them than A has rows; here if the object is solving.
+  void setWeights(Vector<const Scalar, Device> weights);
+
 protected:
   using VectorArg = MultiVectorArg<Scalar, Device>;            ///< of columns_ columns
   using ConstVectorArg = MultiVectorArg<const Scalar, Device>; ///< likewise
@@ -114,8 +138,11 @@ protected:
   /// Allocates the workspace for systems of n unknowns and `capacity_` columns, for whatever
   /// `shape_` launches.
   virtual void allocate(const execution_space& exec, Offset n, bool preconditioned) = 0;
-  /// The vectors that hold b - A x when a run starts.
+  /// The vectors that hold b - A x when a run starts, or W (b - A x).
   virtual VectorArg residual() = 0;
+  /// Which of the two, where residuals have weights. Weighted: the run is on W A x = W b, with
+  /// M W^-1 as its M.
+  virtual detail::Residual residualKept() const { return detail::Residual::Weighted; }
   /// Improves x from residual() in these columns until the recurrence of each meets its tolerance,
   /// max_iterations are done, or the method has to start again; appends to the histories. At least
   /// one iteration, or a Stop. `results` and `stops` are those of all columns. An exception out of
@@ -127,11 +154,18 @@ protected:
   /// limit or `stop`.
   bool goesOn(const System& system, const Columns& columns, const SolveResult* results);
 
-  /// y = op x in these columns, and perhaps in some between them.
-  void apply(const execution_space& exec, const Operator& op, const Columns& columns,
-             ConstVectorArg x, VectorArg y) const {
-    detail::applyToColumns<Scalar, Device>(exec, op, columns, x, y, detail::cheap_columns);
+  /// y = A M x in these columns, and perhaps in some between them, or W A M x if the run is on
+  /// W A x = W b. M x goes to z, which is left alone where there is no M.
+  void multiply(const System& system, const Columns& columns, ConstVectorArg x, VectorArg z,
+                VectorArg y) const;
+
+  /// The Stop of a method that has met NaN or Inf in what A and M gave it.
+  static Stop notFinite() {
+    return {SolveStatus::Diverged, "A or the preconditioner gave NaN or Inf"};
   }
+
+  /// Of the rows, or empty.
+  const Vector<const Scalar, Device>& weights() const { return weights_; }
 
   /// Null if the process has all rows.
   const Reduction<Device>* reduction() const { return reduction_.get(); }
@@ -150,6 +184,14 @@ private:
                int columns);
   template <class B, class X>
   void checkSystem(const Operator& a, const Operator* m, const B& b, const X& x) const;
+  /// The run is on W A x = W b.
+  bool weighsRows() const {
+    return weights_.extent(0) > 0 && residualKept() == detail::Residual::Weighted;
+  }
+  /// What a run takes as M.
+  const Operator* preconditionerOfRun(const Operator* m);
+  typename detail::ResidualMeter<Scalar, Device>::Norms
+  residuals(const System& system, const Columns& columns, ConstVectorArg b);
   void iterate(System system, ConstVectorArg b, SolveResult* results);
   Columns start(const System& system, ConstVectorArg b, SolveResult* results);
 
@@ -167,6 +209,8 @@ private:
   std::array<double, Columns::capacity> previous_ = {}; ///< true residuals when the run started
   std::shared_ptr<const Reduction<Device>> reduction_;
   detail::ResidualMeter<Scalar, Device> meter_;
+  Vector<const Scalar, Device> weights_; ///< of the rows; empty: none
+  detail::WeightedPreconditioner<Scalar, Device> weighted_m_;
 };
 
 } // namespace ainvil

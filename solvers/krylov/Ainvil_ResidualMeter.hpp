@@ -7,6 +7,7 @@
 #include "backend/Ainvil_ColumnSet.hpp"
 #include "backend/Ainvil_Reduction.hpp"
 #include "backend/Ainvil_SumTeams.hpp"
+#include "krylov/Ainvil_RowWeights.hpp"
 
 #include <array>
 #include <utility>
@@ -35,6 +36,12 @@ void applyToColumns(const typename Device::execution_space& exec,
 /// A product with up to so many columns more costs less than a pass of its own.
 constexpr int cheap_columns = 3;
 
+/// What a residual vector holds.
+enum class Residual {
+  Plain,   ///< r = b - A x
+  Weighted ///< W r
+};
+
 /// Measures columns of a fixed length, of one process or, with a reduction, spread over several.
 /// Every measurement waits for the instance, once for all columns.
 template <class Scalar, class Device>
@@ -43,6 +50,7 @@ public:
   using execution_space = typename Device::execution_space;
   using VectorIn = MultiVectorArg<const Scalar, Device>;
   using VectorOut = MultiVectorArg<Scalar, Device>;
+  using Weights = Vector<const Scalar, Device>; ///< w; empty: the norm is the 2-norm
 
   ResidualMeter() = default;
   ResidualMeter(const execution_space& exec, Offset n, const Reduction<Device>* reduction,
@@ -53,17 +61,20 @@ public:
         host_result_(hostMirror(result_)) {}
 
   struct Norm {
-    double two = 0;      ///< 2-norm; 0 also where the squares underflow, Inf where they overflow
+    double two = 0;      ///< ||W x||_2; 0 also where the squares underflow, Inf where they overflow
     bool is_zero = true; ///< all entries are 0
   };
   /// Of each column; those that were not measured are 0.
   using Norms = std::array<Norm, ColumnSet::capacity>;
 
-  Norms norms(const execution_space& exec, const ColumnSet& columns, VectorIn x);
+  Norms norms(const execution_space& exec, const ColumnSet& columns, VectorIn x,
+              const Weights& weights);
 
-  /// r = b - A x; returns ||r||, NaN if x is not finite, be it where A has no entries.
+  /// r = b - A x, or W (b - A x); returns ||W (b - A x)||, NaN if x is not finite, be it where A
+  /// has no entries.
   Norms residuals(const execution_space& exec, const LinearOperator<Scalar, Device>& a,
-                  const ColumnSet& columns, VectorIn b, VectorIn x, VectorOut r);
+                  const ColumnSet& columns, VectorIn b, VectorIn x, VectorOut r,
+                  const Weights& weights, Residual kept);
 
 private:
   template <class Body>

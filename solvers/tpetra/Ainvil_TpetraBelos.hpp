@@ -14,15 +14,21 @@ namespace tpetra {
 
 /// A Solver as Belos' applications know theirs. Of their parameters it reads
 ///   "Convergence Tolerance"      1e-8
+///   "Implicit Residual Scaling"  what that is relative to: "Norm of Initial Residual" (or "... of
+///                                Preconditioned Initial Residual", the same from the right),
+///                                "Norm of RHS" or "None"
 ///   "Maximum Iterations"         1000
 ///   "Num Blocks"                 restart length of GMRES and FGMRES, 30
-///   "Maximum Restarts"           of these, if given: at most "Num Blocks" times one more
-///   iterations "Implicit Residual Scaling"  "Norm of Initial Residual" (or "... Preconditioned
-///   ...", the same
-///                                from the right), "Norm of RHS" or "None"
-///   "Matrix Block Size"          not Belos': A is a CrsMatrix in such blocks, or a BlockCrsMatrix,
-///                                and multiplied by a BlockOperator; by default, 0, as it is
-///   "Allow Varying"              not Belos': GMRES and CG take any preconditioner; false
+///   "Maximum Restarts"           of these, if given; one more cycle than that is run at most
+///   "Use Single Reduction"       CG and BiCGStab: SolverOptions::reductions = Fewest; false
+/// and of its own
+///   "Absolute Tolerance"         ||b - A x|| that ends a solve too, whichever comes first; 0
+///   "Time Limit"                 seconds for each right-hand side; 0: none
+///   "Residual Weights"           an RCP<const multivector_type> of one column for
+///                                Solver::setWeights(); null: residuals have no weights
+///   "Matrix Block Size"          A is a CrsMatrix in such blocks, or a BlockCrsMatrix, and
+///                                multiplied by a BlockOperator; by default, 0, as it is
+///   "Allow Varying"              GMRES and CG take any preconditioner; false
 /// and takes, without effect, the other parameters of Belos' GMRES, CG and BiCGStab, so that a list
 /// need not be changed. Parameters of a call are added to those of earlier ones. \throws
 /// Teuchos::Exceptions::InvalidParameter for names that Belos does not have either, and bad values
@@ -74,6 +80,8 @@ public:
 
 private:
   using RowMatrix = Tpetra::RowMatrix<Scalar, LO, GO, Node>;
+
+  using Weights = Teuchos::RCP<const multivector_type>;
 
   SolverOptions options() const;
   const operator_type& product(const Teuchos::RCP<const operator_type>& a);

@@ -22,6 +22,9 @@ constexpr const char* belos_iterations = "Maximum Iterations";
 constexpr const char* belos_blocks = "Num Blocks";
 constexpr const char* belos_restarts = "Maximum Restarts";
 constexpr const char* belos_scaling = "Implicit Residual Scaling";
+constexpr const char* belos_absolute = "Absolute Tolerance";
+constexpr const char* belos_time = "Time Limit";
+constexpr const char* belos_weights = "Residual Weights";
 constexpr const char* belos_block_size = "Matrix Block Size";
 constexpr const char* belos_varying = "Allow Varying";
 constexpr const char* belos_single = "Use Single Reduction";
@@ -133,6 +136,13 @@ BelosSolver<Scalar, LO, GO, Node>::getValidParameters() const {
             "GMRES, FGMRES: most restarts; -1: as many as \"Maximum Iterations\" allows.");
   list->set(detail::belos_scaling, std::string("Norm of Initial Residual"),
             "What the residual is relative to; or \"Norm of RHS\" or \"None\".");
+  list->set(detail::belos_absolute, defaults.absolute_tolerance,
+            "Residual, not relative to anything, that ends the solve too; 0: none does.");
+  list->set(detail::belos_time, defaults.time_limit,
+            "Seconds after which the solve for a right-hand side ends; 0: no limit.");
+  list->set(
+      detail::belos_weights, Weights(),
+      "A vector of positive weights w: residuals are judged by ||diag(w) r||; null: by ||r||.");
   list->set(detail::belos_block_size, 0,
             "Products in Ainvil's block format, of blocks of this size; 0: those of the operator.");
   list->set(detail::belos_varying, false,
@@ -163,12 +173,18 @@ SolverOptions BelosSolver<Scalar, LO, GO, Node>::options() const {
           message("\"", name, "\" must be >= ", least, ", but it is ", value));
     return value;
   };
+  const auto number = [&](const char* name) {
+    const double value = list->get<double>(name);
+    if (!(value >= 0) || !std::isfinite(value))
+      throw Teuchos::Exceptions::InvalidParameterValue(
+          message("\"", name, "\" must be a finite number >= 0, but it is ", value));
+    return value;
+  };
   SolverOptions options;
-  options.tolerance = list->get<double>(detail::belos_tolerance);
-  if (!(options.tolerance >= 0) || !std::isfinite(options.tolerance))
-    throw Teuchos::Exceptions::InvalidParameterValue(
-        message("\"", detail::belos_tolerance, "\" must be a finite number >= 0, but it is ",
-                options.tolerance));
+  options.tolerance = number(detail::belos_tolerance);
+  options.absolute_tolerance = number(detail::belos_absolute);
+  options.time_limit = number(detail::belos_time);
+  list->get<Weights>(detail::belos_weights);
   options.max_iterations = whole(detail::belos_iterations, 0);
   options.restart = whole(detail::belos_blocks, 1);
   const int restarts = whole(detail::belos_restarts, -1);
@@ -250,8 +266,10 @@ Belos::ReturnType BelosSolver<Scalar, LO, GO, Node>::solve() {
       description() << ": the problem has a left and a right preconditioner: give one.");
   const auto m = problem.getRightPrec().is_null() ? problem.getLeftPrec() : problem.getRightPrec();
   const operator_type& a = product(problem.getOperator());
-  if (solver_ == nullptr)
+  if (solver_ == nullptr) {
     solver_ = std::make_unique<Solver<Scalar, LO, GO, Node>>(method_, options());
+    solver_->setWeights(getCurrentParameters()->template get<Weights>(detail::belos_weights));
+  }
   iterations_ = 0;
   achieved_ = 0;
   result_ = {};

@@ -55,6 +55,12 @@ public:
   SolveResult solve(const operator_type& a, const operator_type* m, const multivector_type& b,
                     multivector_type& x);
 
+  /// From now on residuals are judged by ||W r||_2, W = diag(weights), one column of positive
+  /// numbers on the map of b, in place of ||r||_2: see KrylovSolver::setWeights(). Null: the 2-norm
+  /// again. All ranks give weights or none. solve() checks them as it does its other arguments;
+  /// their values may change between two solves.
+  void setWeights(const Teuchos::RCP<const multivector_type>& weights) { weights_ = weights; }
+
   const std::string& name() const { return name_; }         ///< as given
   const SolverOptions& options() const { return options_; } ///< as given
 
@@ -65,7 +71,8 @@ private:
 
   std::string name_;
   SolverOptions options_;
-  Failure failure_; ///< of this solve
+  Teuchos::RCP<const multivector_type> weights_; ///< of the rows, or null
+  Failure failure_;                              ///< of this solve
   std::unique_ptr<KrylovSolver<Scalar, device_type>> solver_;
   Teuchos::RCP<const Teuchos::Comm<int>> comm_; ///< that the solver reduces over
 };

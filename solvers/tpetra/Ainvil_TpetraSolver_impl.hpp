@@ -117,15 +117,16 @@ template <class Scalar, class LO, class GO, class Node>
 void Solver<Scalar, LO, GO, Node>::requireSame(const Teuchos::Comm<int>& comm,
                                                bool preconditioned) const {
   const SolverOptions& o = options_;
-  tpetra::requireSame(comm, "the solver",
-                      message("'", name_, "' ", preconditioned ? "with" : "without",
-                              " a preconditioner, tolerance ", o.tolerance, ", scale ",
-                              static_cast<int>(o.relative_to), ", absolute tolerance ",
-                              o.absolute_tolerance, ", ", o.time_limit > 0 ? "a" : "no",
-                              " time limit, ", o.stop ? "a" : "no", " stop, reductions ",
-                              static_cast<int>(o.reductions), ", at most ", o.max_iterations,
-                              " iterations, restart ", o.restart, ", basis ",
-                              static_cast<int>(o.basis), ", a look every ", o.check_interval));
+  tpetra::requireSame(
+      comm, "the solver",
+      message("'", name_, "' ", preconditioned ? "with" : "without", " a preconditioner, ",
+              weights_.is_null() ? "without" : "with", " weights, tolerance ", o.tolerance,
+              ", scale ", static_cast<int>(o.relative_to), ", absolute tolerance ",
+              o.absolute_tolerance, ", ", o.time_limit > 0 ? "a" : "no", " time limit, ",
+              o.stop ? "a" : "no", " stop, reductions ", static_cast<int>(o.reductions),
+              ", at most ", o.max_iterations, " iterations, restart ", o.restart, ", basis ",
+              static_cast<int>(o.basis), ", reorthogonalization ",
+              static_cast<int>(o.reorthogonalize), ", a look every ", o.check_interval));
 }
 
 template <class Scalar, class LO, class GO, class Node>
@@ -146,6 +147,13 @@ void Solver<Scalar, LO, GO, Node>::requireMaps(const operator_type& a, const ope
   require("the range map of A", *a.getRangeMap(), "its domain map", unknowns);
   require("b", *b.getMap(), "A", unknowns);
   require("x", *x.getMap(), "A", unknowns);
+  if (!weights_.is_null()) {
+    require("the vector of weights", *weights_->getMap(), "A", unknowns);
+    if (weights_->getNumVectors() != 1)
+      throw InvalidArgument(message(name_,
+                                    " takes one weight a row, but the vector of weights has ",
+                                    weights_->getNumVectors(), " columns"));
+  }
   // Some of Ifpack2's number the rows of each rank from 0.
   if (m != nullptr &&
       (compat::numLocalElements(*m->getDomainMap()) != compat::numLocalElements(unknowns) ||
@@ -178,6 +186,14 @@ SolveResult Solver<Scalar, LO, GO, Node>::solve(const operator_type& a, const op
   const auto column = [](const auto& view) { return Kokkos::subview(view, Kokkos::ALL(), 0); };
   const auto b_column = b.getVector(0);
   const auto x_column = x.getVectorNonConst(0);
+  // Without an owner: Tpetra gives nobody the host's copy as long as somebody has the device's.
+  using Weights = Kokkos::View<const Scalar*, Kokkos::LayoutLeft, device_type>;
+  Weights weights;
+  if (!weights_.is_null()) {
+    const auto view = weights_->getLocalViewDevice(Tpetra::Access::ReadOnly);
+    weights = Weights(view.data(), view.extent(0));
+  }
+  solver_->setWeights(weights);
   SolveResult result =
       solver_->solve(execution_space(), a_arrays, m_arrays.get(),
                      column(b_column->getLocalViewDevice(Tpetra::Access::ReadOnly)),

@@ -176,6 +176,7 @@ TEST(CommandLine, OptionsOfAnotherProgramAreRefused) {
       {{"--time-limit", "2"}, {solve, mpi}},
       {{"--reductions", "fewest"}, {solve, mpi}},
       {{"--history", "h"}, {solve}},
+      {{"--reorthogonalize", "always"}, {solve, mpi}},
       {{"--json-history"}, {solve}},
       {{"--basis", "float"}, {solve, peers}},
       {{"--solution", "s"}, {solve, mpi}},

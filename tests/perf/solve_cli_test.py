@@ -367,6 +367,53 @@ class CommandLineTest(solve_cli.SolveTest):
         self.refuse("leave out --reductions", "--problem", "laplace7:4", "--recommend",
                     "--reductions", "fewest")
 
+    def test_vectors_are_made_orthogonal_twice_by_need_or_always(self):
+        def run(*arguments):
+            self.succeed("--problem", "cavity:12", "--precond", "ilu", "--solver", "gmres", "--json",
+                         "r.json", "--json-history", "--quiet", *arguments)
+            return json.loads(self.read("r.json"))
+
+        by_need, always = (run("--reorthogonalize", how) for how in ("if-needed", "always"))
+        self.assertNotIn("reorthogonalize", run())
+        self.assertEqual(by_need["reorthogonalize"], "if-needed")
+        self.assertEqual(always["reorthogonalize"], "always")
+        self.assertNotEqual(by_need["history"], always["history"])  # other rounding
+        self.assertEqual(len(by_need["history"]), len(always["history"]))
+        for a, b in zip(by_need["history"], always["history"]):
+            self.assertAlmostEqual(a, b, delta=1e-6 * a)
+        self.refuse("leave out --reorthogonalize", "--problem", "laplace7:4", "--recommend",
+                    "--reorthogonalize", "always")
+
+    def test_absolute_tolerances(self):
+        def run(*arguments, code=0):
+            self.succeed("--problem", "convdiff:7", "--precond", "jacobi", "--json", "r.json",
+                         "--json-history", *arguments, "--quiet", code=code)
+            return json.loads(self.read("r.json"))
+
+        rhs = self.write("b.mtx", ARRAY + "343 1\n" + "2\n" * 343)
+        norm = 2 * 343 ** 0.5
+        for scaling in ((), ("--scale", "ruiz"), ("--precision", "float")):
+            loose = run("--rhs", rhs, "--tol", "0", "--abs-tol", "0.01", *scaling)
+            self.assertEqual(loose["status"], "converged")
+            self.assertLessEqual(loose["rel_residual"] * norm, 0.01 * (1 + 1e-9))
+            self.assertGreater(loose["rel_residual"] * norm, 1e-5)
+            self.assertEqual(loose["absolute_tolerance"], 0.01)
+            same = run("--rhs", rhs, "--tol", repr(0.01 / norm), *scaling)
+            self.assertEqual(same["iterations"], loose["iterations"])
+            self.assertNotIn("absolute_tolerance", same)
+        # The looser one counts, for each right-hand side by itself.
+        self.assertEqual(run("--rhs", rhs, "--tol", "0.1", "--abs-tol", "1e-9")["iterations"],
+                         run("--rhs", rhs, "--tol", "0.1")["iterations"])
+        two = self.write("two.mtx", ARRAY + "343 2\n" + "2\n" * 343 + "0.02\n" * 343)
+        many = run("--rhs", two, "--tol", "0", "--abs-tol", "0.01")
+        for column, length in zip(many["columns"], (norm, norm / 100)):
+            self.assertEqual(column["status"], "converged")
+            self.assertLessEqual(column["rel_residual"] * length, 0.01 * (1 + 1e-9))
+        self.assertIn("tolerance 1e-08 or 0.5 absolute",
+                      self.succeed("--problem", "laplace7:4", "--precond", "none", "--abs-tol", "0.5"))
+        self.refuse("--abs-tol must be", "--problem", "laplace7:4", "--abs-tol", "-1")
+        self.refuse("leave out --abs-tol", "--problem", "laplace7:4", "--recommend", "--abs-tol", "1")
+
     def test_several_right_hand_sides_are_refused_where_one_is_solved_for(self):
         rhs = self.write("in.b.mtx", ARRAY + "192 2\n" + "1\n" * 384)
         problem = ("--problem", "cavity:8", "--precond", "jacobi")

@@ -81,19 +81,23 @@ inline HostCsr chain(int n) {
 }
 
 template <template <class, class> class Solver = Gmres>
-void compareWithReference(const HostCsr& a, const SolverOptions& o,
+void compareWithReference(const HostCsr& a, SolverOptions o,
                           const std::vector<HostCsr>& preconds = {}) {
   const Doubles b = randomVector(a.size(), 17);
   const Solved expected = referenceGmres(o, a, b, preconds);
-  const Sequence<> m(preconds);
-  const Solved actual = solveWithOperator<Solver>(o, a, b, preconds.empty() ? nullptr : &m);
-  EXPECT_EQ(actual.result.iterations, expected.result.iterations);
-  expectSameHistory(actual.result.history, expected.result.history, 1e-8);
-  EXPECT_LT(norm(minus(actual.x, expected.x)), 1e-8 * norm(expected.x));
-  EXPECT_NEAR(actual.result.true_rel_residual, relativeResidual(a, b, actual.x),
-              1e-12 + 0.01 * o.tolerance);
-  EXPECT_EQ(actual.result.status == SolveStatus::Converged,
-            relativeResidual(a, b, actual.x) <= o.tolerance);
+  for (const auto passes : {Reorthogonalize::Always, Reorthogonalize::IfNeeded}) {
+    SCOPED_TRACE(passes == Reorthogonalize::Always ? "always twice" : "twice if needed");
+    o.reorthogonalize = passes;
+    const Sequence<> m(preconds);
+    const Solved actual = solveWithOperator<Solver>(o, a, b, preconds.empty() ? nullptr : &m);
+    EXPECT_EQ(actual.result.iterations, expected.result.iterations);
+    expectSameHistory(actual.result.history, expected.result.history, 1e-8);
+    EXPECT_LT(norm(minus(actual.x, expected.x)), 1e-8 * norm(expected.x));
+    EXPECT_NEAR(actual.result.true_rel_residual, relativeResidual(a, b, actual.x),
+                1e-12 + 0.01 * o.tolerance);
+    EXPECT_EQ(actual.result.status == SolveStatus::Converged,
+              relativeResidual(a, b, actual.x) <= o.tolerance);
+  }
 }
 
 } // namespace test

@@ -42,14 +42,17 @@ TEST(Gmres, KeepsTheBasisOrthogonal) {
     return i == j ? d[i] : j == i + 1 ? 0.1 * d[i] : 0.0;
   });
   const Doubles b = a.times(Doubles(n, 1.0));
-  const SolverOptions o = options(1e-11, 100, 100);
+  SolverOptions o = options(1e-11, 100, 100);
   const Solved expected = referenceGmres(o, a, b);
-  const Solved actual = solveWith<Gmres>(o, a, b);
-  EXPECT_EQ(actual.result.status, SolveStatus::Converged);
-  EXPECT_EQ(actual.result.iterations, expected.result.iterations);
-  expectSameHistory(actual.result.history, expected.result.history, 1e-10);
-  EXPECT_NEAR(actual.result.true_rel_residual, actual.result.rel_residual,
-              0.01 * actual.result.rel_residual);
+  for (const auto passes : {Reorthogonalize::Always, Reorthogonalize::IfNeeded}) {
+    o.reorthogonalize = passes;
+    const Solved actual = solveWith<Gmres>(o, a, b);
+    EXPECT_EQ(actual.result.status, SolveStatus::Converged);
+    EXPECT_EQ(actual.result.iterations, expected.result.iterations);
+    expectSameHistory(actual.result.history, expected.result.history, 1e-10);
+    EXPECT_NEAR(actual.result.true_rel_residual, actual.result.rel_residual,
+                0.01 * actual.result.rel_residual);
+  }
 }
 
 TEST(Gmres, NoApplicationInVainWhenLookingAtEveryIteration) {

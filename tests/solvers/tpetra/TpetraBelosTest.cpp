@@ -151,6 +151,64 @@ TEST_P(UnderBelos, TakesListsOfBelosAndRefusesOthers) {
   EXPECT_EQ(solver->getCurrentParameters()->get<int>("Num Blocks"), 10);
 }
 
+TEST_P(UnderBelos, EndsByOtherLimits) {
+  // The looser of the two tolerances.
+  const auto list = listOf(1e-12);
+  list->set("Absolute Tolerance", 1e-3);
+  const auto solver = create(GetParam(), list);
+  solver->setProblem(problem());
+  EXPECT_EQ(solver->solve(), Belos::Converged);
+  TpetraVectors r(*b_, Teuchos::Copy), product(b_->getMap(), 2);
+  a_->apply(*x_, product);
+  r.update(-1, product, 1);
+  for (const size_t j : {0, 1}) {
+    EXPECT_LE(r.getVector(j)->norm2(), 1e-3 * (1 + 1e-6));
+    EXPECT_GT(r.getVector(j)->norm2(), 1e-8);
+  }
+  // An iteration or none, and no more.
+  list->set("Absolute Tolerance", 0.0);
+  list->set("Time Limit", 1e-12);
+  solver->setParameters(list);
+  x_->putScalar(0);
+  EXPECT_EQ(solver->solve(), Belos::Unconverged);
+  EXPECT_LE(solver->getNumIters(), 2);
+  list->set("Time Limit", 3600.0);
+  list->set("Convergence Tolerance", 1e-6);
+  solver->setParameters(list);
+  EXPECT_EQ(solver->solve(), Belos::Converged);
+  for (const char* name : {"Absolute Tolerance", "Time Limit"}) {
+    EXPECT_EQ(solver->getValidParameters()->get<double>(name), 0);
+    list->set(name, -1.0);
+    EXPECT_THROW(solver->setParameters(list), Wrong::InvalidParameterValue);
+    list->set(name, 0.0);
+  }
+}
+
+TEST_P(UnderBelos, ResidualsInTheNormOfTheUser) {
+  const auto w = rcp(new TpetraVectors(a_->getRangeMap(), 1));
+  std::vector<double> weights = randomVector(a_->getGlobalNumRows(), 5);
+  for (double& w_i : weights)
+    w_i = std::pow(30, w_i);
+  w->update(1, *vectorOn(a_->getRangeMap(), weights), 0);
+  const auto list = listOf(1e-6);
+  list->set("Residual Weights", RCP<const TpetraVectors>(w));
+  const auto solver = create(GetParam(), list);
+  solver->setProblem(problem());
+  EXPECT_EQ(solver->solve(), Belos::Converged);
+  TpetraVectors r(*b_, Teuchos::Copy), product(b_->getMap(), 2), of_b(b_->getMap(), 2);
+  a_->apply(*x_, product);
+  r.update(-1, product, 1);
+  product.elementWiseMultiply(1, *w->getVector(0), r, 0);
+  of_b.elementWiseMultiply(1, *w->getVector(0), *b_, 0);
+  double worst = 0;
+  for (const size_t j : {0, 1})
+    worst = std::max(worst, product.getVector(j)->norm2() / of_b.getVector(j)->norm2());
+  EXPECT_LE(worst, 1e-6 * (1 + 1e-6));
+  EXPECT_NEAR(solver->achievedTol(), worst, 1e-3 * worst);
+  list->set("Residual Weights", 1.0);
+  EXPECT_THROW(solver->setParameters(list), Wrong::InvalidParameterType);
+}
+
 /// Values that change between two solves, with products in Ainvil's format.
 TEST_P(UnderBelos, NewValues) {
   const auto a = rcp(new TpetraCrs(*a_, Teuchos::Copy));

@@ -339,6 +339,58 @@ TEST_P(SolverOverRanks, EndsAsWithoutRanks) {
   EXPECT_EQ(solve(method_, *a, nullptr, std::vector<double>(b_.size(), 0.0)).result.iterations, 0);
 }
 
+/// ||W (b - A x)|| / ||W b|| with the weights of the rows.
+double weightedResidual(const HostBsr& a, const std::vector<double>& w,
+                        const std::vector<double>& b, const std::vector<double>& x) {
+  std::vector<double> r = b;
+  double r2 = 0, b2 = 0;
+  for (Ordinal row = 0; row < a.numRows(); ++row) { // of block size 1
+    for (Offset e = a.graph.row_map(row); e < a.graph.row_map(row + 1); ++e)
+      r[row] -= a.values(e) * x[a.graph.entries(e)];
+    r2 += w[row] * r[row] * w[row] * r[row];
+    b2 += w[row] * b[row] * w[row] * b[row];
+  }
+  return std::sqrt(r2 / b2);
+}
+
+TEST_P(SolverOverRanks, ResidualsInTheNormOfTheUser) {
+  std::vector<double> w = randomVector(b_.size(), 37);
+  for (double& w_i : w)
+    w_i = std::pow(30, w_i);
+  SolverOptions options;
+  options.tolerance = 1e-6;
+  for (const Spread spread : spreads) {
+    const auto a = crsMatrix(problem_.matrix, spread);
+    const auto weights = vectorOn(a->getRangeMap(), w), b = vectorOn(a->getRangeMap(), b_);
+    TpetraVector x(a->getDomainMap());
+    tpetra::Solver<> solver(method_, options);
+    solver.setWeights(weights);
+    const SolveResult result = solver.solve(*a, nullptr, *b, x);
+    EXPECT_EQ(result.status, SolveStatus::Converged) << result.message;
+    const double residual = weightedResidual(problem_.matrix, w, b_, wholeVector(x));
+    EXPECT_LE(residual, 1e-6 * (1 + 1e-6));
+    EXPECT_NEAR(result.true_rel_residual, residual, 1e-3 * residual);
+    // The host's copy is free for the user, and what is written there counts in the next solve.
+    weights->getLocalViewHost(Tpetra::Access::ReadWrite);
+    if (isLastRank() && weights->getLocalLength() > 0)
+      weights->replaceLocalValue(0, -1.0);
+    const bool is_bad = spread != Spread::LastEmpty || ranks() == 1;
+    x.putScalar(0);
+    if (is_bad)
+      expectThrowOfLastRank("positive and finite", [&] { solver.solve(*a, nullptr, *b, x); });
+    solver.setWeights(Teuchos::null);
+    EXPECT_EQ(solver.solve(*a, nullptr, *b, x).status, SolveStatus::Converged);
+    EXPECT_LE(residualOf(problem_.matrix, b_, wholeVector(x)), 1e-6 * (1 + 1e-6));
+    solver.setWeights(rcp(new TpetraVectors(a->getRangeMap(), 2)));
+    EXPECT_THROW(solver.solve(*a, nullptr, *b, x), InvalidArgument);
+    if (ranks() > 1) {
+      const auto good = vectorOn(a->getRangeMap(), w);
+      solver.setWeights(isLastRank() ? Teuchos::null : good);
+      expectThrowOfLastRank("give all ranks the same", [&] { solver.solve(*a, nullptr, *b, x); });
+    }
+  }
+}
+
 TEST_P(SolverOverRanks, KnowsPreconditionersThatVary) {
   const auto a = crsMatrix(problem_.matrix, Spread::Parts);
   const auto m = made("ilu:solve=async", a);

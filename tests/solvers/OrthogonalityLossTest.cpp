@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// How orthogonal the basis of GMRES is, against what the estimate by which it takes second passes
+/// says.
+#include "krylov/Ainvil_ArnoldiKernels.hpp"
+
+#include "solvers/SolverSupport.hpp"
+
+namespace ainvil {
+namespace test {
+namespace {
+
+using detail::OrthogonalityLoss;
+
+constexpr double eps = std::numeric_limits<double>::epsilon();
+constexpr double never = std::numeric_limits<double>::infinity();
+const double semi_orthogonal = std::sqrt(eps);
+
+/// Steps of Arnoldi by the kernels of GMRES.
+struct Basis {
+  std::vector<Doubles> v;
+  std::vector<Doubles> estimates; ///< entries (0, j), ..., (j - 1, j) of V^T V
+  int second_passes = 0;
+
+  double trueLoss(int j) const {
+    Doubles products;
+    for (int k = 0; k < j; ++k)
+      products.push_back(dot(v[k], v[j]));
+    return norm(products);
+  }
+  double largestLoss() const {
+    double loss = 0;
+    for (size_t j = 0; j < v.size(); ++j)
+      loss = std::max(loss, trueLoss(int(j)));
+    return loss;
+  }
+};
+
+/// A second pass where the estimated loss is larger than `allowed`.
+Basis arnoldi(const HostCsr& a, const Doubles& start, int steps, double allowed) {
+  const Exec exec;
+  const Offset n = a.size();
+  const int capacity = steps + 2;
+  const int size = steps + 1;
+  const Kokkos::View<double*, Device> basis("basis", steps * n), losses("losses", size * size);
+  const detail::ArnoldiStep first{nullptr, capacity, 1};
+  const Kokkos::View<double*, Device> records("records", (steps + 1) * first.size());
+  const MultiVector<double, Device> u("u", n, 1), z("z", n, 1);
+  const auto column = [](const MultiVector<double, Device>& x) {
+    return Kokkos::subview(x, Kokkos::ALL, 0);
+  };
+  Kokkos::deep_copy(column(u), toDevice<double>(start));
+  const auto shape = detail::SumTeams::forRows(exec, n);
+  const detail::PartialSums<Device> sums(exec, 2 * capacity, shape);
+  const OrthogonalityLoss loss{losses.data(), size, 11 * eps, allowed, true};
+  const auto one = detail::ColumnSet::first(1);
+
+  Basis result;
+  for (int j = 0; j < steps; ++j) {
+    const Vector<double, Device> candidate("candidate", n);
+    Kokkos::deep_copy(candidate, column(u));
+    Kokkos::deep_copy(column(z), toDevice<double>(a.times(toHost(candidate))));
+    const detail::ArnoldiStep step{records.data() + j * first.size(), capacity, 1};
+    using Dots = detail::ArnoldiDotsKernel<double, double, Device, detail::ArnoldiForm::General>;
+    Kokkos::parallel_for(shape.policy(exec, Dots::scratchBytes(shape.team_size)),
+                         Dots{{basis.data(), n, steps * n},
+                              u,
+                              z,
+                              j,
+                              sums,
+                              one,
+                              n,
+                              shape.rows_per_team,
+                              shape.lanes,
+                              shape.league,
+                              step,
+                              true,
+                              loss});
+    using Update =
+        detail::ArnoldiUpdateKernel<double, double, Device, detail::ArnoldiForm::General>;
+    const detail::ColumnRuns runs(one, n, Update::block);
+    Kokkos::parallel_for(detail::Range<Exec>(exec, 0, runs.numItems()),
+                         Update{{basis.data(), n, steps * n}, u, z, runs, n, j, step, loss});
+  }
+  exec.fence();
+  const auto v = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), basis);
+  const auto e = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), losses);
+  const auto r = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), records);
+  for (int j = 0; j < steps; ++j) {
+    result.v.emplace_back(v.data() + j * n, v.data() + (j + 1) * n);
+    result.estimates.emplace_back(e.data() + j * size, e.data() + j * size + j);
+    const detail::ArnoldiStep step{r.data() + j * first.size(), capacity, 1};
+    result.second_passes += j > 0 && step.record(0).again() != 0;
+  }
+  return result;
+}
+
+/// Condition number 1e10.
+HostCsr graded(int n) {
+  return matrixOf(n, [n](int i, int j) {
+    const double d = std::pow(10.0, -10.0 * i / (n - 1));
+    return i == j ? d : j == i + 1 ? 0.1 * d : 0.0;
+  });
+}
+
+/// Its entries must say at least what is lost, whatever number of passes a vector has taken.
+TEST(OrthogonalityLoss, IsNoMoreThanEstimated) {
+  const std::vector<HostCsr> matrices{convectionDiffusion(31, 33, 0.4, 0.1),
+                                      convectionDiffusion(9, 7, -1.5), graded(100),
+                                      convectionDiffusion(50, 50)};
+  for (size_t k = 0; k < matrices.size(); ++k)
+    for (const double allowed : {0.0, 1e-12, semi_orthogonal, 1e-4, never}) {
+      SCOPED_TRACE(message("matrix ", k, ", ", allowed, " allowed"));
+      const Basis basis = arnoldi(matrices[k], randomVector(matrices[k].size(), 5), 40, allowed);
+      for (int j = 0; j < 40; ++j) {
+        const double estimate = norm(basis.estimates[j]);
+        if (estimate > 1e-3) // it is linear in the loss
+          break;
+        EXPECT_LE(basis.trueLoss(j), estimate) << j;
+        EXPECT_NEAR(norm(basis.v[j]), 1, 1e-14) << j;
+      }
+    }
+}
+
+/// One pass alone loses everything; with second passes where the estimate asks for them nothing
+/// that matters is lost.
+TEST(OrthogonalityLoss, IsKeptSmallWhereOnePassFails) {
+  const HostCsr a = graded(100);
+  const Doubles start = a.times(Doubles(100, 1.0));
+  EXPECT_GT(arnoldi(a, start, 99, never).largestLoss(), 0.1);
+  const Basis by_need = arnoldi(a, start, 99, semi_orthogonal);
+  EXPECT_LT(by_need.largestLoss(), semi_orthogonal);
+  EXPECT_GT(by_need.second_passes, 0);
+  const Basis twice = arnoldi(a, start, 99, 0);
+  EXPECT_LT(twice.largestLoss(), 1e-14);
+  EXPECT_EQ(twice.second_passes, 98);
+  EXPECT_LT(by_need.second_passes, twice.second_passes);
+}
+
+/// Not a bound that grows whatever happens: 30 steps on a Laplacian with wind need no second pass.
+TEST(OrthogonalityLoss, NeedsNoSecondPassWhereOneServes) {
+  const HostCsr a = convectionDiffusion(40, 40, 0.3, 0.2);
+  const Basis basis = arnoldi(a, randomVector(a.size(), 5), 30, semi_orthogonal);
+  EXPECT_EQ(basis.second_passes, 0);
+  EXPECT_LT(basis.largestLoss(), 1e-10);
+}
+
+/// Where what is left of a product is rounding, the estimate must not trust it.
+TEST(OrthogonalityLoss, AVectorOfRoundingTakesASecondPass) {
+  const HostCsr a = diagonalOf({1, 1 + 1e-13, 1, 1, 1 - 1e-13, 1});
+  const Basis basis = arnoldi(a, Doubles(6, 1.0), 2, semi_orthogonal);
+  EXPECT_EQ(basis.second_passes, 1);
+}
+
+} // namespace
+} // namespace test
+} // namespace ainvil
