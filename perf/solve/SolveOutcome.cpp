@@ -71,11 +71,11 @@ void judge(const CommandLine& command, const LinearSystem& system, RunRecord& re
 }
 
 void sumUpColumns(RunRecord& record) {
-  // Later ones are worse; NaN is worse than any number.
+  // The first of the worst counts; NaN is worse than any number.
   const auto worse = [](const RunRecord& a, const RunRecord& b) {
     if (a.converged != b.converged)
       return b.converged;
-    return !(a.rel_residual <= b.rel_residual);
+    return !std::isnan(b.rel_residual) && !(a.rel_residual <= b.rel_residual);
   };
   size_t worst = 0, longest = 0;
   for (size_t c = 1; c < record.columns.size(); ++c) {

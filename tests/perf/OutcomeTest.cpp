@@ -169,6 +169,27 @@ TEST_F(Judgement, FailuresHaveTheStatusOfTheirKind) {
   EXPECT_EQ(recorded(std::runtime_error("r")), "failed: r");
 }
 
+/// A residual that is no number is worse than any that is, wherever its column is.
+TEST(Columns, AreSummedUpByTheWorst) {
+  const auto worst = [](const std::vector<double>& residuals, std::vector<bool> converged = {}) {
+    RunRecord record;
+    for (size_t c = 0; c < residuals.size(); ++c) {
+      RunRecord column;
+      column.rel_residual = residuals[c];
+      column.converged = c < converged.size() && converged[c];
+      column.message = message("column ", c);
+      record.columns.push_back(column);
+    }
+    sumUpColumns(record);
+    return record.message;
+  };
+  const double nan = std::nan("");
+  EXPECT_EQ(worst({0.1, 0.3, 0.2}), "right-hand side 2: column 1");
+  EXPECT_EQ(worst({0.1, nan, 0.2}), "right-hand side 2: column 1");
+  EXPECT_EQ(worst({0.1, 0.2, infinity, nan}), "right-hand side 4: column 3");
+  EXPECT_EQ(worst({0.1, 0.3, 0.2}, {false, true, true}), "right-hand side 1: column 0");
+}
+
 TEST_F(Judgement, ResidualNeitherOverflowsNorUnderflows) {
   for (const double size : {1e-300, 1.0, 1e300}) {
     const LinearSystem system = makeSystem(diagonal({size, size}));

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -175,8 +176,8 @@ TEST(CommandLine, OptionsOfAnotherProgramAreRefused) {
       {{"--rhs", "random", "--rhs-count", "2"}, {solve}},
       {{"--time-limit", "2"}, {solve, mpi}},
       {{"--reductions", "fewest"}, {solve, mpi}},
-      {{"--history", "h"}, {solve}},
       {{"--reorthogonalize", "always"}, {solve, mpi}},
+      {{"--history", "h"}, {solve}},
       {{"--json-history"}, {solve}},
       {{"--basis", "float"}, {solve, peers}},
       {{"--solution", "s"}, {solve, mpi}},
@@ -211,6 +212,18 @@ TEST(CommandLine, WithoutPreconditionersThereAreSome) {
       for (const std::string& precond : words)
         EXPECT_NE(help.find("\n  " + precond + "\n"), std::string::npos) << precond;
   }
+}
+
+/// The last of them takes pivots below about 2e-5 of their row for zero, in either precision.
+TEST(CommandLine, PivotTolerancesBelongToThePrecision) {
+  const auto tolerance = [](const char* precision) {
+    const std::string last = parsed({"--precision", precision}).other_preconds.back();
+    const std::string key = "pivot-tol=";
+    const size_t at = last.find(key);
+    return at == std::string::npos ? 0 : std::stod(last.substr(at + key.size()));
+  };
+  EXPECT_NEAR(tolerance("double") * std::numeric_limits<double>::epsilon(), 2e-5, 5e-6);
+  EXPECT_NEAR(tolerance("float") * std::numeric_limits<float>::epsilon(), 2e-5, 5e-6);
 }
 
 TEST(StudyOptions, SystemsAreProblemsThenMatrices) {

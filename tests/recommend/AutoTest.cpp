@@ -191,6 +191,26 @@ TEST(Auto, SaysThatNothingConverged) {
   expectIsWhatItChose(m, a);
 }
 
+/// Differences along a ring: A x = b has a solution for few b, and the race takes one of them.
+TEST(Auto, RacesOnASystemWithASolution) {
+  const Ordinal n = 50;
+  test::Rows rows;
+  std::vector<double> values;
+  for (Ordinal i = 0; i < n; ++i) {
+    rows.push_back({(i + n - 1) % n, i, (i + 1) % n});
+    values.insert(values.end(), {-1, 2, -1});
+  }
+  const auto a =
+      copyTo<Device>(BsrMatrix<double, HostDevice>(test::makeGraph(rows), test::viewOf(values), 1));
+  AutoParameters parameters;
+  parameters.among = {"none"};
+  Auto<double, Device> m(parameters);
+  m.initialize(a);
+  m.compute(a);
+  EXPECT_EQ(m.report().notes.find("none of which converged"), std::string::npos)
+      << m.report().notes;
+}
+
 TEST(Auto, TakesMatricesWithoutRowsAndInFloat) {
   const auto none = copyTo<Device>(BsrMatrix<double, HostDevice>(
       test::makeGraph({}, 0), Kokkos::View<double*, HostDevice>("values", 0), 1));

@@ -83,6 +83,31 @@ TEST(MatrixTraits, CountsZerosOnTheDiagonalAndProductsOfFill) {
   EXPECT_NEAR(traits.fill_products, double((n - 1) * (n - 1)) / double(columns.size()), 1e-9);
 }
 
+/// In scalars, whatever the blocks: those of a matrix in points are the same.
+TEST(MatrixTraits, CountsScalarsInBlocks) {
+  const MatrixTraits blocks = traitsOfProblem("cavity:8"), points = inPoints("cavity:8");
+  ASSERT_EQ(blocks.block_size, 3);
+  EXPECT_EQ(blocks.rows, points.rows);
+  EXPECT_EQ(blocks.entries, points.entries);
+  EXPECT_EQ(blocks.longest_row, points.longest_row);
+  EXPECT_EQ(blocks.dominant_rows, points.dominant_rows);
+}
+
+TEST(MatrixTraits, AFullMatrixIsNotOneBlock) {
+  const auto full = [](int n) {
+    std::vector<int> row_map(1, 0), columns;
+    for (int i = 0; i < n; ++i) {
+      for (int j = 0; j < n; ++j)
+        columns.push_back(j);
+      row_map.push_back(static_cast<int>(columns.size()));
+    }
+    const std::vector<double> values(columns.size(), 1.0);
+    return traitsOf<double, DefaultDevice>({}, csr(n, row_map, columns, values)).natural_block_size;
+  };
+  EXPECT_EQ(full(5), 1);
+  EXPECT_EQ(full(10), 5);
+}
+
 /// Whatever the race may try exists: no key without effect, no misspelt method.
 TEST(Candidates, AllAndTheirNeighboursAreUnderstood) {
   for (const char* name : {"poisson5:6", "cavity:4"})
@@ -139,6 +164,28 @@ TEST(Candidates, PolynomialsGrowAsLongAsTheyLeaveSomethingToDo) {
   EXPECT_TRUE(tries("ilu:poly=20,poly-storage=float", 21, true, "ilu:poly=40,poly-storage=float"));
   EXPECT_FALSE(tries("ilu:poly=20,poly-storage=float", 20, true, "ilu:poly=40,poly-storage=float"));
   EXPECT_FALSE(tries("ilu:poly=80", 100, false, "ilu:poly=160"));
+}
+
+/// More vectors serve where GMRES has restarted, better factors where there are iterations to save.
+TEST(Candidates, NeighboursDependOnTheIterations) {
+  const MatrixTraits traits = traitsOfProblem("cavity:4");
+  RaceEntry entry;
+  entry.solver = "gmres";
+  entry.restart = 30;
+  entry.precond = "ilu:reorder=rcm,level=1";
+  entry.block_size = traits.block_size;
+  const auto triesAfter = [&](int iterations, const std::string& precond, int restart) {
+    entry.iterations = iterations;
+    const auto list = neighbours(entry, traits, false);
+    return std::any_of(list.begin(), list.end(), [&](const Candidate& next) {
+      return next.precond == precond && next.solvers.front().first == "gmres" &&
+             next.solvers.front().second == restart;
+    });
+  };
+  EXPECT_FALSE(triesAfter(30, entry.precond, 100));
+  EXPECT_TRUE(triesAfter(31, entry.precond, 100));
+  EXPECT_FALSE(triesAfter(3, "ilu:reorder=rcm,level=2", 30));
+  EXPECT_TRUE(triesAfter(4, "ilu:reorder=rcm,level=2", 30));
 }
 
 TEST(Candidates, CgIsForWhatMayBeSpd) {

@@ -83,6 +83,21 @@ TEST(Course, AnotherCourseTellsHowItGoesOn) {
   EXPECT_EQ(leader.secondsUntil(20, half), leader.secondsUntil(20));
 }
 
+TEST(Course, AResidualOfZeroIsAllThereIs) {
+  Course course(0);
+  course.add(1, 1e-2);
+  course.add(2, 0);
+  EXPECT_EQ(course.secondsUntil(300), 2);
+}
+
+/// The set-up, 10 seconds here, is not slower for being at half the pace.
+TEST(Course, OfAnotherOnlyThePaceCounts) {
+  Course late(10);
+  late.add(12, 1e-1);
+  late.add(14, 1e-2);
+  EXPECT_NEAR(late.secondsUntil(8, slowingDown(1, 32)), 74, 1e-9);
+}
+
 TEST(Course, AnotherCourseTellsNothingOfTheFirstTenths) {
   Course begun(0);
   begun.add(1, 0.99);

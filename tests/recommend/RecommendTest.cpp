@@ -252,6 +252,90 @@ TEST(Recommend, GoesOnUntilTheCallersResidualIsSmall) {
                           [](const RaceEntry& entry) { return entry.status == "stagnated"; }));
 }
 
+/// Bytes of factors and of the vectors of GMRES, which keeps no more of them than it takes
+/// iterations. No time passes, so that nobody is dropped for being slow.
+TEST(Recommend, TheSmallestTakesTheFewestBytes) {
+  const System system(problem("poisson5:16"));
+  RecommendOptions options;
+  options.clock = [] { return 0.0; };
+  options.solver = "gmres";
+  options.restart = 100;
+  options.preconds = {"none", "ilu:level=2", "jacobi", "ilu"};
+  const auto found = recommend(system.a, system.b, options);
+  ASSERT_EQ(found.race.size(), 4u);
+  const auto bytes = [&](const RaceEntry& entry, int vectors) {
+    return double(entry.factor_bytes) + (vectors + 3) * 8.0 * double(system.b.size());
+  };
+  const RaceEntry& smallest = found.race[found.smallest];
+  bool restart_decides_otherwise = false;
+  for (const RaceEntry& entry : found.race) {
+    ASSERT_TRUE(entry.converged()) << entry.text(1);
+    EXPECT_LE(bytes(smallest, smallest.iterations), bytes(entry, entry.iterations))
+        << entry.text(1);
+    restart_decides_otherwise |= bytes(entry, 100) < bytes(smallest, 100);
+  }
+  EXPECT_TRUE(restart_decides_otherwise);
+}
+
+/// The first one converges before it is judged, the second one is faster.
+TEST(Recommend, ForManyValuesComputeAndSolveCount) {
+  if (compat::IsGpu<DefaultDevice::execution_space>::value)
+    GTEST_SKIP() << "the clock is read at looks of the host, which are rarer";
+  const System system(problem("poisson5:16"));
+  RecommendOptions options = ticking();
+  options.solver = "gmres";
+  options.tolerance = 0.2;
+  options.preconds = {"none", "ilu:level=2"};
+  const auto found = recommend(system.a, system.b, options);
+  ASSERT_EQ(found.race.size(), 2u);
+  const RaceEntry &none = found.race[0], &ilu = found.race[1];
+  ASSERT_TRUE(none.converged() && ilu.converged());
+  ASSERT_LE(none.compute_seconds, ilu.compute_seconds);
+  ASSERT_GT(none.compute_seconds + none.solve_seconds, ilu.compute_seconds + ilu.solve_seconds);
+  EXPECT_EQ(found.for_many_values, 1);
+}
+
+/// The set-up of the first one is made to take long: what grows from it would take twice as long.
+TEST(Recommend, SetUpsAreExpectedToGrowFromThatOfAnother) {
+  if (compat::IsGpu<DefaultDevice::execution_space>::value)
+    GTEST_SKIP() << "ic:level=1 is for hosts";
+  const System system(problem("poisson5:12"));
+  RecommendOptions options;
+  double time = 0;
+  bool is_slow = false;
+  options.clock = [&] { return time += is_slow ? 0.1 : 1e-5; };
+  options.progress = [&](const RaceState& state) {
+    is_slow = state.running != nullptr && state.running->precond == "ic" &&
+              state.running->setupSeconds() == 0;
+    return true;
+  };
+  const auto found = recommend(system.a, system.b, options);
+  const auto ic = std::find_if(found.race.begin(), found.race.end(),
+                               [](const RaceEntry& entry) { return entry.precond == "ic"; });
+  ASSERT_NE(ic, found.race.end());
+  const std::string sentence = "cg ic:level=1: its set-up would take about ";
+  const auto line = std::find_if(
+      found.not_tried.begin(), found.not_tried.end(),
+      [&](const std::string& configuration) { return configuration.rfind(sentence, 0) == 0; });
+  ASSERT_NE(line, found.not_tried.end());
+  EXPECT_NEAR(std::stod(line->substr(sentence.size())), 2 * ic->setupSeconds(),
+              0.01 * ic->setupSeconds());
+}
+
+/// Where the solver has to go on, its iterations are those of all its solves.
+TEST(Recommend, IterationsAreThoseOfAllSolves) {
+  const System system(problem("poisson5:16"));
+  RecommendOptions options = ticking();
+  options.solver = "cg";
+  options.preconds = {"jacobi"};
+  const auto once = recommend(system.a, system.b, options);
+  options.clock = tickingClock();
+  options.residual = [&](const std::vector<double>& x) { return 100 * system.residual(x); };
+  const auto twice = recommend(system.a, system.b, options);
+  ASSERT_TRUE(once.converged() && twice.converged());
+  EXPECT_GT(twice.race[0].iterations, once.race[0].iterations);
+}
+
 TEST(Recommend, ASingularSystemIsExplained) {
   // Differences along a ring: singular; and b is not in the range.
   std::vector<std::vector<double>> rows(50, std::vector<double>(50, 0.0));

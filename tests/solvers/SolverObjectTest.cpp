@@ -115,6 +115,16 @@ TEST_P(SolverObject, IsFreeAfterAnException) {
   expectSolves(*solver);
 }
 
+TEST_P(SolverObject, IsFreeAfterAWordOfTheUser) {
+  bool stops = true;
+  options_.check_interval = 1;
+  options_.stop = [&](int, double) { return stops; };
+  const auto solver = makeSolver();
+  EXPECT_EQ(solver->solve(a_, nullptr, b_, x_).status, SolveStatus::Stopped);
+  stops = false;
+  expectSolves(*solver);
+}
+
 /// Steps and iterates are those of a solve without a pause.
 TEST_P(SolverObject, GoesOnAfterEveryPause) {
   struct Pause {};

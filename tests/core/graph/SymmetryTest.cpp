@@ -135,4 +135,24 @@ TYPED_TEST(Symmetry, OfEntriesWithoutAnImage) {
   }
 }
 
+/// A diagonal block is its own mirror image, transposed.
+TYPED_TEST(Symmetry, OfDiagonalBlocks) {
+  const auto refusal = [&](TypeParam lower) {
+    const Kokkos::View<Offset*, HostDevice> row_map("Test::row_map", 3);
+    const Kokkos::View<Ordinal*, HostDevice> entries("Test::entries", 2);
+    const Kokkos::View<TypeParam*, HostDevice> values("Test::values", 8);
+    const TypeParam blocks[] = {4, 1, 1, 4, 4, 2, lower, 4};
+    std::copy_n(blocks, 8, values.data());
+    for (Ordinal i = 0; i < 2; ++i) {
+      row_map(i + 1) = i + 1;
+      entries(i) = i;
+    }
+    return this->refusalOf({Graph<HostDevice>(2, 2, row_map, entries), values, 2});
+  };
+  EXPECT_EQ(refusal(2), "");
+  EXPECT_NE(refusal(3).find("1 block differs from its mirror image, in block row 2 "),
+            std::string::npos)
+      << refusal(3);
+}
+
 } // namespace

@@ -83,6 +83,12 @@ TEST_F(VectorFiles, MayBeNumPyArrays) {
   EXPECT_EQ(read(npy(Values(), "(0,)")), Values());
 }
 
+TEST_F(VectorFiles, HaveOneColumn) {
+  const Values values = {1, 2};
+  for (const char* shape : {"(2, 0)", "(2, 2)", "(2, 10)"})
+    EXPECT_THROW(read(npy(values, shape)), FileError) << shape;
+}
+
 TEST_F(VectorFiles, MayHaveTheLongestHeaderThatIsAllowed) {
   const Values values = {1, 2};
   const size_t longest = 1 << 16;

@@ -106,6 +106,47 @@ TEST(FactorGrowth, IsNotedWithItsRowWhereItIsLarge) {
   }
 }
 
+/// The signs of L^-1 and U^-1 alternate while they grow beyond all numbers: sums of such are none.
+TEST(FactorGrowth, ObjectsToProductsThatAreNoNumbers) {
+  const auto m = createPreconditioner<double, Device>("ilu");
+  setUp(*m, arrow(80, 0x1p-20, 1));
+  EXPECT_NE(m->objection().find("are no approximation of the matrix"), std::string::npos);
+  const std::string notes = m->report().notes, key = "amplification=";
+  ASSERT_EQ(notes.rfind(key, 0), 0u) << notes;
+  EXPECT_TRUE(std::isnan(std::stod(notes.substr(key.size())))) << notes;
+}
+
+/// A chain whose unknowns are numbered at random, and which is factored from one of its ends.
+TEST(FactorGrowth, NamesRowsAsTheMatrixHasThem) {
+  const Ordinal n = 40;
+  std::vector<Ordinal> number(n);
+  std::iota(number.begin(), number.end(), 0);
+  Random(3).shuffle(number);
+  Pattern pattern = diagonalPattern(n);
+  for (Ordinal k = 0; k + 1 < n; ++k) {
+    pattern[number[k]].insert(number[k + 1]);
+    pattern[number[k + 1]].insert(number[k]);
+  }
+  for (const Ordinal place : {5, 17, 30}) {
+    const Ordinal small = number[place];
+    const HostBsr a = matrixOn(pattern, 1, 1);
+    for (Ordinal i = 0; i < n; ++i)
+      for (Offset e = a.graph.row_map(i); e < a.graph.row_map(i + 1); ++e) {
+        const Ordinal j = a.graph.entries(e);
+        a.values(e) = i == j ? (i == small ? 0x1p-20 : 1) : i == small ? 1 : j == small ? 0 : 0.25;
+      }
+    const auto m = createPreconditioner<double, Device>("ilu:reorder=rcm");
+    const DeviceBsr on_device = copyTo<Device>(a);
+    m->initialize(on_device);
+    m->compute(on_device);
+    m->diagnose(on_device);
+    EXPECT_NE(
+        m->report().notes.find(message("upper_growth=", 0x1p20, " (block row ", small + 1, ")")),
+        std::string::npos)
+        << m->report().notes;
+  }
+}
+
 /// Of each factor apart, NaN and infinity as infinity.
 TEST(FactorGrowth, FindsTheLargestModuliOfBothFactorsInOnePass) {
   const auto found = [](const std::vector<double>& l, const std::vector<double>& u) {

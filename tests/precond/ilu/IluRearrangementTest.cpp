@@ -242,6 +242,17 @@ TEST(IluRearrangement, SurvivesValuesFarApart) {
   }
 }
 
+/// The inverse of the largest numbers is none whose power of 2 is at hand: the scaling goes less
+/// far.
+TEST(IluRearrangement, ScalesTheLargestNumbers) {
+  const double largest = 0x1.8p1023;
+  for (const char* specification : {"ilu:match=product", "ilu:scale=ruiz"}) {
+    const auto m = inverseBy(specification, twoByTwo({largest, 0, 0, 2}));
+    EXPECT_NEAR(m[0] * largest, 1, 1e-14) << specification;
+    EXPECT_NEAR(m[3], 0.5, 1e-14) << specification;
+  }
+}
+
 struct PublicCase {
   const char *matrix, *specification;
   int most_iterations;

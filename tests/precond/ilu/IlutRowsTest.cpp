@@ -2,6 +2,8 @@
 /// The sequential search for a pattern, against one on dense matrices.
 #include "precond/ilu/IlutSupport.hpp"
 
+#include "ilu/Ainvil_ThresholdRow.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -119,6 +121,40 @@ TEST(IlutRows, OfLongRows) {
     const PlainIlut expected(a, drop, 10);
     const auto m = ilutBy(message(",drop=", drop, sequential), a);
     EXPECT_EQ(patternOf(m->factors()), std::make_pair(expected.lower, expected.upper)) << drop;
+  }
+}
+
+TEST(IlutRows, OfEqualEntriesTheFirstAreKept) {
+  using Entries = std::vector<detail::SizedEntry<double>>;
+  const auto kept = [](Entries entries, Offset allowed) {
+    detail::keepLargest(entries, allowed);
+    std::vector<Ordinal> columns;
+    for (const auto& entry : entries)
+      columns.push_back(entry.column);
+    return columns;
+  };
+  const Entries entries = {{1, 5}, {1, 2}, {1, 7}, {2, 9}, {1, 3}, {0.5, 0}};
+  EXPECT_EQ(kept(entries, 3), (std::vector<Ordinal>{2, 3, 9}));
+  EXPECT_EQ(kept(entries, 4), (std::vector<Ordinal>{2, 3, 5, 9}));
+  EXPECT_EQ(kept(entries, 6), (std::vector<Ordinal>{0, 2, 3, 5, 7, 9}));
+  EXPECT_EQ(kept(entries, -1), std::vector<Ordinal>());
+}
+
+/// Four ones have the norm 2: each is exactly half of it.
+TEST(IlutRows, AnEntryAtTheThresholdIsKept) {
+  const Rows alone = {{0}, {1}, {2}, {3}}, none(4);
+  Rows below = alone, above = alone;
+  below[3] = above[0] = {0, 1, 2, 3};
+  const auto patternBy = [](const Rows& rows, const std::string& drop, const char* search) {
+    const HostBsr ones(makeGraph(rows), viewOf(std::vector<double>(7, 1.0)), 1);
+    return patternOf(ilutBy(",drop=" + drop + search, ones)->factors());
+  };
+  for (const char* search : searches) {
+    EXPECT_EQ(patternBy(below, "0.5", search), std::make_pair(below, none)) << search;
+    EXPECT_EQ(patternBy(below, "0.501", search), std::make_pair(alone, none)) << search;
+    EXPECT_EQ(patternBy(above, "0.5", search), std::make_pair(alone, Rows{{1, 2, 3}, {}, {}, {}}))
+        << search;
+    EXPECT_EQ(patternBy(above, "0.501", search), std::make_pair(alone, none)) << search;
   }
 }
 

@@ -91,5 +91,14 @@ TEST(IlutSteps, OfTrianglesChangeNothing) {
   }
 }
 
+/// U_01 = 1e160 / 1e-160 is no number, and is left out.
+TEST(IlutSteps, LeaveOutWhatOverflows) {
+  const HostBsr a(makeGraph({{0, 1}, {1, 2}, {0, 2}}),
+                  viewOf<double>({1e-160, 1e160, 2, 1, 1e-170, 4}), 1);
+  const auto m = ilutBy(message(",drop=1e-3,pivot-tol=0", parallel), a);
+  const Rows lower = {{0}, {1}, {2}}, upper = {{}, {2}, {}};
+  EXPECT_EQ(patternOf(m->factors()), std::make_pair(lower, upper));
+}
+
 } // namespace
 } // namespace ainvil

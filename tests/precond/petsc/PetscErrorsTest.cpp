@@ -255,6 +255,18 @@ TEST(PetscFailure, IsTold) {
   check(MatDestroy(&a));
 }
 
+/// What another method makes of the matrix is not known before it is set up.
+TEST(PetscFailure, IsForgottenWithItsMethod) {
+  Mat a = matrixOf(singularOnTheLast(), MATAIJ);
+  {
+    Solver solver(a, "-pc_ainvil_type ilu");
+    EXPECT_EQ(solver.solve(), KSP_DIVERGED_PC_FAILED);
+    check(petsc::setSpecification(solver.pc(), "ilu:breakdown=replace"));
+    EXPECT_FALSE(has(solver.view(), "failed: ")) << solver.view();
+  }
+  check(MatDestroy(&a));
+}
+
 TEST(PetscFailure, APolicyGoesOnAndCounts) {
   Mat a = matrixOf(singularOnTheLast(), MATAIJ);
   {

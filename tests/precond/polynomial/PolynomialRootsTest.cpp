@@ -112,6 +112,9 @@ TEST(PolynomialRoots, OrderOfLeja) {
   const Roots pairs = inLejaOrder({Complex(0, 4), 0.1, Complex(0, 5)});
   EXPECT_EQ(pairs[0], Complex(0, 5));
   EXPECT_EQ(pairs[1], Complex(0.1));
+  // After 10 + i, 9 + 2.8i is 2.1 away and 8 is 2.2; with 10 - i the products are 8.1 and 5.
+  EXPECT_EQ(inLejaOrder({8.0, Complex(9, 2.8), Complex(10, 1)}),
+            (Roots{Complex(10, 1), Complex(9, 2.8), 8.0}));
   // A copy is not infinitely near, and products of any size are no obstacle.
   const Roots copies = inLejaOrder({4.0, 4.0, 1.0, 2.0});
   EXPECT_EQ(copies, (Roots{4.0, 1.0, 2.0, 4.0}));

@@ -222,6 +222,20 @@ TEST(Spai, DependentRowsAreReplaced) {
   expectNear(denseInverse(method), expected, 1e-10);
 }
 
+/// By the largest entry of all point rows of the block row, wherever it is.
+TEST(Spai, DependentBlockRowsAreReplaced) {
+  for (const size_t large : {0, 1, 2}) {
+    std::vector<double> values(9, 1.0);
+    for (size_t c = 0; c < 3; ++c)
+      values[3 * large + c] = -8;
+    Method method(spai(1, BreakdownPolicy::Replace));
+    setUp(method, HostBsr(makeGraph({{0}}), viewOf(values), 3));
+    EXPECT_EQ(method.report().breakdowns, 1);
+    const double d = 0.125;
+    EXPECT_EQ(denseInverse(method), (std::vector<double>{d, 0, 0, 0, d, 0, 0, 0, d})) << large;
+  }
+}
+
 /// The shift is that of the rows in their problems, and does not help row 20.
 TEST(Spai, DependentRowsAreShifted) {
   const HostBsr a = singularMatrix();

@@ -141,6 +141,19 @@ TEST_P(IsaiAdaptive, RowsGrowWhereTheirResidualIsLarge) {
 
 INSTANTIATE_TEST_SUITE_P(Sizes, IsaiAdaptive, ::testing::Values(1, 2, 3, 9));
 
+/// Rows that have grown to a small residual grow no more, and count nevertheless.
+TEST(IsaiAdaptivePattern, CountsTheRowsThatHaveGrownAtAll) {
+  const HostBsr a = matrixOn(randomPattern(70, 5, 73), 1, 73);
+  const auto notes = [&](int steps) {
+    Ilu<double, Device> ilu(adaptiveIlu(1, steps, 1e-3));
+    setUp(ilu, a);
+    return ilu.report().notes;
+  };
+  const std::string of_one = notes(1);
+  EXPECT_NE(of_one.find("lower_grown_rows="), std::string::npos) << of_one;
+  EXPECT_EQ(notes(4), of_one);
+}
+
 TEST(IsaiAdaptivePattern, IsKeptForNewValues) {
   for (const IsaiSide side : {IsaiSide::Rows, IsaiSide::Columns}) {
     const Pattern pattern = randomPattern(80, 5, 74);

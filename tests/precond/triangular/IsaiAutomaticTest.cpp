@@ -148,6 +148,17 @@ TEST(IsaiAutomatic, StepsObjectToDivergence) {
       << falling.report().notes;
 }
 
+/// Without a step nothing falls.
+TEST(IsaiAutomatic, NoStepsAtAllObjectToWhatIsLarge) {
+  for (const double coupling : {0.9, 2.2}) {
+    IluParameters<Device> parameters = automaticIlu(IsaiFallback::None);
+    isaiOf(parameters).relax_limit = 0;
+    Ilu<double, Device> ilu(parameters);
+    setUp(ilu, chainOf(std::vector<double>(60, coupling), Uplo::Lower));
+    EXPECT_EQ(ilu.objection().empty(), coupling < 1) << ilu.report().notes;
+  }
+}
+
 /// Falling at the limit, but from 1e6 to 1e4 only: more than sweeps may leave, and so do these.
 TEST(IsaiAutomatic, StepsObjectToLargeResidualsThatFall) {
   for (const double second : {1e-1, 1e-5}) {
@@ -250,6 +261,19 @@ TEST(IsaiFallback, TakesThePlaceOfInversesThatOverflow) {
     EXPECT_NEAR(solution[1] / -1e-100, 1, 1e-15);
     EXPECT_NEAR(solution[0] / 1e100, 1, 1e-15);
   }
+}
+
+TEST(IsaiFallback, EndsWithValuesThatNeedNone) {
+  IluParameters<Device> parameters = automaticIlu(IsaiFallback::Exact, 2);
+  parameters.factorization.pivot_tolerance = 0;
+  Ilu<double, Device> ilu(parameters), fresh(parameters);
+  const HostBsr tame = chainOf({0.5, 0.25}, Uplo::Upper);
+  setUp(ilu, chainOf({1e200, 1e200}, Uplo::Upper));
+  ASSERT_TRUE(upperOf(ilu).isSubstituted());
+  ilu.compute(copyTo<Device>(tame));
+  setUp(fresh, tame);
+  EXPECT_FALSE(upperOf(ilu).isSubstituted());
+  EXPECT_EQ(ilu.report().notes, fresh.report().notes);
 }
 
 /// The entry (0, 2) of U^-1 is 1e40, which float does not hold.
