@@ -24,6 +24,9 @@ struct SpaiOptions {
   double tau = 0;
   /// With steps > 0 rows start from the power of A~ that it names, or from the user's pattern.
   SpaiAdaptive adaptive;
+  /// initialize() gives up where the least squares problems take more than so many operations a
+  /// point row of A, or one of them 1000 times as many; 0: never.
+  double max_work = 5e8;
   Storage storage = Storage::Native;                 ///< of M
   BreakdownPolicy breakdown = BreakdownPolicy::Fail; ///< for rank deficient local problems
   double shift = 1e-3; ///< relative size of the shift under BreakdownPolicy::Shift
@@ -68,6 +71,7 @@ struct SpaiParameters : SpaiOptions {
 /// rows scaled to 1, are counted. `fail` throws; `shift` tries again with `shift` times its largest
 /// entry added to the diagonal of each row of A in the problem; `replace`, or if that fails too,
 /// takes the identity over the largest entry of block row i of A, or over 1 where that is zero.
+/// Whatever the policy, initialize() throws before it solves problems beyond `max_work`.
 ///
 /// Cost: sum over rows of up to 4 |I| |J|^2 b^3 operations, about half as many where |I| grows from
 /// row to row of J as in bands; in every adaptive step, too, for the rows that still grow. Memory:

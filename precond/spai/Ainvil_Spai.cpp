@@ -9,6 +9,7 @@
 #include "graph/Ainvil_Sparsify.hpp"
 #include "parameters/Ainvil_ParameterTable.hpp"
 #include "spai/Ainvil_SpaiAdaptive.hpp"
+#include "spai/Ainvil_SpaiWork.hpp"
 
 #include <cmath>
 
@@ -71,6 +72,8 @@ void Spai<Scalar, Device>::doInitialize(const execution_space& exec, const Matri
                       [&] { pattern_ = makePattern(exec, a, with_diagonal); });
   report_.phases.time(exec, "Spai", "plan", [&] {
     solver_ = detail::SpaiRowSolver<Scalar, Device>(exec, pattern_, with_diagonal, block_size_);
+    detail::requireSpaiWork<Device>(exec, {pattern_, solver_.shadow(), block_size_, {}},
+                                    parameters_.max_work);
     results_ = detail::SpaiRowResults<Device>(exec, a.numRows());
     values_ = allocate<Scalar, Device>(exec, "Ainvil::Spai::values",
                                        pattern_.numEntries() * block_size_ * block_size_);
@@ -94,7 +97,8 @@ Graph<Device> Spai<Scalar, Device>::makePattern(const execution_space& exec, con
   const Graph<Device> start = user.row_map.extent(0) > 0
                                   ? patternOfUser<Device>(exec, user, a.numRows())
                                   : byPower(grows ? parameters_.adaptive.power : parameters_.power);
-  return grows ? detail::adaptiveSpaiPattern(exec, a, with_diagonal, start, parameters_.adaptive)
+  return grows ? detail::adaptiveSpaiPattern(exec, a, with_diagonal, start, parameters_.adaptive,
+                                             parameters_.max_work)
                : start;
 }
 

@@ -7,6 +7,7 @@
 #include "product/Ainvil_LongRows.hpp"
 #include "spai/Ainvil_SpaiRow.hpp"
 #include "spai/Ainvil_SpaiRowSolver.hpp"
+#include "spai/Ainvil_SpaiWork.hpp"
 
 namespace ainvil {
 namespace {
@@ -139,7 +140,7 @@ Graph<Device> detail::adaptiveSpaiPattern(const typename Device::execution_space
                                           const BsrMatrix<Scalar, Device>& a,
                                           const Graph<Device>& a_with_diagonal,
                                           const Graph<Device>& start,
-                                          const SpaiAdaptive& parameters) {
+                                          const SpaiAdaptive& parameters, double max_work) {
   const Ordinal n = a.numRows();
   const int bs = a.block_size, per_step = parameters.per_step;
   const Graph<Device> columns = transpose(exec, a.graph).graph;
@@ -151,6 +152,7 @@ Graph<Device> detail::adaptiveSpaiPattern(const typename Device::execution_space
   Graph<Device> pattern = start;
   for (int step = 0; step < parameters.steps; ++step) {
     const SpaiRowSolver<Scalar, Device> solver(exec, pattern, a_with_diagonal, bs);
+    requireSpaiWork<Device>(exec, {pattern, solver.shadow(), bs, active}, max_work);
     const auto values = allocate<Scalar, Device>(exec, "Ainvil::SpaiAdaptive::values",
                                                  size_t(pattern.numEntries()) * bs * bs);
     solver.run(exec, a, values, results, 0, active);
@@ -172,7 +174,7 @@ Graph<Device> detail::adaptiveSpaiPattern(const typename Device::execution_space
 #define AINVIL_INSTANTIATE_TYPE(SCALAR, DEVICE)                                                    \
   template Graph<DEVICE> detail::adaptiveSpaiPattern<SCALAR, DEVICE>(                              \
       const typename DEVICE::execution_space&, const BsrMatrix<SCALAR, DEVICE>&,                   \
-      const Graph<DEVICE>&, const Graph<DEVICE>&, const SpaiAdaptive&);
+      const Graph<DEVICE>&, const Graph<DEVICE>&, const SpaiAdaptive&, double);
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \
   AINVIL_INSTANTIATE_TYPE(double, DEVICE)                                                          \
   AINVIL_INSTANTIATE_TYPE(float, DEVICE)

@@ -9,11 +9,12 @@ namespace ainvil {
 namespace detail {
 
 /// The pattern that rows of M grow to from `start`, which has its diagonal, see Spai.
+/// \throws BreakdownError for least squares problems beyond max_work
 template <class Scalar, class Device>
 Graph<Device> adaptiveSpaiPattern(const typename Device::execution_space& exec,
                                   const BsrMatrix<Scalar, Device>& a,
                                   const Graph<Device>& a_with_diagonal, const Graph<Device>& start,
-                                  const SpaiAdaptive& parameters);
+                                  const SpaiAdaptive& parameters, double max_work);
 
 } // namespace detail
 } // namespace ainvil

@@ -30,14 +30,21 @@ const ParameterTable<SpaiOptions>& SpaiOptions::table(bool float_vectors) {
         .number(
             "eps", "spai: epsilon", [](P& p) -> double& { return p.adaptive.eps; },
             NumberRange::NonNegative, "rows with a smaller residual ||e_i - m_i A|| stop")
-        .onlyIf(grows, "adaptive");
+        .onlyIf(grows, "adaptive")
+        .number("max-work", "spai: max work", &P::max_work, NumberRange::NonNegative,
+                "give up beyond so many operations a row of A, 0 for never")
+        .details(
+            "The set-up fails before it solves least squares problems with more, or one with "
+            "1000 times as many. Of a matrix of 10,000 rows that is about a quarter of an hour "
+            "on two cores.");
     detail::addStorage(table, in_float, "precision in which M is stored");
     detail::addBreakdown(table,
                          "For rows whose least squares problem is rank deficient: throw, try again "
                          "with a shifted diagonal, take a multiple of I.",
                          "Part of its largest entry that is added to the diagonal of each row of A "
                          "in the problem.");
-    return table.describedBy({"power", "tau?", "adaptive?", "per-step", "eps", "storage"});
+    return table.describedBy(
+        {"power", "tau?", "adaptive?", "per-step", "eps", "max-work?", "storage"});
   };
   static const ParameterTable<P> of_double = make(false), of_float = make(true);
   return float_vectors ? of_float : of_double;

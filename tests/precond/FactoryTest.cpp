@@ -55,6 +55,9 @@ TEST(Factory, UnderstandsEveryKey) {
                      "storage=float,breakdown=shift,shift=0.5,chunk-mib=1"),
             "fsai: {tau: 0, power: 1, adaptive: 5, per-step: 2, tolerance: 0, max-row: 9, "
             "filter: 0, storage: float}");
+  EXPECT_EQ(describe("spai"), "spai: {power: 1, storage: double}");
+  EXPECT_EQ(describe("spai:power=2,max-work=1e7"),
+            "spai: {power: 2, max-work: 1e+07, storage: double}");
   EXPECT_EQ(describe("ainv"),
             "ainv: {variant: sainv, drop: 0.1 relative, order: natural, storage: double}");
   EXPECT_EQ(

@@ -114,7 +114,7 @@ std::vector<std::string> allMethods() {
       "fallback-threshold=0.2,adaptive=2,eps=0.01",
       "ic:solve=jacobi,sweeps=3,storage=float,divergence-limit=1e6",
       "spai:tau=0.05,storage=float,breakdown=shift,shift=0.1",
-      "spai:power=2,storage=bfloat16,breakdown=replace",
+      "spai:power=2,max-work=1e9,storage=bfloat16,breakdown=replace",
       "spai:adaptive=2,eps=0.1,breakdown=replace",
       "fsai:storage=float,tau=0,breakdown=replace",
       "fsai:adaptive=2,tolerance=0.1,chunk-mib=1,breakdown=shift,shift=0.1",

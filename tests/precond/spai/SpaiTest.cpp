@@ -340,5 +340,87 @@ TEST(Spai, ProblemsOfAnySize) {
   EXPECT_LE(method.residual(), 1e-12);
 }
 
+/// An arrow: a dense row, a dense column and the diagonal. Of power 1 problem i > 0 has J = {0, i}
+/// and all columns; that of row 0 has everything.
+HostBsr arrow(Ordinal n, int bs) {
+  Pattern pattern = diagonalPattern(n);
+  for (Ordinal i = 1; i < n; ++i) {
+    pattern[0].insert(i);
+    pattern[i].insert(0);
+  }
+  return matrixOn(pattern, bs, 207);
+}
+
+/// 2 u^2 (m - u / 3) operations for m equations and u unknowns.
+double operationsOf(double equations, double unknowns) {
+  return 2 * unknowns * unknowns * (equations - unknowns / 3);
+}
+
+std::string refusalOf(const SpaiParameters<Device>& parameters, const HostBsr& a) {
+  Method method(parameters);
+  try {
+    setUp(method, a);
+  } catch (const BreakdownError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Spai, GivesUpBeforeTooMuchWork) {
+  const Ordinal n = 40;
+  for (const int bs : {1, 3}) {
+    const HostBsr a = arrow(n, bs);
+    const double size = n * bs;
+    const double mean = (operationsOf(size, size) + (n - 1) * operationsOf(size, 2 * bs)) / size;
+    SpaiParameters<Device> parameters = spai(1);
+    parameters.max_work = mean * (1 + 1e-12);
+    EXPECT_EQ(refusalOf(parameters, a), "") << bs;
+    parameters.max_work = mean * (1 - 1e-12);
+    EXPECT_EQ(
+        refusalOf(parameters, a),
+        message("the least squares problems of spai take too long: ", mean,
+                " operations a row of the matrix, more than max-work=", parameters.max_work,
+                ", the largest in block row 1 (counted from 1) with ", size, " equations and ",
+                size,
+                " unknowns, as of long rows and columns of A: choose a smaller power, adaptive=5 "
+                "from the diagonal, ilu with match=product, or raise max-work"));
+    parameters.max_work = 0;
+    EXPECT_EQ(refusalOf(parameters, a), "") << bs;
+  }
+}
+
+/// The mean is not above the limit, but one row has a thousand times that.
+TEST(Spai, GivesUpBeforeOneRowThatTakesTooLong) {
+  const Ordinal hub = 60, n = 3000;
+  Pattern pattern = diagonalPattern(n);
+  for (Ordinal i = 0; i < hub; ++i)
+    pattern[1].insert(i + 2);
+  const HostBsr a = matrixOn(pattern, 1, 208);
+  const double largest = operationsOf(hub + 1, hub + 1);
+  SpaiParameters<Device> parameters = spai(1);
+  parameters.max_work = largest / 1000 * (1 + 1e-12);
+  EXPECT_EQ(refusalOf(parameters, a), "");
+  parameters.max_work = largest / 1000 * (1 - 1e-12);
+  const std::string text = refusalOf(parameters, a);
+  EXPECT_NE(text.find(message(largest, " operations for the largest alone, more than 1000 times")),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("in block row 2 (counted from 1) with 61 equations and 61 unknowns"),
+            std::string::npos)
+      << text;
+}
+
+/// Of the pattern as it is before a step.
+TEST(Spai, GivesUpWhileItGrows) {
+  const HostBsr a = arrow(40, 1);
+  SpaiParameters<Device> parameters;
+  parameters.adaptive = {4, 8, 0, 0};
+  EXPECT_EQ(refusalOf(parameters, a), "");
+  parameters.max_work = 100; // of the diagonal: about 81, of row 1: 2 (40 - 1 / 3)
+  EXPECT_NE(refusalOf(parameters, a).find("more than max-work=100, the largest in block row "),
+            std::string::npos)
+      << refusalOf(parameters, a);
+}
+
 } // namespace
 } // namespace ainvil
