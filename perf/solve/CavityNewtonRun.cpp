@@ -79,6 +79,10 @@ Ordinal cavityNewtonSize(const CommandLine& command) {
         message("problem '", command.problem,
                 "': --rhs, --scale, --match, --reorder, --block-size and --solution have "
                 "no effect with Newton's method, leave them out"));
+  if (command.absolute_tolerance > 0)
+    throw InvalidArgument(message("problem '", command.problem,
+                                  "': every step has a right-hand side of its own, so that one "
+                                  "absolute tolerance fits none of them: leave out --abs-tol"));
   return n;
 }
 
@@ -172,8 +176,8 @@ void CavityNewtonRun::iterate(const std::string& specification, NewtonResult& re
     const int applications = m.get().getNumApply();
     double residual = not_measured;
     const double update_seconds = timedOverRanks(*comm_, [&] { krylov.update(); });
-    const KrylovResult solved =
-        krylov.solve(m, f_, d_, [&] { return residual = linearResidual(*matrix); });
+    const KrylovResult solved = krylov.solve(m, f_, d_, command_.tolerance,
+                                             [&] { return residual = linearResidual(*matrix); });
     const int count = m.get().getNumApply() - applications;
     step.gmres_seconds = update_seconds + solved.seconds;
     step.iterations = solved.iterations;

@@ -263,7 +263,7 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program 
   addNumber(app, "--restart", command.restart, "M", "restart length of gmres and fgmres");
   addNumber(app, "--tol", command.tolerance, "T",
             "stop at ||b - A x|| <= T ||b|| of the system as given");
-  if (program == Program::Solve)
+  if (!peers)
     addNumber(app, "--abs-tol", command.absolute_tolerance, "T",
               "stop at ||b - A x|| <= T, too: whichever comes first");
   addNumber(app, "--max-iters", command.max_iterations, "N", "most iterations of a solve");

@@ -143,13 +143,12 @@ KrylovResult correct(const CommandLine& command, const Teuchos::RCP<const Tpetra
 /// By Belos: where it is content and the residual is not, from the x that there is.
 KrylovResult solveByBelos(const CommandLine& command, const Teuchos::RCP<const TpetraOperator>& a,
                           const TpetraPreconditioner& m, const Teuchos::RCP<const TpetraVector>& b,
-                          const Teuchos::RCP<TpetraVector>& x,
+                          const Teuchos::RCP<TpetraVector>& x, double tolerance,
                           const std::function<double()>& residual) {
-  x->putScalar(0);
   const auto r = Teuchos::rcp(new TpetraVector(*b, Teuchos::Copy));
   const auto d = Teuchos::rcp(new TpetraVector(x->getMap()));
   KrylovResult result;
-  double before = 1, tolerance = command.tolerance; // x = 0
+  double before = 1, of_part = tolerance; // x = 0
   for (;;) {
     const double largest = r->normInf();
     const int left = command.max_iterations - result.iterations;
@@ -161,7 +160,7 @@ KrylovResult solveByBelos(const CommandLine& command, const Teuchos::RCP<const T
     } else if (largest > 0) {
       const double scale = scaleOf(largest);
       r->scale(1 / scale);
-      const KrylovResult part = correct(command, a, m, r, d, tolerance, left);
+      const KrylovResult part = correct(command, a, m, r, d, of_part, left);
       x->update(scale, *d, 1);
       result.status = part.status;
       result.message = part.message;
@@ -174,11 +173,10 @@ KrylovResult solveByBelos(const CommandLine& command, const Teuchos::RCP<const T
     else if (result.status == SolveStatus::Breakdown && result.message.empty())
       result.message = "the solver of Belos gave up" + after;
     const double now = residual();
-    if (result.status != SolveStatus::Converged || !(now > command.tolerance) ||
-        !(now <= 0.9 * before))
+    if (result.status != SolveStatus::Converged || !(now > tolerance) || !(now <= 0.9 * before))
       return result;
     before = now;
-    tolerance = 0.5 * command.tolerance / now;
+    of_part = 0.5 * tolerance / now;
     a->apply(*x, *r);
     r->update(1, *b, -1);
   }
@@ -200,24 +198,27 @@ void TpetraKrylov::update() {
 
 KrylovResult TpetraKrylov::solve(const TpetraPreconditioner& m,
                                  const Teuchos::RCP<const TpetraVector>& b,
-                                 const Teuchos::RCP<TpetraVector>& x,
+                                 const Teuchos::RCP<TpetraVector>& x, double tolerance,
                                  const std::function<double()>& residual) {
-  return command_.by_belos ? solveByBelos(command_, a_, m, b, x, residual)
-                           : solveByAinvil(m, b, x, residual);
+  x->putScalar(0);
+  if (residual() <= tolerance) // without a solver, whatever it makes of tolerances of 1 and more
+    return {};
+  return command_.by_belos ? solveByBelos(command_, a_, m, b, x, tolerance, residual)
+                           : solveByAinvil(m, b, x, tolerance, residual);
 }
 
 /// As ainvil-solve does.
 KrylovResult TpetraKrylov::solveByAinvil(const TpetraPreconditioner& m,
                                          const Teuchos::RCP<const TpetraVector>& b,
-                                         const Teuchos::RCP<TpetraVector>& x,
+                                         const Teuchos::RCP<TpetraVector>& x, double tolerance,
                                          const std::function<double()>& residual) {
   const double largest = b->normInf();
   const double scale = std::isfinite(largest) && largest > 0 ? scaleOf(largest) : 1;
   TpetraVector scaled(*b, Teuchos::Copy);
   scaled.scale(1 / scale);
-  x->putScalar(0);
 
   SolverOptions options = solverOptions(command_);
+  options.tolerance = tolerance;
   // Thrown on the rank that has caught a signal; the solver ends on all.
   options.progress = [](int, double) { throwIfInterrupted(); };
   KrylovResult result;
@@ -233,11 +234,11 @@ KrylovResult TpetraKrylov::solveByAinvil(const TpetraPreconditioner& m,
     x->scale(scale);
     const double now = residual();
     const int left = command_.max_iterations - result.iterations;
-    if (part.status != SolveStatus::Converged || now <= command_.tolerance || !std::isfinite(now) ||
+    if (part.status != SolveStatus::Converged || now <= tolerance || !std::isfinite(now) ||
         left == 0 || !(now <= 0.9 * before))
       return result;
     before = now;
-    options.tolerance *= 0.5 * command_.tolerance / now;
+    options.tolerance *= 0.5 * tolerance / now;
     options.max_iterations = left;
     x->scale(1 / scale);
   }

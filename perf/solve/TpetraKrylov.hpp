@@ -40,15 +40,15 @@ public:
 
   /// Solves A x = b from x = 0, preconditioned from the right. residual() is the relative residual
   /// that is to meet the tolerance, of x as it is then; where it does not although the solver is
-  /// content, that goes on from there, as long as that helps. residual() must be the same on all
-  /// ranks.
+  /// content, that goes on from there, as long as that helps. Both must be the same on all ranks.
   KrylovResult solve(const TpetraPreconditioner& m, const Teuchos::RCP<const TpetraVector>& b,
-                     const Teuchos::RCP<TpetraVector>& x, const std::function<double()>& residual);
+                     const Teuchos::RCP<TpetraVector>& x, double tolerance,
+                     const std::function<double()>& residual);
 
 private:
   KrylovResult solveByAinvil(const TpetraPreconditioner& m,
                              const Teuchos::RCP<const TpetraVector>& b,
-                             const Teuchos::RCP<TpetraVector>& x,
+                             const Teuchos::RCP<TpetraVector>& x, double tolerance,
                              const std::function<double()>& residual);
 
   const CommandLine& command_;

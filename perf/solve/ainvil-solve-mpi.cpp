@@ -57,6 +57,9 @@ public:
     b_ = tpetra::distribute(Kokkos::View<const double*, HostDevice>(system.rhs), unknowns);
     x_ = Teuchos::rcp(new TpetraVector(unknowns));
     krylov_ = std::make_unique<TpetraKrylov>(command, matrix_, command.in_blocks ? 0 : block_size_);
+    if (comm->getRank() == 0)
+      tolerance_ = toleranceOf(command, system);
+    Teuchos::broadcast(*comm, 0, Teuchos::outArg(tolerance_));
   }
 
   /// Whatever stops the run is part of the record, which is whole on rank 0.
@@ -97,7 +100,8 @@ private:
           std::fmin(record.recompute_seconds, timedOverRanks(*comm_, [&] { m.compute(); }));
     record.apply30_seconds =
         std::fmin(record.apply30_seconds, timeApplications(*comm_, m.get(), 30));
-    const KrylovResult solved = krylov_->solve(m, b_, x_, [&] { return judged(record); });
+    const KrylovResult solved =
+        krylov_->solve(m, b_, x_, tolerance_, [&] { return judged(record); });
     record.solve_seconds = std::fmin(record.solve_seconds, solved.seconds);
     record.iterations = solved.iterations;
     record.converged = solved.status == SolveStatus::Converged;
@@ -130,6 +134,7 @@ private:
   int block_size_ = 1; ///< that the local blocks of a matrix in points are to have
   Teuchos::RCP<TpetraVector> b_, x_;
   std::unique_ptr<TpetraKrylov> krylov_;
+  double tolerance_ = 0; ///< of the residual that decides, relative to b
 };
 
 Environment environmentOf(const tpetra::Comm& comm) {

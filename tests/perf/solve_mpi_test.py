@@ -89,6 +89,53 @@ class SolveMpiTest(SolveMpiCase):
                     self.assertLessEqual(ours["rel_residual"], 1.1e-8)
                     self.assertLessEqual(abs(ours["iterations"] - theirs["iterations"]), 1)
 
+    def test_absolute_tolerances(self):
+        """That a system has, recomputed here from files, met by whoever solves."""
+        self.write("b.mtx", "%%MatrixMarket matrix array real general\n4 1\n300\n-200\n100\n50\n")
+        self.write("a.mtx", NONSYMMETRIC)
+        b = [300, -200, 100, 50]
+        system = ["--matrix", "a.mtx", "--rhs", "b.mtx", "--precond", "none", "--solver", "gmres",
+                  "--solution", "x.mtx"]
+        norm = sum(value * value for value in b) ** 0.5
+        for ranks, scaling in ((1, []), (2, ["--scale", "ruiz"]), (3, ["--match", "product"])):
+            for krylov in ("ainvil", "belos"):
+                arguments = [*system, "--krylov", krylov, *scaling]
+                run, = self.records(ranks, *arguments, "--tol", "0", "--abs-tol", "40")
+                self.assertEqual((run["status"], run["absolute_tolerance"], run["tolerance"]),
+                                 ("converged", 40, 0), run)
+                left = self.residual("a.mtx", b, "x.mtx")
+                self.assertLessEqual(left * norm, 40 * (1 + 1e-9))
+                self.assertAlmostEqual(left, run["rel_residual"], delta=1e-12)
+                same, = self.records(ranks, *arguments, "--tol", repr(40 / norm))
+                self.assertNotIn("absolute_tolerance", same)
+                self.assertEqual(same["iterations"], run["iterations"])
+                # The looser one counts.
+                tight, = self.records(ranks, *arguments, "--abs-tol", "1e-12")
+                self.assertLess(run["iterations"], tight["iterations"])
+                self.assertLessEqual(tight["rel_residual"], 1e-8)
+                # b itself is small enough.
+                run, = self.records(ranks, *system, "--krylov", krylov, "--abs-tol", "1000")
+                self.assertEqual((run["status"], run["iterations"], run["rel_residual"]),
+                                 ("converged", 0, 1))
+
+    def test_absolute_tolerances_of_larger_systems(self):
+        for ranks in (1, 2, 3):
+            for krylov in (["--krylov", "ainvil"], ["--krylov", "belos"],
+                           ["--belos", "TPETRA CG SINGLE REDUCE"]):
+                run, = self.records(ranks, "--problem", "laplace7:8", "--rhs", "ones", "--solver",
+                                    "cg", "--precond", "jacobi", "--tol", "0", "--abs-tol", "0.01",
+                                    *krylov)
+                left = run["rel_residual"] * 512 ** 0.5
+                self.assertEqual(run["status"], "converged")
+                self.assertTrue(1e-4 < left <= 0.01 * (1 + 1e-9), left)
+            table = self.run_mpi(ranks, "--problem", "laplace7:4", "--precond", "none", "--abs-tol",
+                                 "0.5").stdout
+            self.assertIn("tolerance 1e-08 or 0.5 absolute", table)
+
+    def test_absolute_tolerances_are_refused_where_they_mean_nothing(self):
+        self.refused("--problem", "laplace7:4", "--abs-tol", "-1", says="--abs-tol must be")
+        self.refused("--problem", "cavity-newton:9", "--abs-tol", "1", says="leave out --abs-tol")
+
     def test_lists_of_trilinos(self):
         """Sublists behind a slash: multigrid, with an Ainvil smoother too, and overlap."""
         schwarz = "SCHWARZ:schwarz: inner preconditioner name=ilu,schwarz: overlap level=1"
