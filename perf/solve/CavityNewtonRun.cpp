@@ -74,11 +74,11 @@ Ordinal cavityNewtonSize(const CommandLine& command) {
     throw InvalidArgument(
         message("problem '", command.problem, "': the size must be an integer from 3 to 26000"));
   if (command.rhs != RhsKind::Default || command.isScaled() || command.reorder != "none" ||
-      command.block_size > 0 || !command.solution.empty())
+      command.block_size > 0 || !command.solution.empty() || !command.guess_file.empty())
     throw InvalidArgument(
         message("problem '", command.problem,
-                "': --rhs, --scale, --match, --reorder, --block-size and --solution have "
-                "no effect with Newton's method, leave them out"));
+                "': --rhs, --guess, --scale, --match, --reorder, --block-size and --solution "
+                "have no effect with Newton's method, leave them out"));
   if (command.absolute_tolerance > 0)
     throw InvalidArgument(message("problem '", command.problem,
                                   "': every step has a right-hand side of its own, so that one "
@@ -175,6 +175,7 @@ void CavityNewtonRun::iterate(const std::string& specification, NewtonResult& re
     step.phases = record.setup_phases;
     const int applications = m.get().getNumApply();
     double residual = not_measured;
+    d_->putScalar(0);
     const double update_seconds = timedOverRanks(*comm_, [&] { krylov.update(); });
     const KrylovResult solved = krylov.solve(m, f_, d_, command_.tolerance,
                                              [&] { return residual = linearResidual(*matrix); });

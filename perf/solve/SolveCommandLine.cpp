@@ -174,8 +174,9 @@ void check(const CommandLine& command, bool block_size_given) {
 
 /// What the race chooses itself cannot be given. \throws InvalidArgument
 void checkRace(const CommandLine& command, const CLI::App& app) {
-  for (const char* option : {"--repeat", "--allow-varying", "--basis", "--history", "--rhs-count",
-                             "--time-limit", "--reductions", "--reorthogonalize", "--abs-tol"})
+  for (const char* option :
+       {"--repeat", "--allow-varying", "--basis", "--history", "--rhs-count", "--time-limit",
+        "--reductions", "--reorthogonalize", "--abs-tol", "--guess", "--relative-to"})
     if (app.get_option(option)->count() > 0)
       throw InvalidArgument(message("--recommend chooses the solver's options itself and measures "
                                     "once: leave out ",
@@ -207,7 +208,7 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program 
   std::string rhs;
   std::string exec = "default", clock = "wall";
   std::string precision = "double", basis;
-  std::string residual = "original", reductions;
+  std::string residual = "original", relative_to, reductions;
 
   CLI::App app(mpi ? mpi_description : peers ? peers_description : description, nameOf(program));
   app.get_formatter()->column_width(help_column);
@@ -229,6 +230,11 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program 
     addNumber(app, "--rhs-count", command.rhs_count, "K",
               "with --rhs random: so many right-hand sides, solved for together,\n"
               "eight at a time; of the seeds SEED, SEED + 1, ...");
+  if (!peers)
+    text("--guess", command.guess_file, "FILE",
+         "initial guess of the solution of the system as given, in the\n"
+         "formats of --rhs FILE, a column for each right-hand side;\n"
+         "default zeros");
   CLI::Option* block_size =
       app.add_option("--block-size", command.block_size,
                      "regroup in blocks of this size; default: the problem's, 1 for files")
@@ -263,9 +269,14 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program 
   addNumber(app, "--restart", command.restart, "M", "restart length of gmres and fgmres");
   addNumber(app, "--tol", command.tolerance, "T",
             "stop at ||b - A x|| <= T ||b|| of the system as given");
-  if (!peers)
+  if (!peers) {
+    addChoice(app, "--relative-to", relative_to,
+              "with --guess: what stands in the place of b in --tol, the right-hand\n"
+              "side or the residual b - A x of the guess; default rhs",
+              {"rhs", "initial"});
     addNumber(app, "--abs-tol", command.absolute_tolerance, "T",
               "stop at ||b - A x|| <= T, too: whichever comes first");
+  }
   addNumber(app, "--max-iters", command.max_iterations, "N", "most iterations of a solve");
   if (!peers) {
     addNumber(app, "--time-limit", command.time_limit, "SECONDS",
@@ -374,6 +385,9 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program 
   command.decides_scaled = residual == "scaled";
   if (command.decides_scaled && !command.isScaled())
     throw InvalidArgument("--residual scaled needs --scale or --match");
+  command.relative_to_guess = relative_to == "initial";
+  if (command.relative_to_guess && command.guess_file.empty() && !command.recommend)
+    throw InvalidArgument("--relative-to initial needs --guess: the residual of zeros is b");
   if (command.match != "none" && command.scale != "none")
     throw InvalidArgument("--match brings scalings of its own: leave --scale out");
   command.by_metis = partition == "metis";
@@ -409,11 +423,14 @@ void checkFiles(const CommandLine& command) {
     throw InvalidArgument(message("--rhs must be ones, rowsum, scaled-rowsum, random[:SEED] or a "
                                   "file, but there is no file '",
                                   command.rhs_file, "'"));
+  if (!command.guess_file.empty() && !std::filesystem::exists(command.guess_file))
+    throw InvalidArgument(message("--guess: there is no file '", command.guess_file, "'"));
   const std::pair<const char*, const std::string*> outputs[] = {{"--json", &command.json},
                                                                 {"--history", &command.history},
                                                                 {"--solution", &command.solution}};
   for (const auto& [option, path] : outputs) {
-    if (sameFile(*path, command.matrix) || sameFile(*path, command.rhs_file))
+    if (sameFile(*path, command.matrix) || sameFile(*path, command.rhs_file) ||
+        sameFile(*path, command.guess_file))
       throw InvalidArgument(message(option, " would overwrite the input file '", *path, "'"));
     for (const auto& [other, other_path] : outputs) // each pair once
       if (path < other_path && sameFile(*path, *other_path))

@@ -28,6 +28,7 @@ struct CommandLine {
   std::string rhs_file;       ///< for RhsKind::File
   std::uint64_t rhs_seed = 1; ///< for RhsKind::Random
   int rhs_count = 1;          ///< likewise: right-hand sides of this seed and those behind it
+  std::string guess_file;     ///< initial guess of the solutions; empty: zeros
   int block_size = 0;         ///< 0: that of the problem
   std::string scale = "none";
   std::string match = "none";
@@ -40,7 +41,8 @@ struct CommandLine {
   int restart = 30;
   bool float_basis = false; ///< of gmres and fgmres
   double tolerance = 1e-8;
-  double absolute_tolerance = 0; ///< of ||b - A x||: the looser of the two counts
+  bool relative_to_guess = false; ///< `tolerance` is of the residual of the guess, not of b
+  double absolute_tolerance = 0;  ///< of ||b - A x||: the looser of the two counts
   int max_iterations = 5000;
   double time_limit = 0;                   ///< seconds of a solve; 0: none
   bool fewest_reductions = false;          ///< of cg and bicgstab
@@ -86,8 +88,8 @@ struct CommandLine {
 CommandLine parseCommandLine(const std::vector<std::string>& arguments,
                              Program program = Program::Solve);
 
-/// \throws InvalidArgument if there is no file for the right-hand side, or an output would
-/// overwrite an input or another output.
+/// \throws InvalidArgument if there is no file for the right-hand side or the guess, or an output
+/// would overwrite an input or another output.
 void checkFiles(const CommandLine& command);
 
 } // namespace perf

@@ -42,11 +42,16 @@ SolverOptions solverOptions(const CommandLine& command) {
 }
 
 double toleranceOf(const CommandLine& command, const LinearSystem& system) {
+  double tolerance = command.tolerance;
+  const double of_guess =
+      command.decides_scaled ? system.scaled_guess_residual : system.guess_residual;
+  if (command.relative_to_guess && of_guess > 0 && std::isfinite(of_guess))
+    tolerance *= of_guess;
   if (command.absolute_tolerance == 0)
-    return command.tolerance;
+    return tolerance;
   const double norm =
       command.decides_scaled ? normOf(system.rhs) * system.rhs_scale : normOf(system.original_rhs);
-  return std::fmax(command.tolerance, command.absolute_tolerance / (norm > 0 ? norm : 1));
+  return std::fmax(tolerance, command.absolute_tolerance / (norm > 0 ? norm : 1));
 }
 
 void judge(const CommandLine& command, const LinearSystem& system, RunRecord& record) {

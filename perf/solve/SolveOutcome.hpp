@@ -15,8 +15,9 @@ namespace perf {
 /// What the command line says of the solver.
 SolverOptions solverOptions(const CommandLine& command);
 
-/// The relative residual that the run is to reach, of the system that --residual lets decide:
-/// --tol, or --abs-tol / ||b|| where that is more.
+/// ||b - A x|| / ||b|| that the run is to reach, of the system that --residual lets decide: --tol,
+/// with --relative-to initial times that of the guess (but if that is 0: solvers do the same), or
+/// --abs-tol / ||b|| where that is more.
 double toleranceOf(const CommandLine& command, const LinearSystem& system);
 
 /// Judges the solution of a run. Expects `solution`, and in `converged`, `status` and `message`

@@ -102,6 +102,7 @@ std::string solverText(const CommandLine& command) {
          (command.hasRestart() ? message("(", command.restart, ")") : "") +
          (command.hasRestart() && command.float_basis ? ", basis in float" : "") +
          (command.by_belos ? " of Belos" : "") + message(", tolerance ", command.tolerance) +
+         (command.relative_to_guess ? " of the initial residual" : "") +
          (command.absolute_tolerance > 0 ? message(" or ", command.absolute_tolerance, " absolute")
                                          : "");
 }
@@ -111,6 +112,8 @@ void addSetting(nlohmann::ordered_json& run, const CommandLine& command,
   run["solver"] = command.solver;
   run["restart"] = command.restart;
   run["tolerance"] = command.tolerance;
+  if (!command.guess_file.empty())
+    run["relative_to"] = command.relative_to_guess ? "initial" : "rhs";
   if (command.absolute_tolerance > 0)
     run["absolute_tolerance"] = command.absolute_tolerance;
   run["exec_space"] = environment.exec_space;
@@ -255,6 +258,13 @@ void Table::printFooter(const std::vector<RunRecord>& records) {
 std::string toJson(const RunRecord& record, const CommandLine& command, const LinearSystem& system,
                    const Environment& environment) {
   using Json = nlohmann::ordered_json;
+  const auto addGuess = [&](Json& json, const RightHandSide& column) {
+    if (command.guess_file.empty())
+      return;
+    json["guess_rel_residual"] = column.guess_residual;
+    json["guess_scaled_rel_residual"] =
+        command.isScaled() ? column.scaled_guess_residual : not_measured;
+  };
   Json phases = Json::object();
   for (const PhaseTimes::Phase& phase : record.setup_phases)
     phases[phase.first] = phase.second;
@@ -293,13 +303,19 @@ std::string toJson(const RunRecord& record, const CommandLine& command, const Li
   run["notes"] = record.notes;
   run["rel_residual"] = record.rel_residual;
   run["scaled_rel_residual"] = record.scaled_rel_residual;
-  for (const RunRecord& column : record.columns) {
+  if (!command.guess_file.empty())
+    run["guess"] = command.guess_file;
+  if (record.columns.empty())
+    addGuess(run, system);
+  for (size_t c = 0; c < record.columns.size(); ++c) {
+    const RunRecord& column = record.columns[c];
     Json one;
     one["iterations"] = column.iterations;
     one["status"] = column.status;
     one["message"] = column.message;
     one["rel_residual"] = column.rel_residual;
     one["scaled_rel_residual"] = column.scaled_rel_residual;
+    addGuess(one, system.column(static_cast<int>(c)));
     if (command.json_history)
       one["history"] = column.history;
     run["columns"].push_back(one);

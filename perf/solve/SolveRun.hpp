@@ -34,14 +34,24 @@ public:
       : command_(command), system_(system), progress_(progress), memory_(memory),
         matrix_(toDevice(system.matrix)), operator_(matrix_), b_(toDevice(system.rhs)),
         x_(allocate<Scalar, Device>(exec_, "Ainvil::x", b_.extent(0))) {
-    if (system.more.empty())
+    const bool has_guess = system.guess.extent(0) > 0;
+    if (system.more.empty()) {
+      if (has_guess)
+        guess_ = toDevice(system.guess, "initial guess");
       return;
+    }
     const size_t columns = system.numColumns();
     all_b_ = allocateView<MultiVector<Scalar, Device>>(exec_, "Ainvil::b", b_.extent(0), columns);
     all_x_ = allocateView<MultiVector<Scalar, Device>>(exec_, "Ainvil::x", b_.extent(0), columns);
+    if (has_guess)
+      all_guess_ =
+          allocateView<MultiVector<Scalar, Device>>(exec_, "Ainvil::guess", b_.extent(0), columns);
     for (size_t c = 0; c < columns; ++c) {
       systems_.push_back(system.withColumn(static_cast<int>(c)));
       Kokkos::deep_copy(exec_, columnOf(all_b_, c), toDevice(systems_.back().rhs));
+      if (has_guess)
+        Kokkos::deep_copy(exec_, columnOf(all_guess_, c),
+                          toDevice(systems_.back().guess, "initial guess"));
     }
     compat::fence(exec_, "Ainvil::solve[columns]");
   }
@@ -73,8 +83,9 @@ public:
   }
 
   /// The same for a vector.
-  static Vector<Scalar, Device> toDevice(const Vector<double, HostDevice>& b) {
-    return copyArray<Device>(rounded(b, "right-hand side"), "Ainvil::b");
+  static Vector<Scalar, Device> toDevice(const Vector<double, HostDevice>& b,
+                                         const char* what = "right-hand side") {
+    return copyArray<Device>(rounded(b, what), "Ainvil::b");
   }
 
 private:
@@ -156,7 +167,7 @@ private:
   /// Of several right-hand sides.
   void solveAll(const SolverOptions& options, KrylovSolver<Scalar, Device>& solver,
                 const Precond& precond, RunRecord& record) {
-    Kokkos::deep_copy(exec_, all_x_, Scalar(0));
+    start(all_guess_, all_x_);
     double seconds = 0;
     std::vector<SolveResult> results;
     seconds += timed([&] { results = solver.solve(exec_, operator_, &precond, all_b_, all_x_); });
@@ -171,19 +182,42 @@ private:
     keepFastest(record.solve_seconds, seconds);
   }
 
-  /// Solves from x = 0. The solver stops by the residual of its own system, which may be scaled or
-  /// rounded; where that of the command line is not small enough yet, it goes on from there with a
-  /// smaller tolerance, as long as this helps.
+  /// x <- the guess, or zeros where there is none.
+  template <class View>
+  void start(const View& guess, const View& x) const {
+    if (guess.extent(0) > 0)
+      Kokkos::deep_copy(exec_, x, guess);
+    else
+      Kokkos::deep_copy(exec_, x, Scalar(0));
+  }
+
+  /// True if the guess is within the tolerance of the command line: the solver's own system may be
+  /// scaled. Not for b = 0, of which solvers make x = 0.
+  bool guessSuffices(RunRecord& record) const {
+    if (guess_.extent(0) == 0 || normOf(system_.rhs) == 0)
+      return false;
+    record.converged = false;
+    record.solution = toHost(x_);
+    judge(command_, system_, record);
+    if (record.converged)
+      record.history = {command_.isScaled() ? record.scaled_rel_residual : record.rel_residual};
+    return record.converged;
+  }
+
+  /// Solves from the guess. The solver stops by the residual of its own system, which may be scaled
+  /// or rounded; where that of the command line is not small enough yet, it goes on from there with
+  /// a smaller tolerance, as long as this helps.
   void solve(SolverOptions options, KrylovSolver<Scalar, Device>& solver, const Precond& precond,
              RunRecord& record) {
     if (!systems_.empty())
       return solveAll(options, solver, precond, record);
-    Kokkos::deep_copy(exec_, x_, Scalar(0));
+    start(guess_, x_);
     record.iterations = 0;
     record.history.clear();
     double seconds = 0;
     const Column column{system_, b_, x_};
-    const bool goes_on = iterate(solver, column, precond, record, seconds);
+    const bool goes_on =
+        !guessSuffices(record) && iterate(solver, column, precond, record, seconds);
     goOn(goes_on, options, column, precond, record, seconds);
     keepFastest(record.solve_seconds, seconds);
   }
@@ -301,9 +335,10 @@ private:
   BsrMatrix<Scalar, Device> matrix_;
   MatrixOperator<Scalar, Device> operator_;
   Vector<Scalar, Device> b_, x_; ///< of the first right-hand side
+  Vector<Scalar, Device> guess_; ///< of the only one, if there is a guess
   // Of several ones, else empty.
   std::vector<LinearSystem> systems_;
-  MultiVector<Scalar, Device> all_b_, all_x_;
+  MultiVector<Scalar, Device> all_b_, all_x_, all_guess_;
 };
 
 } // namespace perf

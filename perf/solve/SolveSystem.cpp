@@ -117,14 +117,21 @@ HostVector rowSums(const Matrix& a) {
   return b;
 }
 
+/// The columns of a file, for a matrix of n rows; `what` they are.
+MultiVector<double, HostDevice> readColumnsFor(Offset n, const std::string& path,
+                                               const char* what) {
+  const MultiVector<double, HostDevice> x = readColumns(path);
+  if (Offset(x.extent(0)) != n)
+    throw InvalidArgument(message("the ", what, " in '", path, "' has ", x.extent(0),
+                                  " values, but the matrix has ", n, " rows"));
+  if (x.extent(1) == 0)
+    throw InvalidArgument(message("the ", what, " in '", path, "' has no column"));
+  return x;
+}
+
 std::vector<HostVector> readRhs(const CommandLine& command, Offset n) {
   const std::string& path = command.rhs_file;
-  const MultiVector<double, HostDevice> b = readColumns(path);
-  if (Offset(b.extent(0)) != n)
-    throw InvalidArgument(message("the right-hand side in '", path, "' has ", b.extent(0),
-                                  " values, but the matrix has ", n, " rows"));
-  if (b.extent(1) == 0)
-    throw InvalidArgument(message("the right-hand side in '", path, "' has no column"));
+  const MultiVector<double, HostDevice> b = readColumnsFor(n, path, "right-hand side");
   if (b.extent(1) > 1 && (command.program != Program::Solve || command.recommend))
     throw InvalidArgument(message("the right-hand side in '", path, "' has ", b.extent(1),
                                   " columns, but ", nameOf(command.program),
@@ -254,7 +261,7 @@ void keepSquaresFinite(HostVector& b, double& scale) {
 void addColumn(const HostVector& given, LinearSystem& system) {
   const Exec exec;
   const int bs = system.matrix.block_size;
-  LinearSystem::Column column;
+  RightHandSide column;
   column.original_rhs = column.rhs = given;
   if (system.scaling.rows.extent(0) > 0) {
     column.rhs = newVector(given.extent(0));
@@ -269,6 +276,38 @@ void addColumn(const HostVector& given, LinearSystem& system) {
     }
   keepSquaresFinite(column.rhs, column.rhs_scale);
   system.more.push_back(column);
+}
+
+/// P C^-1 x / rhs_scale: x as the solvers see it.
+HostVector seenBySolvers(const LinearSystem& system, const HostVector& x, double rhs_scale) {
+  HostVector seen = newVector(x.extent(0));
+  const bool is_scaled = system.scaling.columns.extent(0) > 0;
+  for (size_t i = 0; i < x.extent(0); ++i)
+    seen(i) = x(i) / rhs_scale / (is_scaled ? system.scaling.columns(i) : 1);
+  if (system.order.numRows() == 0)
+    return seen;
+  seen = permutedVector(system.order, system.matrix.block_size, seen);
+  compat::fence(Exec(), "Ainvil::solve[reorder]");
+  return seen;
+}
+
+/// The guess of the command line, with its residuals, for the right-hand sides of the system.
+void addGuess(const CommandLine& command, LinearSystem& system) {
+  const std::string& path = command.guess_file;
+  const auto x = readColumnsFor(system.matrix.numPointRows(), path, "initial guess");
+  if (int(x.extent(1)) != system.numColumns())
+    throw InvalidArgument(
+        message("the initial guess in '", path, "' has ", x.extent(1),
+                x.extent(1) == 1 ? " column" : " columns", ", but there ",
+                system.numColumns() == 1 ? "is " : "are ", system.numColumns(),
+                system.numColumns() == 1 ? " right-hand side" : " right-hand sides"));
+  for (int c = 0; c < system.numColumns(); ++c) {
+    RightHandSide& column = system.column(c);
+    const HostVector given = Kokkos::subview(x, Kokkos::ALL(), c);
+    column.guess = seenBySolvers(system, given, column.rhs_scale);
+    column.guess_residual = relativeResidual(system.original_matrix, column.original_rhs, given);
+    column.scaled_guess_residual = relativeResidual(system.matrix, column.rhs, column.guess);
+  }
 }
 
 } // namespace
@@ -303,17 +342,15 @@ LinearSystem makeSystem(const CommandLine& command) {
   keepSquaresFinite(system.rhs, system.rhs_scale);
   for (size_t c = 1; c < columns.size(); ++c)
     addColumn(columns[c], system);
+  if (!command.guess_file.empty())
+    addGuess(command, system);
   return system;
 }
 
 LinearSystem LinearSystem::withColumn(int column) const {
   LinearSystem system = *this;
   system.more.clear();
-  if (column > 0) {
-    system.rhs = more[column - 1].rhs;
-    system.original_rhs = more[column - 1].original_rhs;
-    system.rhs_scale = more[column - 1].rhs_scale;
-  }
+  system.column(0) = this->column(column);
   return system;
 }
 

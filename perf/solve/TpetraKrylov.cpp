@@ -140,16 +140,19 @@ KrylovResult correct(const CommandLine& command, const Teuchos::RCP<const Tpetra
   return result;
 }
 
-/// By Belos: where it is content and the residual is not, from the x that there is.
+/// By Belos: where it is content and the residual is not, from the x that there is. `before` is
+/// that of the x given.
 KrylovResult solveByBelos(const CommandLine& command, const Teuchos::RCP<const TpetraOperator>& a,
                           const TpetraPreconditioner& m, const Teuchos::RCP<const TpetraVector>& b,
-                          const Teuchos::RCP<TpetraVector>& x, double tolerance,
+                          const Teuchos::RCP<TpetraVector>& x, double tolerance, double before,
                           const std::function<double()>& residual) {
-  const auto r = Teuchos::rcp(new TpetraVector(*b, Teuchos::Copy));
+  const auto r = Teuchos::rcp(new TpetraVector(b->getMap()));
   const auto d = Teuchos::rcp(new TpetraVector(x->getMap()));
   KrylovResult result;
-  double before = 1, of_part = tolerance; // x = 0
+  double of_part = std::isfinite(before) ? tolerance / before : tolerance;
   for (;;) {
+    a->apply(*x, *r);
+    r->update(1, *b, -1);
     const double largest = r->normInf();
     const int left = command.max_iterations - result.iterations;
     if (!std::isfinite(largest)) {
@@ -177,8 +180,6 @@ KrylovResult solveByBelos(const CommandLine& command, const Teuchos::RCP<const T
       return result;
     before = now;
     of_part = 0.5 * tolerance / now;
-    a->apply(*x, *r);
-    r->update(1, *b, -1);
   }
 }
 
@@ -200,10 +201,12 @@ KrylovResult TpetraKrylov::solve(const TpetraPreconditioner& m,
                                  const Teuchos::RCP<const TpetraVector>& b,
                                  const Teuchos::RCP<TpetraVector>& x, double tolerance,
                                  const std::function<double()>& residual) {
-  x->putScalar(0);
-  if (residual() <= tolerance) // without a solver, whatever it makes of tolerances of 1 and more
+  if (b->normInf() == 0) // as the solvers have it
+    x->putScalar(0);
+  const double before = residual();
+  if (before <= tolerance) // without a solver, whatever it makes of tolerances of 1 and more
     return {};
-  return command_.by_belos ? solveByBelos(command_, a_, m, b, x, tolerance, residual)
+  return command_.by_belos ? solveByBelos(command_, a_, m, b, x, tolerance, before, residual)
                            : solveByAinvil(m, b, x, tolerance, residual);
 }
 
@@ -216,6 +219,7 @@ KrylovResult TpetraKrylov::solveByAinvil(const TpetraPreconditioner& m,
   const double scale = std::isfinite(largest) && largest > 0 ? scaleOf(largest) : 1;
   TpetraVector scaled(*b, Teuchos::Copy);
   scaled.scale(1 / scale);
+  x->scale(1 / scale);
 
   SolverOptions options = solverOptions(command_);
   options.tolerance = tolerance;

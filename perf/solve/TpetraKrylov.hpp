@@ -38,9 +38,10 @@ public:
   /// The matrix has new values.
   void update();
 
-  /// Solves A x = b from x = 0, preconditioned from the right. residual() is the relative residual
-  /// that is to meet the tolerance, of x as it is then; where it does not although the solver is
-  /// content, that goes on from there, as long as that helps. Both must be the same on all ranks.
+  /// Solves A x = b from the x given, preconditioned from the right. residual() is the relative
+  /// residual that is to meet the tolerance, of x as it is then; where it does not although the
+  /// solver is content, that goes on from there, as long as that helps. Both must be the same on
+  /// all ranks.
   KrylovResult solve(const TpetraPreconditioner& m, const Teuchos::RCP<const TpetraVector>& b,
                      const Teuchos::RCP<TpetraVector>& x, double tolerance,
                      const std::function<double()>& residual);

@@ -56,6 +56,9 @@ public:
     const auto unknowns = matrix_->getRangeMap();
     b_ = tpetra::distribute(Kokkos::View<const double*, HostDevice>(system.rhs), unknowns);
     x_ = Teuchos::rcp(new TpetraVector(unknowns));
+    guess_ = Teuchos::rcp(new TpetraVector(unknowns)); // zeros
+    if (!command.guess_file.empty())
+      guess_ = tpetra::distribute(Kokkos::View<const double*, HostDevice>(system.guess), unknowns);
     krylov_ = std::make_unique<TpetraKrylov>(command, matrix_, command.in_blocks ? 0 : block_size_);
     if (comm->getRank() == 0)
       tolerance_ = toleranceOf(command, system);
@@ -100,6 +103,7 @@ private:
           std::fmin(record.recompute_seconds, timedOverRanks(*comm_, [&] { m.compute(); }));
     record.apply30_seconds =
         std::fmin(record.apply30_seconds, timeApplications(*comm_, m.get(), 30));
+    Tpetra::deep_copy(*x_, *guess_);
     const KrylovResult solved =
         krylov_->solve(m, b_, x_, tolerance_, [&] { return judged(record); });
     record.solve_seconds = std::fmin(record.solve_seconds, solved.seconds);
@@ -132,7 +136,7 @@ private:
   MemoryMeter memory_;
   Teuchos::RCP<const TpetraRow> matrix_;
   int block_size_ = 1; ///< that the local blocks of a matrix in points are to have
-  Teuchos::RCP<TpetraVector> b_, x_;
+  Teuchos::RCP<TpetraVector> b_, x_, guess_;
   std::unique_ptr<TpetraKrylov> krylov_;
   double tolerance_ = 0; ///< of the residual that decides, relative to b
 };

@@ -9,6 +9,7 @@
 #include "solve/SolveRun.hpp"
 
 #include "Ainvil_Jacobi.hpp"
+#include "io/Ainvil_VectorFiles.hpp"
 
 #include <gtest/gtest.h>
 
@@ -129,6 +130,67 @@ TEST_F(Judgement, OffersTheRemedyOfTheSetting) {
   EXPECT_NE(message().find("--scale diagonal"), std::string::npos) << message();
   command_.single_precision = true;
   EXPECT_NE(message().find("--precision double"), std::string::npos) << message();
+}
+
+TEST_F(Judgement, MayBeRelativeToTheGuess) {
+  command_.tolerance = 0.25;
+  system_.guess_residual = 4;        // of x = 10 or -6
+  system_.scaled_guess_residual = 8; // nothing is scaled
+  EXPECT_FALSE(judged(0).converged); // all of b is left
+  command_.relative_to_guess = true;
+  EXPECT_EQ(toleranceOf(command_, system_), 1);
+  EXPECT_TRUE(judged(0).converged);
+  EXPECT_EQ(judged(0).rel_residual, 1); // of b, as ever
+  EXPECT_FALSE(judged(-0.001).converged);
+  command_.absolute_tolerance = 7; // of b = 8: the tighter one
+  EXPECT_EQ(toleranceOf(command_, system_), 1);
+  command_.absolute_tolerance = 10;
+  EXPECT_EQ(toleranceOf(command_, system_), 1.25);
+  command_.absolute_tolerance = 0;
+  command_.decides_scaled = true;
+  EXPECT_EQ(toleranceOf(command_, system_), 2);
+  command_.decides_scaled = false;
+  for (const double useless : {0.0, infinity, std::nan("")}) {
+    system_.guess_residual = useless;
+    EXPECT_EQ(toleranceOf(command_, system_), 0.25) << useless;
+  }
+}
+
+/// 3 x 3 blocks of size 2, badly scaled, with rows in an order that needs a matching.
+TEST_F(Files, GuessesAreOfTheSystemAsGiven) {
+  CommandLine command;
+  command.matrix = write("g.mtx", "%%MatrixMarket matrix coordinate real general\n6 6 12\n"
+                                  "1 3 1e6\n1 4 2\n2 4 3e-5\n2 3 1\n3 5 4e3\n3 1 1\n4 6 5\n"
+                                  "5 1 7e-4\n5 2 1e-4\n6 2 8e5\n4 5 -1\n6 5 2\n");
+  command.block_size = 2;
+  command.rhs_file = write("b.mtx", "%%MatrixMarket matrix array real general\n6 2\n"
+                                    "1\n2\n3\n4\n5\n6\n1e200\n0\n0\n-1e210\n0\n1\n");
+  command.rhs = RhsKind::File;
+  command.guess_file = write("x.mtx", "%%MatrixMarket matrix array real general\n6 2\n"
+                                      "1\n-2\n3\n-4\n5\n-6\n1e201\n2e199\n0\n0\n7\n-1\n");
+  const auto columns = readColumns(command.guess_file);
+  for (const std::string scale : {"none", "norm", "ruiz"})
+    for (const std::string match : {"none", "product"})
+      for (const std::string reorder : {"none", "rcm", "colour"}) {
+        if (scale != "none" && match != "none")
+          continue;
+        command.scale = scale;
+        command.match = match;
+        command.reorder = reorder;
+        const LinearSystem all = makeSystem(command);
+        ASSERT_EQ(all.numColumns(), 2);
+        for (const int c : {0, 1}) {
+          const LinearSystem system = all.withColumn(c);
+          const HostVector x = originalSolution(system, system.guess);
+          for (size_t i = 0; i < 6; ++i)
+            EXPECT_NEAR(x(i), columns(i, c), 2e-15 * std::fabs(columns(i, c)))
+                << scale << match << reorder << c << i;
+          EXPECT_NEAR(relativeResidual(system.original_matrix, system.original_rhs, x),
+                      system.guess_residual, 1e-12 * system.guess_residual);
+          EXPECT_EQ(relativeResidual(system.matrix, system.rhs, system.guess),
+                    system.scaled_guess_residual);
+        }
+      }
 }
 
 TEST_F(Judgement, OfAScaledSystemIsByTheOneThatDecides) {

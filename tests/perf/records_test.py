@@ -69,6 +69,21 @@ class RecordsTest(unittest.TestCase):
                 self.assertTrue(records, (program, arguments))
                 self.assertEqual(list(self.validate.problems(records)), [], (program, arguments))
 
+    def test_records_of_runs_with_a_guess(self):
+        for columns in (1, 2):
+            with tempfile.NamedTemporaryFile("w", suffix=".mtx") as file:
+                file.write(f"%%MatrixMarket matrix array real general\n64 {columns}\n" +
+                           "1\n" * (64 * columns))
+                file.flush()
+                for options in ([], ["--relative-to", "initial", "--abs-tol", "1e-9"],
+                                ["--scale", "ruiz", "--json-history"]):
+                    record, = records_of("ainvil-solve", [
+                        "--problem", "convdiff:4", "--precond", "jacobi", "--guess", file.name, "--rhs",
+                        file.name, *options])
+                    self.assertEqual(list(self.validate.problems([record])), [], record)
+                    for key in ("guess", "relative_to"): # neither without the other
+                        self.refused({k: v for k, v in record.items() if k != key}, key)
+
     def test_every_key_counts(self):
         """A record without one of its keys, with another one, or with a value of another type."""
         seen = set()

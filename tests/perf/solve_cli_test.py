@@ -414,6 +414,80 @@ class CommandLineTest(solve_cli.SolveTest):
         self.refuse("--abs-tol must be", "--problem", "laplace7:4", "--abs-tol", "-1")
         self.refuse("leave out --abs-tol", "--problem", "laplace7:4", "--recommend", "--abs-tol", "1")
 
+    def test_initial_guesses(self):
+        def run(*arguments, code=0):
+            self.succeed("--problem", "convdiff:7", "--precond", "jacobi", "--json", "r.json",
+                         "--json-history", *arguments, "--quiet", code=code)
+            return json.loads(self.read("r.json"))
+
+        from_zeros = run("--solution", "x.mtx", "--tol", "1e-6")
+        self.assertFalse({"guess", "relative_to", "guess_rel_residual"} & set(from_zeros))
+        guess = self.path("x.mtx")
+        better = run("--guess", guess)
+        self.assertLess(better["iterations"], run()["iterations"])
+        self.assertEqual((better["guess"], better["relative_to"]), (guess, "rhs"))
+        self.assertEqual(better["guess_rel_residual"], from_zeros["rel_residual"])
+        self.assertIsNone(better["guess_scaled_rel_residual"])
+        self.assertAlmostEqual(better["history"][0], better["guess_rel_residual"], delta=1e-12)
+        at_once = run("--guess", guess, "--tol", "1e-6", "--max-iters", "0", "--solution", "y.mtx")
+        self.assertEqual((at_once["status"], at_once["iterations"]), ("converged", 0))
+        values = [line for line in self.read("x.mtx").splitlines() if not line.startswith("%")]
+        self.assertEqual(values,
+                         [line for line in self.read("y.mtx").splitlines()
+                          if not line.startswith("%")])
+        text = self.write("x.txt", "".join(line + "\n" for line in values[1:]))
+        self.assertEqual(run("--guess", text)["history"], better["history"])
+        # Of b = 0 the solution is 0, whatever the guess.
+        zero = self.write("0.mtx", ARRAY + "343 1\n" + "0\n" * 343)
+        for options in ((), ("--relative-to", "initial"), ("--scale", "ruiz")):
+            none = run("--rhs", zero, "--guess", guess, "--solution", "y.mtx", *options)
+            self.assertEqual((none["status"], none["iterations"], none["rel_residual"]),
+                             ("converged", 0, 0))
+            self.assertGreater(none["guess_rel_residual"], 0)
+        # Each column has its own.
+        b, x = (self.write(name, ARRAY + "343 2\n" + "".join(f"{value}\n" for value in columns))
+                for name, columns in (("b2.mtx", [1] * 686), ("x2.mtx", [0] * 343 + [1] * 343)))
+        for options in ((), ("--relative-to", "initial", "--tol", "1e-3"),
+                        ("--scale", "ruiz", "--reorder", "rcm", "--precision", "float", "--tol",
+                         "1e-4")):
+            many = run("--rhs", b, "--guess", x, *options)
+            self.assertNotIn("guess_rel_residual", many)
+            self.assertEqual(many["columns"][0]["guess_rel_residual"], 1)
+            for column, value in enumerate((0, 1)):
+                one = run("--rhs", "ones", "--guess",
+                          self.write("x1.mtx", ARRAY + "343 1\n" + f"{value}\n" * 343), *options)
+                for key in ("guess_rel_residual", "guess_scaled_rel_residual", "status"):
+                    self.assertEqual(many["columns"][column][key], one[key])
+                if "--relative-to" not in options: # there the tightest of all is the solver's
+                    self.assertEqual(many["columns"][column]["iterations"], one["iterations"])
+        self.assertIn("tolerance 1e-08 of the initial residual",
+                      self.succeed("--problem", "convdiff:7", "--precond", "jacobi", "--guess", guess,
+                                   "--relative-to", "initial"))
+
+    def test_initial_guesses_are_refused_by_name(self):
+        problem = ("--problem", "convdiff:4", "--precond", "jacobi")
+        good = self.write("in.good.mtx", ARRAY + "64 1\n" + "1\n" * 64)
+        short = self.write("in.short.mtx", ARRAY + "63 1\n" + "1\n" * 63)
+        two = self.write("in.two.mtx", ARRAY + "64 2\n" + "1\n" * 128)
+        bad = self.write("in.bad.txt", "1\n" * 62 + "nan\n1\n")
+        self.refuse_input(["initial guess", "63 values, but the matrix has 64 rows"], *problem,
+                          "--guess", short)
+        self.refuse_input(["2 columns, but there is 1 right-hand side"], *problem, "--guess", two)
+        self.refuse_input(["1 column, but there are 2 right-hand sides"], *problem, "--rhs", two,
+                          "--guess", good)
+        self.refuse_input(["in.bad.txt", "line 63"], *problem, "--guess", bad)
+        self.refuse_input(["--guess: there is no file 'nowhere'"], *problem, "--guess", "nowhere")
+        self.refuse_input(["--relative-to initial needs --guess"], *problem, "--relative-to",
+                          "initial")
+        self.refuse_input(["--relative-to"], *problem, "--guess", good, "--relative-to", "both")
+        for option in (["--guess", good], ["--relative-to", "initial"]):
+            self.refuse(["leave out " + option[0]], "--problem", "convdiff:4", "--recommend", *option)
+        self.refuse(["--solution would overwrite the input file"], *problem, "--guess", good,
+                    "--solution", good)
+        tiny = self.write("in.tiny.mtx", ARRAY + "64 1\n" + "1e-300\n" * 64)
+        self.refuse(["of the initial guess is too small for --precision float"], *problem, "--guess",
+                    tiny, "--precision", "float")
+
     def test_several_right_hand_sides_are_refused_where_one_is_solved_for(self):
         rhs = self.write("in.b.mtx", ARRAY + "192 2\n" + "1\n" * 384)
         problem = ("--problem", "cavity:8", "--precond", "jacobi")

@@ -47,11 +47,85 @@ class TruthTest(solve_cli.SolveTest):
             norm /= math.hypot(*(value / scale for value in b))
             self.assertAlmostEqual(run["rel_residual"], norm, delta=1e-3 * norm + 1e-15)
             if run["decisive_residual"] == "original":
+                reference = 1
+                if run.get("relative_to") == "initial":
+                    reference = run["guess_rel_residual"]
                 self.assertEqual(run["status"] == "converged",
-                                 run["rel_residual"] <= run["tolerance"], run)
+                                 run["rel_residual"] <= run["tolerance"] * reference, run)
             if run["status"] != "converged":
                 self.assertNotEqual(run["message"], "")
         return runs
+
+    def guess(self, x):
+        return "--guess", self.write("x0.mtx", ARRAY + f"{len(x)} 1\n" +
+                                     "".join(f"{value!r}\n" for value in x))
+
+    def left(self, entries, b, x):
+        """||b - A x|| / ||b||"""
+        r = list(b)
+        for (i, j), value in entries.items():
+            r[i] -= value * x[j]
+        return math.hypot(*r) / math.hypot(*b)
+
+    def test_a_guess_that_solves_the_system_as_given_needs_no_iteration(self):
+        n = 24
+        x = [(5 * k) % 7 - 2.5 for k in range(n)]
+        scaled = self.badly_scaled(n, 2)
+        exchanged = {((i + 1) % n, j): value for (i, j), value in scaled.items()}
+        for entries, cases in (
+                (scaled, ([], ["--scale", "norm"], ["--scale", "diagonal", "--reorder", "rcm"],
+                          ["--scale", "ruiz", "--reorder", "nd", "--block-size", "4"],
+                          ["--scale", "ruiz", "--residual", "scaled"], ["--solver", "bicgstab"],
+                          ["--precision", "float", "--scale", "ruiz", "--tol", "1e-3"])),
+                (exchanged, (["--match", "product"], ["--match", "product", "--reorder", "colour"]))):
+            b = [0] * n
+            for (i, j), value in entries.items():
+                b[i] += value * x[j]
+            for options in cases:
+                with self.subTest(options=options):
+                    for run in self.judged(entries, b, *self.guess(x), *options):
+                        self.assertEqual((run["status"], run["iterations"]), ("converged", 0))
+                        self.assertLess(run["guess_rel_residual"], 1e-12)
+                        self.assertEqual(run["guess_scaled_rel_residual"] is None,
+                                         run["scaled_rel_residual"] is None)
+
+    def test_a_guess_is_judged_in_the_system_as_given(self):
+        """Its residual is 1e-8 of b there, and 1e-5 in the scaled system."""
+        entries, b = {(0, 0): 1e6, (1, 1): 1.0}, [1e6, 1.0]
+        arguments = (*self.guess([1.0, 0.99]), "--scale", "diagonal", "--tol", "1e-6",
+                     "--json-history")
+        for run in self.judged(entries, b, *arguments, code=0):
+            self.assertEqual((run["iterations"], len(run["history"])), (0, 1))
+            self.assertAlmostEqual(run["rel_residual"], 1e-8, delta=1e-12)
+            self.assertAlmostEqual(run["history"][0], 1e-5, delta=1e-9)
+        for run in self.judged(entries, b, *arguments, "--residual", "scaled", code=0):
+            self.assertGreater(run["iterations"], 0)
+
+    def test_the_residual_of_the_guess_may_be_what_counts(self):
+        n = 40
+        entries = self.badly_scaled(n, 1)
+        x = [1.0 + k % 3 for k in range(n)]
+        b = [0] * n
+        for (i, j), value in entries.items():
+            b[i] += value * x[j]
+        for relative_to in ("rhs", "initial"):
+            for size in (1e-4, 1e4):
+                guess = [value * (1 + size * (-1) ** k) for k, value in enumerate(x)]
+                left = self.left(entries, b, guess)
+                for options in ([], ["--scale", "ruiz"], ["--scale", "norm", "--reorder", "rcm"],
+                                ["--solver", "fgmres", "--repeat", "2"]):
+                    runs = self.judged(entries, b, *self.guess(guess), "--relative-to", relative_to,
+                                       "--tol", "1e-2", *options, code=0)
+                    for run in runs:
+                        self.assertEqual(run["relative_to"], relative_to)
+                        self.assertAlmostEqual(run["guess_rel_residual"], left, delta=1e-9 * left)
+                        # Of b the good guess is enough, and the bad one far away.
+                        is_enough = size < 1 and relative_to == "rhs"
+                        self.assertEqual(run["iterations"] == 0, is_enough, run)
+                        if size > 1 and relative_to == "rhs":
+                            self.assertLessEqual(run["rel_residual"], 1e-2)
+                        if size < 1 and relative_to == "initial":
+                            self.assertLessEqual(run["rel_residual"], 1e-2 * left)
 
     def badly_scaled(self, n, decades):
         """Rows and columns of a tridiagonal matrix scaled by powers of ten."""
