@@ -91,11 +91,11 @@ struct KernelBases {
 /// The launch of a kernel whose items are runs of rows, for each of some columns.
 struct ColumnRuns {
   ColumnSet columns;
-  std::int64_t runs = 0; ///< of a column
+  std::int64_t length; ///< rows of a run, the last of a column may have fewer
+  std::int64_t runs;   ///< of a column
 
-  /// Runs of `length` rows.
-  ColumnRuns(const ColumnSet& columns, std::int64_t num_rows, int length)
-      : columns(columns), runs((num_rows + length - 1) / length) {}
+  ColumnRuns(const ColumnSet& columns, std::int64_t num_rows, std::int64_t length)
+      : columns(columns), length(length), runs((num_rows + length - 1) / length) {}
 
   std::int64_t numItems() const { return runs * columns.size(); }
   /// The column of an item; makes the item its number in that column.

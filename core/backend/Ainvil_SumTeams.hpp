@@ -10,6 +10,13 @@
 namespace ainvil {
 namespace detail {
 
+/// Rows of a vector that a thread of a host takes at a time: 64 chunks for threads to share, but
+/// of at least 256 rows, 2 KiB in double, for hardware to fetch ahead, and at most 4096.
+constexpr int longest_host_chunk = 4096;
+inline Offset hostChunk(Offset num_rows) {
+  return std::max<Offset>(256, std::min<Offset>(longest_host_chunk, (num_rows + 63) / 64));
+}
+
 /// Shape of a launch that sums over rows: each team takes one chunk of consecutive rows.
 struct SumTeams {
   int lanes = 1;
@@ -21,10 +28,8 @@ struct SumTeams {
 
   /// GPUs: one team a multiprocessor, which runs 2 gpu_threads: as few partial sums as keep the
   /// memory busy.
-  /// Hosts: chunks of at most 4096 rows, so that the vectors that are read repeatedly, 32 KiB each
-  /// in double, stay in the L2 cache; of at least 256, 2 KiB, for hardware to fetch ahead; and
-  /// between these bounds 64 chunks for threads to share. They depend on the number of rows alone,
-  /// and so do the sums.
+  /// Hosts: chunks of hostChunk() rows, so that vectors that are read repeatedly, 32 KiB each in
+  /// double, stay in the L2 cache. They depend on the number of rows alone, and so do the sums.
   template <class Exec>
   static SumTeams forRows(const Exec& exec, Offset num_rows) {
     SumTeams shape;
@@ -34,7 +39,7 @@ struct SumTeams {
       const Offset teams = std::max(1, exec.concurrency() / (2 * gpu_threads));
       shape.rows_per_team = std::max<Offset>(gpu_threads, (num_rows + teams - 1) / teams);
     } else {
-      shape.rows_per_team = std::max<Offset>(256, std::min<Offset>(4096, num_rows / 64));
+      shape.rows_per_team = hostChunk(num_rows);
     }
     shape.league = static_cast<int>((num_rows + shape.rows_per_team - 1) / shape.rows_per_team);
     return shape;
@@ -44,10 +49,21 @@ struct SumTeams {
   template <class Exec>
   using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<gpu_threads, 1>>;
 
+  /// Neighbouring chunks that a team may take together where sums stay by chunk: on hosts up to
+  /// four, if there are so many for each thread.
+  template <class Exec>
+  int chunksPerTeam(const Exec& exec) const {
+    if constexpr (compat::IsGpu<Exec>::value)
+      return 1;
+    return std::max(1, std::min<int>(4, league / exec.concurrency()));
+  }
+
   /// For so many columns of a multivector, whose teams come one column after the other.
   template <class Exec>
-  Policy<Exec> policy(const Exec& exec, size_t scratch_bytes, int columns = 1) const {
-    Policy<Exec> policy(exec, league * columns, team_size, lanes);
+  Policy<Exec> policy(const Exec& exec, size_t scratch_bytes, int columns = 1,
+                      int chunks_per_team = 1) const {
+    const int teams = (league + chunks_per_team - 1) / chunks_per_team;
+    Policy<Exec> policy(exec, teams * columns, team_size, lanes);
     policy.set_scratch_size(0, Kokkos::PerTeam(scratch_bytes));
     return policy;
   }

@@ -80,11 +80,26 @@ KOKKOS_FUNCTION Sums<Count> totalOf(const PartialSums<Device>& sums, const Membe
   return result;
 }
 
-/// Rows that one iteration of a host loop takes together, so that loops over columns inside it run
-/// on vectors.
+/// The most rows of a run: a thread of a host takes many together, so that loops over columns
+/// inside it run on vectors, and hardware fetches columns ahead; a thread of a GPU takes one.
 template <class Exec>
-constexpr int rowsAtOnce() {
-  return compat::IsGpu<Exec>::value ? 1 : 256;
+constexpr int longestRun() {
+  return compat::IsGpu<Exec>::value ? 1 : longest_host_chunk;
+}
+
+/// Runs of rows for each of some columns.
+template <class Exec>
+ColumnRuns runsOf(const ColumnSet& columns, Offset num_rows) {
+  return {columns, num_rows, compat::IsGpu<Exec>::value ? 1 : hostChunk(num_rows)};
+}
+
+/// Rows of the run that begins at row `first`; a constant where runs have one row.
+template <int Longest>
+KOKKOS_INLINE_FUNCTION int rowsOfRun(const ColumnRuns& runs, Offset first, Offset num_rows) {
+  if constexpr (Longest == 1)
+    return 1;
+  const Offset left = num_rows - first;
+  return static_cast<int>(left < runs.length ? left : runs.length);
 }
 
 /// Calls f(w, c) for columns c, ..., c + w - 1, all in [0, columns) in turn: w is 4 as a constant,
@@ -252,8 +267,6 @@ void sumRows(const typename Device::execution_space& exec, const char* label, co
 /// which tells whether there is anything to do. What row() returns is ignored.
 template <class Device, class Body>
 struct ForRowsKernel {
-  static constexpr int block = rowsAtOnce<typename Device::execution_space>();
-
   Body body_in;
   ColumnRuns runs;
   Offset num_rows;
@@ -262,10 +275,11 @@ struct ForRowsKernel {
     Body body = body_in;
     if (!body.begin(runs.columnOf(item)))
       return;
-    const Offset begin = item * block;
-    const Offset end = begin + block < num_rows ? begin + block : num_rows;
-    for (Offset i = begin; i < end; ++i)
-      body.row(i);
+    const Offset first = item * runs.length;
+    const int rows =
+        rowsOfRun<longestRun<typename Device::execution_space>()>(runs, first, num_rows);
+    for (int r = 0; r < rows; ++r)
+      body.row(first + r);
   }
 };
 
@@ -274,7 +288,7 @@ template <class Device, class Body>
 void forRows(const typename Device::execution_space& exec, const char* label, Offset num_rows,
              const Body& body, const ColumnSet& columns) {
   using Kernel = ForRowsKernel<Device, Body>;
-  const ColumnRuns runs(columns, num_rows, Kernel::block);
+  const ColumnRuns runs = runsOf<typename Device::execution_space>(columns, num_rows);
   Kokkos::parallel_for(label, Range<typename Device::execution_space>(exec, 0, runs.numItems()),
                        Kernel{body, runs, num_rows});
 }
@@ -338,7 +352,7 @@ struct NumberOfColumn {
 /// with 0 y is not read.
 template <class Stored, class Scalar, class Device>
 struct CombineKernel {
-  static constexpr int block = rowsAtOnce<typename Device::execution_space>();
+  static constexpr int longest = longestRun<typename Device::execution_space>();
 
   KernelBases<const Stored> v;
   KernelBases<const double> a;
@@ -350,22 +364,14 @@ struct CombineKernel {
 
   KOKKOS_FUNCTION void operator()(Offset item) const {
     const int column = runs.columnOf(item);
-    const Offset first = item * block;
-    if (first + block <= num_rows)
-      rows<block>(column, first);
-    else
-      for (Offset i = first; i < num_rows; ++i)
-        rows<1>(column, i);
-  }
-
-  template <int Rows>
-  KOKKOS_INLINE_FUNCTION void rows(int column, Offset first) const {
+    const Offset first = item * runs.length;
+    const int rows = rowsOfRun<longest>(runs, first, num_rows);
     const Stored* const v_0 = v.of(column) + first;
     const double* const coefficients = a.of(column);
     KernelColumn<Scalar> y_column = y;
     y_column.moveTo(column);
-    double sum[Rows];
-    for (int r = 0; r < Rows; ++r)
+    double sum[longest];
+    for (int r = 0; r < rows; ++r)
       sum[r] = beta != 0 ? double(y_column[first + r]) : 0.0;
     forColumnsByFour(counts[column], [&](const auto width, const int c) {
       constexpr int w = decltype(width)::value;
@@ -375,11 +381,11 @@ struct CombineKernel {
         v_c[k] = v_0 + (c + k) * v.vector_stride;
         a_c[k] = coefficients[c + k];
       }
-      for (int r = 0; r < Rows; ++r)
+      for (int r = 0; r < rows; ++r)
         for (int k = 0; k < w; ++k)
           sum[r] += double(v_c[k][r]) * a_c[k];
     });
-    for (int r = 0; r < Rows; ++r)
+    for (int r = 0; r < rows; ++r)
       y_column[first + r] = static_cast<Scalar>(sum[r]);
   }
 };
@@ -392,7 +398,7 @@ void combineColumns(const typename Device::execution_space& exec, const ColumnSe
                     const NumberOfColumn& counts, int beta, MultiVectorArg<Scalar, Device> y) {
   using Kernel = CombineKernel<Stored, Scalar, Device>;
   const Offset num_rows = y.extent(0);
-  const ColumnRuns runs(columns, num_rows, Kernel::block);
+  const ColumnRuns runs = runsOf<typename Device::execution_space>(columns, num_rows);
   Kokkos::parallel_for("Ainvil::combineColumns",
                        Range<typename Device::execution_space>(exec, 0, runs.numItems()),
                        Kernel{v, a, counts, beta, y, runs, num_rows});

@@ -115,24 +115,28 @@ struct ArnoldiConcludeKernel {
 };
 
 /// s = V^T u, where u is orthogonalised again, and p = V^T z for the first `columns` columns of V,
-/// and u . u, u . z, z . z. A thread
-/// of the team takes `tile` columns at a time, the first fewer and the products of u and z, and its
-/// lanes neighbouring rows of the team's chunk; with fewer tiles than threads the chunk is split as
-/// well. The last team adds up and, if these are the sums of all rows, concludes the record. So for
-/// each of some right-hand sides, which have teams of their own.
+/// and u . u, u . z, z . z. A thread of the team takes `tile` columns at a time, the first fewer
+/// and the products of u and z, and its lanes neighbouring rows of a chunk. On GPUs a team has one
+/// chunk, which is split where there are fewer tiles than threads. On hosts it has some
+/// neighbouring ones, which a tile runs through one after the other, so that few columns are read
+/// at a time for long; sums are by chunk, and do not depend on the teams. The last team adds up
+/// and, if these are the sums of all rows, concludes the record. So for each of some right-hand
+/// sides, which have teams of their own.
 template <class Stored, class Scalar, class Device, ArnoldiForm Form>
 struct ArnoldiDotsKernel {
   using Member = typename Kokkos::TeamPolicy<typename Device::execution_space>::member_type;
   using Index = std::conditional_t<Form == ArnoldiForm::TwiceBelow512M, int, Offset>;
   static constexpr int tile = 4;
+  static constexpr bool on_gpu = compat::IsGpu<typename Device::execution_space>::value;
 
   KernelBases<const Stored> v;
   KernelColumn<const Scalar> u_in, z_in;
   int columns;
   PartialSums<Device> sums;
   ColumnSet right_hand_sides;
-  Offset num_rows, rows_per_team;
-  int lanes, teams; ///< of a right-hand side
+  Offset num_rows, rows_per_chunk;
+  int lanes, chunks;   ///< of a right-hand side
+  int chunks_per_team; ///< 1 on GPUs
   ArnoldiStep step;
   bool all_rows; ///< else concludeRecord() is for the sums of all processes
   OrthogonalityLoss loss;
@@ -142,8 +146,13 @@ struct ArnoldiDotsKernel {
     return (2 * tile + 1) * team_size * sizeof(double);
   }
 
+  /// Teams of a right-hand side.
+  KOKKOS_INLINE_FUNCTION int teams() const {
+    return on_gpu ? chunks : (chunks + chunks_per_team - 1) / chunks_per_team;
+  }
+
   KOKKOS_FUNCTION void operator()(const Member& member) const {
-    const int side = right_hand_sides[member.league_rank() / teams];
+    const int side = right_hand_sides[member.league_rank() / teams()];
     if (Form == ArnoldiForm::TwiceBelow512M || loss.again(step.record(side)))
       sumRows<true>(member, side);
     else if constexpr (Form == ArnoldiForm::General)
@@ -154,9 +163,8 @@ struct ArnoldiDotsKernel {
   KOKKOS_FUNCTION void sumRows(const Member& member, int side) const {
     const int tiles = columns / tile + 1;
     const int splits = tiles < member.team_size() ? member.team_size() / tiles : 1;
-    const int team = member.league_rank() % teams;
-    const Offset begin = Offset(team) * rows_per_team;
-    const Offset rows = begin + rows_per_team < num_rows ? rows_per_team : num_rows - begin;
+    const int first_chunk = member.league_rank() % teams() * (on_gpu ? 1 : chunks_per_team);
+    const int behind = on_gpu ? first_chunk + 1 : min(first_chunk + chunks_per_team, chunks);
     // Partial sums of the splits of a chunk meet here, (split, sum).
     const int num_sums = sumsOfVector(Again) * columns + 3;
     const int first_sum = side * sumsOfSide();
@@ -164,21 +172,25 @@ struct ArnoldiDotsKernel {
         static_cast<double*>(member.team_shmem().get_shmem(scratchBytes(member.team_size())));
     for (int item = member.team_rank(); item < tiles * splits; item += member.team_size()) {
       const int split = item / tiles;
-      const Offset split_begin = begin + rows * split / splits;
-      const Offset split_end = begin + rows * (split + 1) / splits;
       const int in_first = columns % tile;
       const int first = item % tiles == 0 ? 0 : in_first + (item % tiles - 1) * tile;
       double* to = splits > 1 ? shared + split * num_sums : nullptr;
-      if (item % tiles > 0)
-        sumTile<tile, Again, false>(member, side, team, first, split_begin, split_end, to);
-      else if (in_first == 3)
-        sumTile<3, Again, true>(member, side, team, first, split_begin, split_end, to);
-      else if (in_first == 2)
-        sumTile<2, Again, true>(member, side, team, first, split_begin, split_end, to);
-      else if (in_first == 1)
-        sumTile<1, Again, true>(member, side, team, first, split_begin, split_end, to);
-      else
-        sumTile<0, Again, true>(member, side, team, first, split_begin, split_end, to);
+      for (int chunk = first_chunk; chunk < behind; ++chunk) {
+        const Offset begin = chunk * rows_per_chunk;
+        const Offset rows = begin + rows_per_chunk < num_rows ? rows_per_chunk : num_rows - begin;
+        const Offset split_begin = begin + rows * split / splits;
+        const Offset split_end = begin + rows * (split + 1) / splits;
+        if (item % tiles > 0)
+          sumTile<tile, Again, false>(member, side, chunk, first, split_begin, split_end, to);
+        else if (in_first == 3)
+          sumTile<3, Again, true>(member, side, chunk, first, split_begin, split_end, to);
+        else if (in_first == 2)
+          sumTile<2, Again, true>(member, side, chunk, first, split_begin, split_end, to);
+        else if (in_first == 1)
+          sumTile<1, Again, true>(member, side, chunk, first, split_begin, split_end, to);
+        else
+          sumTile<0, Again, true>(member, side, chunk, first, split_begin, split_end, to);
+      }
     }
     if (splits > 1) {
       member.team_barrier();
@@ -186,16 +198,17 @@ struct ArnoldiDotsKernel {
         double sum = 0;
         for (int split = 0; split < splits; ++split)
           sum += shared[split * num_sums + k];
-        sums.partials(first_sum + k, team) = sum;
+        sums.partials(first_sum + k, first_chunk) = sum;
       });
     }
-    if (isLastTeam(sums, member, side, teams)) {
+    if (isLastTeam(sums, member, side, teams())) {
       addUp<Again>(member, side);
       if (all_rows)
         concludeRecord(member, step, side, columns, loss);
     }
   }
 
+  KOKKOS_INLINE_FUNCTION static int min(int a, int b) { return a < b ? a : b; }
   /// What there is room for.
   KOKKOS_INLINE_FUNCTION int sumsOfSide() const { return 2 * step.capacity; }
   /// Inner products with a basis vector.
@@ -204,7 +217,7 @@ struct ArnoldiDotsKernel {
   /// Sums of a tile, to shared memory or, if `to` is null, to the partial sums: one or two a
   /// basis vector, then those of u and z alone.
   template <int Width, bool Again, bool Own>
-  KOKKOS_FUNCTION void sumTile(const Member& member, int side, int team, int first, Offset begin,
+  KOKKOS_FUNCTION void sumTile(const Member& member, int side, int chunk, int first, Offset begin,
                                Offset end, double* to) const {
     using Tile = ArnoldiTile<Width, Again, Own, Index, Stored, Scalar>;
     // On hosts the sums of a column do not depend on the columns beside it.
@@ -224,7 +237,7 @@ struct ArnoldiDotsKernel {
         if (to != nullptr)
           to[sum] = mine.value[k];
         else
-          sums.partials(first_sum + sum, team) = mine.value[k];
+          sums.partials(first_sum + sum, chunk) = mine.value[k];
       }
     });
   }
@@ -235,14 +248,15 @@ struct ArnoldiDotsKernel {
     const ArnoldiRecord record = step.record(side);
     const int first_sum = side * sumsOfSide();
     for (int c = member.team_rank(); c < columns; c += member.team_size()) {
-      const auto total = totalOf<of_vector>(sums, member, lanes, first_sum + of_vector * c, teams);
+      const auto total = totalOf<of_vector>(sums, member, lanes, first_sum + of_vector * c, chunks);
       Kokkos::single(Kokkos::PerThread(member), [&]() {
         record.dotU(c) = Again ? total.value[0] : 0.0;
         record.dotZ(c) = total.value[of_vector - 1];
       });
     }
     if (member.team_rank() == columns % member.team_size()) {
-      const Sums<3> total = totalOf<3>(sums, member, lanes, first_sum + of_vector * columns, teams);
+      const Sums<3> total =
+          totalOf<3>(sums, member, lanes, first_sum + of_vector * columns, chunks);
       Kokkos::single(Kokkos::PerThread(member), [&]() {
         record.dotU(columns) = total.value[0];
         record.dotZ(columns) = total.value[1];
@@ -257,7 +271,7 @@ struct ArnoldiDotsKernel {
 /// orthogonalised again s is 0.
 template <class Stored, class Scalar, class Device, ArnoldiForm Form>
 struct ArnoldiUpdateKernel {
-  static constexpr int block = rowsAtOnce<typename Device::execution_space>();
+  static constexpr int longest = longestRun<typename Device::execution_space>();
 
   KernelBases<Stored> v;
   KernelColumn<Scalar> u_in;
@@ -271,30 +285,22 @@ struct ArnoldiUpdateKernel {
   KOKKOS_FUNCTION void operator()(Offset item) const {
     const int side = runs.columnOf(item);
     if (Form == ArnoldiForm::TwiceBelow512M || loss.again(step.record(side)))
-      run<true>(side, item * block);
+      run<true>(side, item * runs.length);
     else if constexpr (Form == ArnoldiForm::General)
-      run<false>(side, item * block);
+      run<false>(side, item * runs.length);
   }
 
   template <bool Again>
   KOKKOS_INLINE_FUNCTION void run(int side, Offset first) const {
-    if (first + block <= num_rows)
-      rows<block, Again>(side, first);
-    else
-      for (Offset i = first; i < num_rows; ++i)
-        rows<1, Again>(side, i);
-  }
-
-  template <int Rows, bool Again>
-  KOKKOS_INLINE_FUNCTION void rows(int side, Offset first) const {
+    const int rows = rowsOfRun<longest>(runs, first, num_rows);
     const ArnoldiRecord record = step.record(side);
     Stored* const v_0 = v.of(side) + first;
     KernelColumn<Scalar> u = u_in;
     KernelColumn<const Scalar> z = z_in;
     u.moveTo(side);
     z.moveTo(side);
-    double u_new[Again ? Rows : 1], z_new[Rows];
-    for (int r = 0; r < Rows; ++r) {
+    double u_new[Again ? longest : 1], z_new[longest];
+    for (int r = 0; r < rows; ++r) {
       if constexpr (Again)
         u_new[r] = u[first + r];
       z_new[r] = z[first + r];
@@ -308,7 +314,7 @@ struct ArnoldiUpdateKernel {
         s[k] = record.dotU(c + k);
         p[k] = record.dotZ(c + k);
       }
-      for (int r = 0; r < Rows; ++r)
+      for (int r = 0; r < rows; ++r)
         for (int k = 0; k < w; ++k) {
           if constexpr (Again)
             u_new[r] -= double(v_c[k][r]) * s[k];
@@ -319,7 +325,7 @@ struct ArnoldiUpdateKernel {
     const double tau = record.dotNew();
     const double scale = record.scale();
     Stored* const v_j = v_0 + j * v.vector_stride;
-    for (int r = 0; r < Rows; ++r) {
+    for (int r = 0; r < rows; ++r) {
       const double v_new = (Again ? u_new[r] : double(u[first + r])) * inverse_norm;
       v_j[r] = static_cast<Stored>(v_new);
       u[first + r] = static_cast<Scalar>((z_new[r] - tau * v_new) * scale);

@@ -246,22 +246,24 @@ void Gmres<Scalar, Device>::takeInnerProducts(const execution_space& exec, const
       return;
     using Stored = std::decay_t<decltype(*basis.data)>;
     using Kernel = detail::ArnoldiDotsKernel<Stored, Scalar, Device, decltype(form)::value>;
-    Kokkos::parallel_for(
-        "Ainvil::Gmres::innerProducts",
-        shape_.policy(exec, Kernel::scratchBytes(shape_.team_size), columns.size()),
-        Kernel{{basis.data, basis.vector_stride, basis.column_stride},
-               candidate(),
-               z,
-               vectors,
-               sums_,
-               columns,
-               n_,
-               shape_.rows_per_team,
-               shape_.lanes,
-               shape_.league,
-               to,
-               reduction == nullptr,
-               losses(follows)});
+    const int chunks_per_team = shape_.chunksPerTeam(exec);
+    Kokkos::parallel_for("Ainvil::Gmres::innerProducts",
+                         shape_.policy(exec, Kernel::scratchBytes(shape_.team_size), columns.size(),
+                                       chunks_per_team),
+                         Kernel{{basis.data, basis.vector_stride, basis.column_stride},
+                                candidate(),
+                                z,
+                                vectors,
+                                sums_,
+                                columns,
+                                n_,
+                                shape_.rows_per_team,
+                                shape_.lanes,
+                                shape_.league,
+                                chunks_per_team,
+                                to,
+                                reduction == nullptr,
+                                losses(follows)});
   });
   if (reduction == nullptr)
     return;
@@ -283,7 +285,7 @@ void Gmres<Scalar, Device>::update(const execution_space& exec, const Columns& c
   withBasis([&](const auto& basis, const auto form) {
     using Stored = std::decay_t<decltype(*basis.data)>;
     using Kernel = detail::ArnoldiUpdateKernel<Stored, Scalar, Device, decltype(form)::value>;
-    const detail::ColumnRuns runs(columns, n_, Kernel::block);
+    const auto runs = detail::runsOf<execution_space>(columns, n_);
     Kokkos::parallel_for(
         "Ainvil::Gmres::update", detail::Range<execution_space>(exec, 0, runs.numItems()),
         Kernel{basis, candidate(), product(), runs, n_, j, step(records_.data(), j), losses(true)});

@@ -36,7 +36,8 @@ struct Basis {
 };
 
 /// A second pass where the estimated loss is larger than `allowed`.
-Basis arnoldi(const HostCsr& a, const Doubles& start, int steps, double allowed) {
+Basis arnoldi(const HostCsr& a, const Doubles& start, int steps, double allowed,
+              int chunks_per_team = 1) {
   const Exec exec;
   const Offset n = a.size();
   const int capacity = steps + 2;
@@ -61,23 +62,25 @@ Basis arnoldi(const HostCsr& a, const Doubles& start, int steps, double allowed)
     Kokkos::deep_copy(column(z), toDevice<double>(a.times(toHost(candidate))));
     const detail::ArnoldiStep step{records.data() + j * first.size(), capacity, 1};
     using Dots = detail::ArnoldiDotsKernel<double, double, Device, detail::ArnoldiForm::General>;
-    Kokkos::parallel_for(shape.policy(exec, Dots::scratchBytes(shape.team_size)),
-                         Dots{{basis.data(), n, steps * n},
-                              u,
-                              z,
-                              j,
-                              sums,
-                              one,
-                              n,
-                              shape.rows_per_team,
-                              shape.lanes,
-                              shape.league,
-                              step,
-                              true,
-                              loss});
+    Kokkos::parallel_for(
+        shape.policy(exec, Dots::scratchBytes(shape.team_size), 1, chunks_per_team),
+        Dots{{basis.data(), n, steps * n},
+             u,
+             z,
+             j,
+             sums,
+             one,
+             n,
+             shape.rows_per_team,
+             shape.lanes,
+             shape.league,
+             chunks_per_team,
+             step,
+             true,
+             loss});
     using Update =
         detail::ArnoldiUpdateKernel<double, double, Device, detail::ArnoldiForm::General>;
-    const detail::ColumnRuns runs(one, n, Update::block);
+    const auto runs = detail::runsOf<Exec>(one, n);
     Kokkos::parallel_for(detail::Range<Exec>(exec, 0, runs.numItems()),
                          Update{{basis.data(), n, steps * n}, u, z, runs, n, j, step, loss});
   }
@@ -142,6 +145,47 @@ TEST(OrthogonalityLoss, NeedsNoSecondPassWhereOneServes) {
   const Basis basis = arnoldi(a, randomVector(a.size(), 5), 30, semi_orthogonal);
   EXPECT_EQ(basis.second_passes, 0);
   EXPECT_LT(basis.largestLoss(), 1e-10);
+}
+
+/// On hosts a team takes as many chunks as the number of threads allows: sums are those of single
+/// ones.
+TEST(OrthogonalityLoss, VectorsDoNotDependOnTheTeams) {
+  if (compat::IsGpu<Exec>::value)
+    GTEST_SKIP() << "a team of a GPU has one chunk";
+  const HostCsr a = convectionDiffusion(50, 51, 0.3, 0.2);
+  const Doubles start = randomVector(a.size(), 7);
+  ASSERT_EQ(detail::SumTeams::forRows(Exec(), a.size()).league, 10);
+  for (const double allowed : {0.0, semi_orthogonal}) {
+    const Basis expected = arnoldi(a, start, 11, allowed);
+    for (const int chunks_per_team : {2, 3, 4, 10})
+      EXPECT_EQ(arnoldi(a, start, 11, allowed, chunks_per_team).v, expected.v) << chunks_per_team;
+  }
+}
+
+/// As many chunks as there are for each thread, at most four, and chunks of all rows.
+TEST(SumTeams, ShareChunksAmongThreads) {
+  if (compat::IsGpu<Exec>::value)
+    GTEST_SKIP() << "a team of a GPU has one chunk";
+  const int threads = Exec().concurrency();
+  for (const Offset rows : {Offset(1), Offset(256), Offset(257), Offset(64 * 256 + 1),
+                            Offset(64 * 4096), Offset(64 * 4096 + 1), Offset(10'000'000)}) {
+    const auto shape = detail::SumTeams::forRows(Exec(), rows);
+    EXPECT_GE(shape.rows_per_team, 256);
+    EXPECT_LE(shape.rows_per_team, 4096);
+    if (rows > 64 * 256 && rows <= 64 * 4096) {
+      EXPECT_LE(shape.league, 64) << rows;
+    }
+    const int chunks = shape.chunksPerTeam(Exec());
+    EXPECT_GE(chunks, 1);
+    EXPECT_LE(chunks, 4);
+    if (chunks > 1) {
+      EXPECT_GE(shape.league / chunks, threads) << rows;
+    }
+    const int teams = shape.policy(Exec(), 64, 3, chunks).league_size();
+    EXPECT_EQ(teams % 3, 0);
+    EXPECT_GE(teams / 3 * chunks, shape.league);
+    EXPECT_LT((teams / 3 - 1) * chunks, shape.league);
+  }
 }
 
 /// Where what is left of a product is rounding, the estimate must not trust it.
