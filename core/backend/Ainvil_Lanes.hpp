@@ -66,6 +66,35 @@ struct SimdOf {
 template <class T>
 using Simd = typename SimdOf<T>::Type;
 
+/// Two numbers with arithmetic entry by entry, in a vector register of a host; in functions that
+/// are compiled for GPUs, too, whose compilers refuse such registers.
+#if defined(__GNUC__) && !defined(__NVCOMPILER) && !defined(__CUDACC__) && !defined(__HIPCC__)
+template <class T>
+struct PairOf {
+  typedef T Type __attribute__((vector_size(2 * sizeof(T)))); ///< the pair
+};
+#else
+template <class T>
+struct PairOf {
+  struct Type {
+    T value[2];
+
+    KOKKOS_INLINE_FUNCTION T operator[](int i) const { return value[i]; }
+    KOKKOS_INLINE_FUNCTION friend Type operator*(const Type& a, const Type& b) {
+      return {a.value[0] * b.value[0], a.value[1] * b.value[1]};
+    }
+    KOKKOS_INLINE_FUNCTION Type& operator-=(const Type& b) {
+      value[0] -= b.value[0];
+      value[1] -= b.value[1];
+      return *this;
+    }
+  };
+};
+#endif
+/// The pair of PairOf.
+template <class T>
+using Pair = typename PairOf<T>::Type;
+
 /// C += A B by the matrix unit of a GPU, for A of 8 x 4 and B of 4 x 8 entries spread over the 32
 /// lanes of a warp: lane l holds A(l / 4, l % 4), B(l % 4, l / 4) and C(l / 4, 2 (l % 4) + h) for
 /// h = 0, 1. `exists` where the unit works in full precision.

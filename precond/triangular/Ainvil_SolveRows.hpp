@@ -5,6 +5,7 @@
 
 #include "backend/Ainvil_KernelArrays.hpp"
 #include "backend/Ainvil_Lanes.hpp"
+#include "dense/Ainvil_BlockRowSums.hpp"
 #include "dense/Ainvil_SmallBlock.hpp"
 #include "triangular/Ainvil_TriangularFactor.hpp"
 
@@ -189,14 +190,26 @@ struct SolveRow {
       if (!factor.unit)
         compat::prefetch(factor.diagonal_inverse.data() + first * bs, ahead, block_bytes);
     }
-    for (int r = 0; r < bs; ++r)
-      sums[r] = x(first + r, j);
-    for (Offset e = range.first; e < range.second; ++e) {
-      const Offset k = factor.uplo == Uplo::Lower ? e : range.first + range.second - 1 - e;
-      const Stored* block = values + k * bs * bs;
-      const Scalar* y_k = y_j + Offset(entries[k]) * bs;
+    const auto forBlocks = [&](const auto& f) {
+      for (Offset e = range.first; e < range.second; ++e) {
+        const Offset k = factor.uplo == Uplo::Lower ? e : range.first + range.second - 1 - e;
+        f(values + k * bs * bs, y_j + Offset(entries[k]) * bs);
+      }
+    };
+    if constexpr (BS > 1) {
+      BlockRowSums<BS, Scalar> in_registers;
+      for (int r = 0; r < BS; ++r)
+        in_registers.start(r, x(first + r, j));
+      forBlocks([&](const Stored* block, const Scalar* y_k) { in_registers.subtract(block, y_k); });
+      for (int r = 0; r < BS; ++r)
+        sums[r] = in_registers[r];
+    } else {
       for (int r = 0; r < bs; ++r)
-        sums[r] -= dot<BS>(block + r * bs, y_k, bs);
+        sums[r] = x(first + r, j);
+      forBlocks([&](const Stored* block, const Scalar* y_k) {
+        for (int r = 0; r < bs; ++r)
+          sums[r] -= dot<BS>(block + r * bs, y_k, bs);
+      });
     }
     if (factor.unit) {
       for (int r = 0; r < bs; ++r)

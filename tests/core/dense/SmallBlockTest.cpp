@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "TestSupport.hpp"
 #include "backend/Ainvil_RowTeams.hpp"
+#include "dense/Ainvil_BlockRowSums.hpp"
 #include "dense/Ainvil_SmallBlockLanes.hpp"
 
 namespace {
@@ -391,6 +392,51 @@ TEST(InvertCholeskyFactor, GivesTheIdentityWhereTheBlockIsNotDefinite) {
           a[i * (n + 1)] = i == k ? bad : 2;
         EXPECT_EQ(invertedFactors(a, n), identity(n)) << "size " << n << ", pivot " << k;
       }
+}
+
+/// Small integers: every order of additions gives the same sums.
+template <int BS, class Stored, class Scalar>
+void expectRowSums() {
+  Random random(BS);
+  const auto integers = [&](size_t n) {
+    std::vector<Scalar> values(n);
+    for (Scalar& value : values)
+      value = Scalar(random.below(17)) - 8;
+    return values;
+  };
+  const size_t n = BS, blocks = 3;
+  const auto x = integers(n), y = integers(blocks * n);
+  std::vector<Stored> b;
+  for (const Scalar value : integers(blocks * n * n))
+    b.push_back(Stored(float(value)));
+  ainvil::detail::BlockRowSums<BS, Scalar> sums;
+  for (size_t r = 0; r < n; ++r)
+    sums.start(int(r), x[r]);
+  for (size_t k = 0; k < blocks; ++k)
+    sums.subtract(&b[k * n * n], &y[k * n]);
+  for (size_t r = 0; r < n; ++r) {
+    Scalar expected = x[r];
+    for (size_t k = 0; k < blocks; ++k)
+      for (size_t c = 0; c < n; ++c)
+        expected -= Scalar(b[(k * n + r) * n + c]) * y[k * n + c];
+    EXPECT_EQ(sums[int(r)], expected) << BS << ", row " << r;
+  }
+}
+
+TEST(BlockRowSums, AreThoseOfAllBlocks) {
+  const auto of = [](auto size) {
+    constexpr int bs = decltype(size)::value;
+    expectRowSums<bs, double, double>();
+    expectRowSums<bs, float, double>();
+    expectRowSums<bs, float, float>();
+    expectRowSums<bs, BFloat16, double>();
+  };
+  of(std::integral_constant<int, 2>());
+  of(std::integral_constant<int, 3>());
+  of(std::integral_constant<int, 4>());
+  of(std::integral_constant<int, 5>());
+  of(std::integral_constant<int, 7>());
+  of(std::integral_constant<int, 8>());
 }
 
 } // namespace
