@@ -8,6 +8,10 @@
 #include "product/Ainvil_Spmv.hpp"
 #include "race/Ainvil_Race.hpp"
 
+#include <algorithm>
+#include <limits>
+#include <type_traits>
+
 namespace ainvil {
 namespace {
 
@@ -90,6 +94,12 @@ void Auto<Scalar, Device>::doInitialize(const execution_space&, const Matrix&) {
   chosen_.clear();
 }
 
+/// What solves in float reach: with a smaller tolerance all would fail for it.
+template <class Scalar>
+constexpr double least_tolerance = std::is_same<Scalar, float>::value
+                                       ? 1000.0 * std::numeric_limits<float>::epsilon()
+                                       : 0;
+
 template <class Scalar, class Device>
 void Auto<Scalar, Device>::choose(const execution_space& exec, const Matrix& a) {
   RecommendOptions options;
@@ -97,7 +107,7 @@ void Auto<Scalar, Device>::choose(const execution_space& exec, const Matrix& a) 
   options.restart = parameters_.restart;
   options.preconds = parameters_.among;
   options.own_blocks = true;
-  options.tolerance = parameters_.tolerance;
+  options.tolerance = std::max(parameters_.tolerance, least_tolerance<Scalar>);
   options.max_iterations = parameters_.max_iterations;
   options.budget = parameters_.seconds;
   options.times_of_best = parameters_.budget;

@@ -19,7 +19,9 @@ struct AutoParameters {
   int restart = 30;                      ///< of Gmres and Fgmres, >= 1
   /// Only these are raced, for createPreconditioner(); empty: all that suits the matrix.
   std::vector<std::string> among;
-  double tolerance = 1e-8;   ///< relative residual of the solve raced for; > 0, < 1
+  /// Relative residual of the solve raced for; > 0, < 1. In float at least 1000 eps, 1.2e-4: less
+  /// is rounding there.
+  double tolerance = 1e-8;
   int max_iterations = 5000; ///< of a solve, >= 1
   double budget = 10;        ///< the race may take so many times the time of the best solve; > 0
   double seconds = 60;       ///< it ends after so many at any rate, converged or not; > 0

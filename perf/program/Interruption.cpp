@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstring>
 #include <string>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace ainvil {
@@ -41,6 +42,12 @@ void catchSignals(bool announced) {
     if (before.sa_handler != SIG_IGN) // as under nohup
       sigaction(signal, &once, nullptr);
   }
+}
+
+bool outputIsPipe() {
+  struct stat status = {};
+  return fstat(STDOUT_FILENO, &status) == 0 &&
+         (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
 }
 
 void ignoreFailedWrites() {

@@ -17,6 +17,9 @@ class Interrupted : public std::runtime_error {
 /// asked; a second one ends the program at once.
 void catchSignals(bool announced = true);
 
+/// Whether standard output is a pipe, whose reader may go.
+bool outputIsPipe();
+
 /// From now on a closed pipe (SIGPIPE) and a file that may not grow (SIGXFSZ) do not end the
 /// program: the stream tells, as on a full disk.
 void ignoreFailedWrites();

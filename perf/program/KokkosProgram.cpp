@@ -76,7 +76,7 @@ int runProgram(const std::string& program, int argc, char** argv,
     std::cout.flush();
     if (caughtSignal() != 0) // as shells have it
       return 128 + caughtSignal();
-    return std::cout ? code : fail("cannot write to standard output", other_error);
+    return std::cout ? code : fail("cannot write to standard output", bad_input);
   } catch (const OutOfMemory& error) {
     return fail(error.what(), other_error);
   } catch (const Error& error) {

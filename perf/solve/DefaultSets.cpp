@@ -77,5 +77,15 @@ std::vector<std::string> defaultsOf(Program program, const std::string& solver) 
                                         : defaultPeers(solver);
 }
 
+CommandLine otherSet(CommandLine& command, Offset num_point_rows, Offset num_weak_diagonals) {
+  CommandLine other = command;
+  other.preconds = command.other_preconds;
+  if (!command.small_precond.empty() && num_point_rows <= CommandLine::small_rows)
+    other.preconds.push_back(command.small_precond);
+  if (!other.preconds.empty() && num_weak_diagonals > 0)
+    std::swap(command.preconds, other.preconds);
+  return other;
+}
+
 } // namespace perf
 } // namespace ainvil

@@ -100,7 +100,7 @@ std::string footer(Program program) {
     text += solver == "cg" || program == Program::Peers ? ":\n" : ", fgmres or bicgstab:\n";
     for (const std::string& precond : defaultsOf(program, solver))
       text += "  " + precond + "\n";
-    if (program == Program::Solve && solver != "cg") {
+    if (program != Program::Peers && solver != "cg") {
       text += "and where the diagonal has zeros, or none of these converges:\n";
       for (const std::string& precond : otherPreconds(solver, false))
         text += "  " + precond + "\n";
@@ -410,7 +410,7 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program 
     checkFiles(command);
   if (command.preconds.empty() && !command.recommend) {
     command.preconds = defaultsOf(program, command.solver);
-    if (program == Program::Solve)
+    if (program != Program::Peers)
       command.other_preconds = otherPreconds(command.solver, command.single_precision);
     if (!command.other_preconds.empty())
       command.small_precond = nearly_complete;

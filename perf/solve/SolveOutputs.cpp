@@ -84,5 +84,10 @@ bool SolveOutputs::allConverged() const {
                      [](const RunRecord& record) { return record.converged; });
 }
 
+bool SolveOutputs::anyConverged() const {
+  return std::any_of(records_.begin(), records_.end(),
+                     [](const RunRecord& record) { return record.converged; });
+}
+
 } // namespace perf
 } // namespace ainvil

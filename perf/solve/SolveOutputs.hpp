@@ -31,6 +31,7 @@ public:
 
   const std::vector<RunRecord>& records() const { return records_; } ///< solutions left out
   bool allConverged() const;
+  bool anyConverged() const;
   /// Some output does not hold what it should.
   bool failed() const { return !failed_.empty(); }
 

@@ -245,10 +245,11 @@ void reorder(Ordering method, LinearSystem& system) {
   system.reorder_seconds = timer.seconds();
 }
 
-/// Solvers refuse a b whose norm over- or underflows. Division by a power of 2 rounds nothing.
+/// Solvers refuse a b whose norm over- or underflows, and float has no numbers of its size.
+/// Division by a power of 2 rounds nothing.
 void keepSquaresFinite(HostVector& b, double& scale) {
   const double largest = ScaledNorm(b).largest;
-  if (!std::isfinite(largest) || largest == 0 || std::abs(std::ilogb(largest)) < 460) // 1e138
+  if (!std::isfinite(largest) || largest == 0 || std::abs(std::ilogb(largest)) < 40) // 1e12
     return;
   const HostVector rhs = newVector(b.extent(0));
   scale = std::ldexp(1.0, std::max(std::ilogb(largest), -1000));

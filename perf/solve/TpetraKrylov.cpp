@@ -176,6 +176,10 @@ KrylovResult solveByBelos(const CommandLine& command, const Teuchos::RCP<const T
     else if (result.status == SolveStatus::Breakdown && result.message.empty())
       result.message = "the solver of Belos gave up" + after;
     const double now = residual();
+    if (!std::isfinite(now)) {
+      result.status = SolveStatus::Diverged;
+      result.message = "the solution or its residual holds NaN or Inf";
+    }
     if (result.status != SolveStatus::Converged || !(now > tolerance) || !(now <= 0.9 * before))
       return result;
     before = now;

@@ -5,6 +5,7 @@
 #include "program/Interruption.hpp"
 #include "program/KokkosProgram.hpp"
 #include "solve/CavityNewtonRun.hpp"
+#include "solve/DefaultSets.hpp"
 #include "solve/NewtonReport.hpp"
 #include "solve/RanksTogether.hpp"
 #include "solve/SolveOutcome.hpp"
@@ -154,29 +155,46 @@ ExitCode ofFirst(const tpetra::Comm& comm, ExitCode code) {
   return static_cast<ExitCode>(number);
 }
 
-ExitCode solveSystem(const CommandLine& command, const CommPtr& comm, const RanksTogether& ranks) {
+ExitCode solveSystem(CommandLine command, const CommPtr& comm, const RanksTogether& ranks) {
   const bool first = comm->getRank() == 0;
   LinearSystem system;
   onAllRanks(*comm, [&] {
     if (first)
       system = makeSystem(command);
   });
+  catchSignals(first); // before, there was nothing to lose
+  Offset sizes[] = {system.matrix.numPointRows(), system.num_weak_diagonals};
+  Teuchos::broadcast(*comm, 0, 2, sizes);
+  const CommandLine others = otherSet(command, sizes[0], sizes[1]);
   Runner runner(command, system, comm, ranks);
   const Environment environment = environmentOf(*comm);
-  Table table(output(*comm, command.json == "-"), command);
+  std::ostream& out = output(*comm, command.json == "-");
+  Table table(out, command);
   table.printHeader(system, environment);
   SolveOutputs outputs(command, system); // of rank 0
-  for (const std::string& specification : command.preconds) {
-    if (caughtSignal(*comm) != 0)
-      break;
-    RunRecord record = runner.run(specification);
-    onAllRanks(*comm, [&] {
-      if (!first)
-        return;
-      table.printRow(record);
-      const std::string json = toJson(record, command, system, environment);
-      outputs.add(std::move(record), json);
-    });
+  const auto runAll = [&](const std::vector<std::string>& preconds, Table& rows) {
+    for (const std::string& specification : preconds) {
+      if (caughtSignal(*comm) != 0)
+        break;
+      RunRecord record = runner.run(specification);
+      onAllRanks(*comm, [&] {
+        if (!first)
+          return;
+        rows.printRow(record);
+        const std::string json = toJson(record, command, system, environment);
+        outputs.add(std::move(record), json);
+      });
+    }
+  };
+  runAll(command.preconds, table);
+  int solved = outputs.anyConverged();
+  Teuchos::broadcast(*comm, 0, Teuchos::outArg(solved));
+  if (!others.preconds.empty() && solved == 0 && caughtSignal(*comm) == 0) {
+    if (!command.quiet)
+      out << other_set_follows;
+    Table second(out, others);
+    second.printTitles();
+    runAll(others.preconds, second);
   }
   table.printFooter(outputs.records());
   if (first && !command.solution.empty() && bestRun(outputs.records()) == outputs.records().size())
@@ -234,8 +252,10 @@ ExitCode solve(const CommandLine& command, const CommPtr& comm, const RanksToget
   for (const std::string& specification : command.preconds) // before all that takes time
     checkSpecification(command, specification);
   requireBelosSolver(command.belos);
-  if (const Ordinal n = cavityNewtonSize(command))
+  if (const Ordinal n = cavityNewtonSize(command)) {
+    catchSignals(comm->getRank() == 0);
     return solveNewton(command, n, comm, ranks);
+  }
   return solveSystem(command, comm, ranks);
 }
 
@@ -277,7 +297,6 @@ int main(int argc, char** argv) {
       output(*comm, false) << command.help;
       return success;
     }
-    catchSignals(comm->getRank() == 0);
     const ExitCode code = solve(command, comm, ranks);
     const int signal = caughtSignal(*comm);
     return signal != 0 ? 128 + signal : code; // as shells have it

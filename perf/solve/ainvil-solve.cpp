@@ -5,11 +5,11 @@
 #include "peers/PeerPreconditioners.hpp"
 #include "program/Interruption.hpp"
 #include "program/KokkosProgram.hpp"
+#include "solve/DefaultSets.hpp"
 #include "solve/RaceRun.hpp"
 
 #include "io/Ainvil_Files.hpp"
 
-#include <algorithm>
 #include <iostream>
 #include <utility>
 
@@ -45,17 +45,18 @@ public:
     }
   }
 
-  static bool mayGoOn() { return caughtSignal() == 0 && std::cout; }
+  /// Not where nobody would see the results: the table of a closed pipe, or of a full disk if there
+  /// is no other output.
+  bool mayGoOn() const {
+    const bool has_files =
+        !command_.json.empty() || !command_.history.empty() || !command_.solution.empty();
+    return caughtSignal() == 0 && (std::cout || (has_files && !outputIsPipe()));
+  }
 
 private:
   const CommandLine& command_;
   std::vector<PreconditionerPtr<Scalar, Device>> preconds_;
 };
-
-bool anyConverged(const std::vector<RunRecord>& records) {
-  return std::any_of(records.begin(), records.end(),
-                     [](const RunRecord& record) { return record.converged; });
-}
 
 template <class Scalar, class Device>
 ExitCode solveAll(CommandLine command) {
@@ -63,13 +64,11 @@ ExitCode solveAll(CommandLine command) {
   ProgressLine progress(!command.quiet);
   progress.show("preparing " + command.problemName());
   const LinearSystem system = makeSystem(command);
-  // Of the two sets that the program chooses itself, the one that is made for such a matrix.
-  CommandLine others = command;
-  others.preconds = command.other_preconds;
-  if (!command.small_precond.empty() && system.matrix.numPointRows() <= CommandLine::small_rows)
-    others.preconds.push_back(command.small_precond);
-  if (!others.preconds.empty() && system.num_weak_diagonals > 0)
-    std::swap(command.preconds, others.preconds);
+  if (command.recommend && system.matrix.numRows() == 0)
+    throw InvalidArgument("--recommend has nothing to race for: the matrix has no rows");
+  catchSignals(); // before, there was nothing to lose
+  const CommandLine others =
+      otherSet(command, system.matrix.numPointRows(), system.num_weak_diagonals);
 
   std::ostream& out = command.json == "-" ? std::cerr : std::cout;
   Table table(out, command);
@@ -92,10 +91,10 @@ ExitCode solveAll(CommandLine command) {
 
   SolveOutputs outputs(command, system);
   Comparison<Scalar, Device>(command).run(runner, progress, table, system, outputs);
-  if (!others.preconds.empty() && !anyConverged(outputs.records()) &&
-      Comparison<Scalar, Device>::mayGoOn()) {
+  if (!others.preconds.empty() && !outputs.anyConverged() &&
+      Comparison<Scalar, Device>(others).mayGoOn()) {
     if (!command.quiet)
-      out << "\nNone of these has converged, so here is the other set of --help.\n\n";
+      out << other_set_follows;
     Table second(out, others);
     second.printTitles();
     Comparison<Scalar, Device>(others).run(runner, progress, second, system, outputs);
@@ -122,7 +121,6 @@ ExitCode run(const Arguments& arguments) {
     if (!path.empty())
       checkWritable(path);
   const KokkosScope scope(arguments);
-  catchSignals();
   return command.on_host ? solveOn<HostDevice>(command) : solveOn<DefaultDevice>(command);
 }
 

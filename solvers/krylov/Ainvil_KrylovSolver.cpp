@@ -6,6 +6,7 @@
 #include "product/Ainvil_VectorKernels.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace ainvil {
@@ -37,7 +38,8 @@ bool finish(SolveResult& result, SolveStatus status, std::string text) {
 
 /// Judges the iterate whose true residual was just recomputed; `previous` is the true relative
 /// residual at which the recurrence of `result` started. True if the solve is over.
-bool isOver(const SolverOptions& options, double tolerance, double previous, SolveResult& result) {
+bool isOver(const SolverOptions& options, double tolerance, double epsilon, double previous,
+            SolveResult& result) {
   const double residual = result.true_rel_residual;
   if (residual <= tolerance)
     return finish(result, SolveStatus::Converged, "");
@@ -48,12 +50,18 @@ bool isOver(const SolverOptions& options, double tolerance, double previous, Sol
   // too small to judge by.
   const double announced = previous - result.rel_residual;
   constexpr double noticeable = 0.01, credible = 0.5;
-  if (announced > noticeable * previous && previous - residual < credible * announced)
+  if (announced > noticeable * previous && previous - residual < credible * announced) {
+    const bool below_rounding = tolerance < 1000 * epsilon;
     return finish(result, SolveStatus::Stagnated,
                   message("the recurrence is at the relative residual ", result.rel_residual,
                           ", but rounding keeps the true one at ", residual,
-                          ": A or the preconditioner is close to singular or badly scaled; scale "
-                          "or reorder A, take another preconditioner or a larger tolerance"));
+                          below_rounding
+                              ? ": the tolerance is close to the precision of the vectors; take "
+                                "vectors of double, if these are not, or a larger tolerance"
+                              : ": A or the preconditioner is close to singular or badly scaled; "
+                                "scale or reorder A, take another preconditioner or a larger "
+                                "tolerance"));
+  }
   if (result.iterations >= options.max_iterations)
     return finish(result, SolveStatus::MaxIterations,
                   message("not converged after ", result.iterations, " iterations"));
@@ -211,7 +219,8 @@ void KrylovSolver<Scalar, Device>::iterate(System system, ConstVectorArg b, Solv
     going_ = {};
     for (const int c : start(system, b, results)) {
       previous_[c] = results[c].true_rel_residual;
-      if (!isOver(options_, tolerance[c], previous_[c], results[c]))
+      if (!isOver(options_, tolerance[c], std::numeric_limits<Scalar>::epsilon(), previous_[c],
+                  results[c]))
         going_.add(c);
     }
   }
@@ -241,7 +250,8 @@ void KrylovSolver<Scalar, Device>::iterate(System system, ConstVectorArg b, Solv
       const bool goes_on = stop.status == SolveStatus::Converged || (stop.unless_better && better);
       if (goes_on || result.true_rel_residual <= tolerance[c] ||
           !std::isfinite(result.true_rel_residual)) {
-        if (isOver(options_, tolerance[c], previous_[c], result))
+        if (isOver(options_, tolerance[c], std::numeric_limits<Scalar>::epsilon(), previous_[c],
+                   result))
           continue;
         if (ended_ == SolveStatus::Converged)
           going.add(c);

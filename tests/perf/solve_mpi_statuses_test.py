@@ -109,6 +109,31 @@ class SolveMpiStatusesTest(SolveMpiCase):
                               "ilu", code=3)
         self.assertIn("NOT converged", result.stdout)
 
+    def test_chooses_the_set_by_the_diagonal_and_takes_the_other_where_none_converges(self):
+        n = 12
+        entries = [(i, (i + k) % n + 1, value) for i in range(1, n + 1) for k, value in ((0, 4), (1, 1))]
+        self.write("shifted.mtx", f"%%MatrixMarket matrix coordinate real general\n{n} {n} {len(entries)}\n" +
+                   "".join(f"{i} {j} {value}\n" for i, j, value in entries))
+        runs = self.records(1, "--matrix", "shifted.mtx")
+        self.assertEqual(runs[0]["precond"], "ilu:match=product")
+        self.assertEqual({run["status"] for run in runs}, {"converged"})
+        # Blocks of two ranks have a zero column each: no method solves with them, and both sets are tried.
+        result = self.run_mpi(2, "--matrix", "shifted.mtx", "--max-iters", "2", "--json", "both.json", code=3)
+        self.assertIn("None of these has converged, so here is the other set of --help.", result.stdout)
+        with open(os.path.join(self.folder, "both.json"), encoding="utf-8") as file:
+            names = [json.loads(line)["precond"] for line in file]
+        self.assertEqual(names[:len(runs)], [run["precond"] for run in runs])
+        self.assertEqual(names[len(runs):len(runs) + 2], ["jacobi", "ilu"])
+
+    def test_belos_that_ends_with_nan_has_diverged(self):
+        self.write("zero.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 3\n1 1 2\n2 2 1\n3 1 1\n")
+        for solver in ("bicgstab", "gmres"):
+            run, = self.records(2, "--matrix", "zero.mtx", "--rhs", "ones", "--solver", solver, "--krylov",
+                                "belos", "--precond", "none", "--max-iters", "50", code=3)
+            self.assertNotEqual(run["status"], "converged")
+            if run["rel_residual"] is None:
+                self.assertEqual(run["status"], "diverged", run)
+
     def test_breakdown_is_part_of_the_table(self):
         path = os.path.join(self.folder, "shifted.mtx")
         with open(path, "w", encoding="utf-8") as file:

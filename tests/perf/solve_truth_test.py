@@ -168,11 +168,21 @@ class TruthTest(solve_cli.SolveTest):
 
     def test_right_hand_sides_may_be_of_any_size(self):
         entries = {(i, i): 2.0 for i in range(4)}
-        for size in (1e-300, 1e-200, 1e-165, 1e-100, 1e100, 1e200, 1e300):
+        for size in (1e-300, 1e-200, 1e-165, 1e-100, 1e-50, 1e-38, 1e38, 1e100, 1e200, 1e300):
             with self.subTest(size=size):
                 self.judged(entries, [size, 0.0, -2 * size, size], code=0)
                 self.judged(entries, [size, 0.0, -2 * size, size], "--scale", "diagonal",
                             "--reorder", "rcm", code=0)
+                self.judged(entries, [size, 0.0, -2 * size, size], "--precision", "float", "--tol", "1e-6",
+                            code=0)
+
+    def test_a_tolerance_beyond_float_is_not_the_fault_of_the_matrix(self):
+        laplacian = {(i, j): 2.0 if i == j else -1.0 for i in range(20) for j in (i - 1, i, i + 1) if 0 <= j < 20}
+        runs = self.judged(laplacian, [1.0] * 20, "--precision", "float")
+        self.assertIn("stagnated", [run["status"] for run in runs])
+        for run in runs:
+            if run["status"] == "stagnated":
+                self.assertRegex(run["message"], "precision of the vectors|float resolves no more")
 
     def test_ends_where_a_scaled_system_has_no_residual_left(self):
         # Of a diagonal matrix; rounding keeps that of the system as given above the tolerance.
