@@ -93,6 +93,12 @@ ColumnRuns runsOf(const ColumnSet& columns, Offset num_rows) {
   return {columns, num_rows, compat::IsGpu<Exec>::value ? 1 : hostChunk(num_rows)};
 }
 
+/// The first row of a run of a column; its number where runs have one row.
+template <int Longest>
+KOKKOS_INLINE_FUNCTION Offset firstOfRun(const ColumnRuns& runs, Offset run) {
+  return Longest == 1 ? run : run * runs.length;
+}
+
 /// Rows of the run that begins at row `first`; a constant where runs have one row.
 template <int Longest>
 KOKKOS_INLINE_FUNCTION int rowsOfRun(const ColumnRuns& runs, Offset first, Offset num_rows) {
@@ -267,6 +273,8 @@ void sumRows(const typename Device::execution_space& exec, const char* label, co
 /// which tells whether there is anything to do. What row() returns is ignored.
 template <class Device, class Body>
 struct ForRowsKernel {
+  static constexpr int longest = longestRun<typename Device::execution_space>();
+
   Body body_in;
   ColumnRuns runs;
   Offset num_rows;
@@ -275,9 +283,8 @@ struct ForRowsKernel {
     Body body = body_in;
     if (!body.begin(runs.columnOf(item)))
       return;
-    const Offset first = item * runs.length;
-    const int rows =
-        rowsOfRun<longestRun<typename Device::execution_space>()>(runs, first, num_rows);
+    const Offset first = firstOfRun<longest>(runs, item);
+    const int rows = rowsOfRun<longest>(runs, first, num_rows);
     for (int r = 0; r < rows; ++r)
       body.row(first + r);
   }
@@ -364,7 +371,7 @@ struct CombineKernel {
 
   KOKKOS_FUNCTION void operator()(Offset item) const {
     const int column = runs.columnOf(item);
-    const Offset first = item * runs.length;
+    const Offset first = firstOfRun<longest>(runs, item);
     const int rows = rowsOfRun<longest>(runs, first, num_rows);
     const Stored* const v_0 = v.of(column) + first;
     const double* const coefficients = a.of(column);

@@ -164,33 +164,19 @@ struct ArnoldiDotsKernel {
     const int tiles = columns / tile + 1;
     const int splits = tiles < member.team_size() ? member.team_size() / tiles : 1;
     const int first_chunk = member.league_rank() % teams() * (on_gpu ? 1 : chunks_per_team);
-    const int behind = on_gpu ? first_chunk + 1 : min(first_chunk + chunks_per_team, chunks);
+    const Chunk of_team = chunkAt(first_chunk);
     // Partial sums of the splits of a chunk meet here, (split, sum).
     const int num_sums = sumsOfVector(Again) * columns + 3;
     const int first_sum = side * sumsOfSide();
     auto* shared =
         static_cast<double*>(member.team_shmem().get_shmem(scratchBytes(member.team_size())));
     for (int item = member.team_rank(); item < tiles * splits; item += member.team_size()) {
-      const int split = item / tiles;
-      const int in_first = columns % tile;
-      const int first = item % tiles == 0 ? 0 : in_first + (item % tiles - 1) * tile;
-      double* to = splits > 1 ? shared + split * num_sums : nullptr;
-      for (int chunk = first_chunk; chunk < behind; ++chunk) {
-        const Offset begin = chunk * rows_per_chunk;
-        const Offset rows = begin + rows_per_chunk < num_rows ? rows_per_chunk : num_rows - begin;
-        const Offset split_begin = begin + rows * split / splits;
-        const Offset split_end = begin + rows * (split + 1) / splits;
-        if (item % tiles > 0)
-          sumTile<tile, Again, false>(member, side, chunk, first, split_begin, split_end, to);
-        else if (in_first == 3)
-          sumTile<3, Again, true>(member, side, chunk, first, split_begin, split_end, to);
-        else if (in_first == 2)
-          sumTile<2, Again, true>(member, side, chunk, first, split_begin, split_end, to);
-        else if (in_first == 1)
-          sumTile<1, Again, true>(member, side, chunk, first, split_begin, split_end, to);
-        else
-          sumTile<0, Again, true>(member, side, chunk, first, split_begin, split_end, to);
-      }
+      double* to = splits > 1 ? shared + item / tiles * num_sums : nullptr;
+      if constexpr (on_gpu)
+        sumItem<Again>(member, side, item, tiles, splits, of_team, to);
+      else
+        for (int k = first_chunk; k < first_chunk + chunks_per_team && k < chunks; ++k)
+          sumItem<Again>(member, side, item, tiles, splits, chunkAt(k), to);
     }
     if (splits > 1) {
       member.team_barrier();
@@ -208,7 +194,36 @@ struct ArnoldiDotsKernel {
     }
   }
 
-  KOKKOS_INLINE_FUNCTION static int min(int a, int b) { return a < b ? a : b; }
+  struct Chunk {
+    int number;
+    Offset begin, rows;
+  };
+  KOKKOS_INLINE_FUNCTION Chunk chunkAt(int number) const {
+    const Offset begin = number * rows_per_chunk;
+    return {number, begin, begin + rows_per_chunk < num_rows ? rows_per_chunk : num_rows - begin};
+  }
+
+  /// The tile of an item for its split of a chunk.
+  template <bool Again>
+  KOKKOS_FORCEINLINE_FUNCTION void sumItem(const Member& member, int side, int item, int tiles,
+                                           int splits, const Chunk& chunk, double* to) const {
+    const int split = item / tiles;
+    const Offset begin = chunk.begin + chunk.rows * split / splits;
+    const Offset end = chunk.begin + chunk.rows * (split + 1) / splits;
+    const int in_first = columns % tile;
+    const int first = item % tiles == 0 ? 0 : in_first + (item % tiles - 1) * tile;
+    if (item % tiles > 0)
+      sumTile<tile, Again, false>(member, side, chunk.number, first, begin, end, to);
+    else if (in_first == 3)
+      sumTile<3, Again, true>(member, side, chunk.number, first, begin, end, to);
+    else if (in_first == 2)
+      sumTile<2, Again, true>(member, side, chunk.number, first, begin, end, to);
+    else if (in_first == 1)
+      sumTile<1, Again, true>(member, side, chunk.number, first, begin, end, to);
+    else
+      sumTile<0, Again, true>(member, side, chunk.number, first, begin, end, to);
+  }
+
   /// What there is room for.
   KOKKOS_INLINE_FUNCTION int sumsOfSide() const { return 2 * step.capacity; }
   /// Inner products with a basis vector.
@@ -284,10 +299,22 @@ struct ArnoldiUpdateKernel {
 
   KOKKOS_FUNCTION void operator()(Offset item) const {
     const int side = runs.columnOf(item);
+    const Offset first = firstOfRun<longest>(runs, item);
     if (Form == ArnoldiForm::TwiceBelow512M || loss.again(step.record(side)))
-      run<true>(side, item * runs.length);
+      runOrRows<true>(side, first);
     else if constexpr (Form == ArnoldiForm::General)
-      run<false>(side, item * runs.length);
+      runOrRows<false>(side, first);
+  }
+
+  /// Runs of one row, those of GPUs, never take the second branch; without it nvcc 13 takes 40
+  /// registers a thread, with it 32.
+  template <bool Again>
+  KOKKOS_INLINE_FUNCTION void runOrRows(int side, Offset first) const {
+    if (longest > 1 || first + longest <= num_rows)
+      run<Again>(side, first);
+    else
+      for (Offset i = first; i < num_rows; ++i)
+        run<Again>(side, i);
   }
 
   template <bool Again>
