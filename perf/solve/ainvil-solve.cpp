@@ -18,6 +18,14 @@ namespace {
 using namespace ainvil;
 using namespace ainvil::perf;
 
+/// Not after a signal, nor where nobody would see the results: the table of a closed pipe, or of a
+/// full disk if there is no file beside it.
+bool mayGoOn(const CommandLine& command) {
+  const bool has_files = (!command.json.empty() && command.json != "-") ||
+                         !command.history.empty() || !command.solution.empty();
+  return caughtSignal() == 0 && (std::cout || (has_files && !outputIsPipe()));
+}
+
 /// The preconditioners of a command line, run one after the other.
 template <class Scalar, class Device>
 class Comparison {
@@ -35,7 +43,7 @@ public:
   void run(Runner<Scalar, Device>& runner, ProgressLine& progress, Table& table,
            const LinearSystem& system, SolveOutputs& outputs) {
     const Environment environment = describe(typename Device::execution_space());
-    for (size_t i = 0; i < preconds_.size() && mayGoOn(); ++i) {
+    for (size_t i = 0; i < preconds_.size() && mayGoOn(command_); ++i) {
       RunRecord record = runner.run(command_.preconds[i], *preconds_[i]);
       preconds_[i].reset(); // room for the next one
       progress.clear();
@@ -43,14 +51,6 @@ public:
       const std::string json = toJson(record, command_, system, environment);
       outputs.add(std::move(record), json);
     }
-  }
-
-  /// Not where nobody would see the results: the table of a closed pipe, or of a full disk if there
-  /// is no other output.
-  bool mayGoOn() const {
-    const bool has_files =
-        !command_.json.empty() || !command_.history.empty() || !command_.solution.empty();
-    return caughtSignal() == 0 && (std::cout || (has_files && !outputIsPipe()));
   }
 
 private:
@@ -91,8 +91,7 @@ ExitCode solveAll(CommandLine command) {
 
   SolveOutputs outputs(command, system);
   Comparison<Scalar, Device>(command).run(runner, progress, table, system, outputs);
-  if (!others.preconds.empty() && !outputs.anyConverged() &&
-      Comparison<Scalar, Device>(others).mayGoOn()) {
+  if (!others.preconds.empty() && !outputs.anyConverged() && mayGoOn(command)) {
     if (!command.quiet)
       out << other_set_follows;
     Table second(out, others);
