@@ -2,10 +2,12 @@
 #pragma once
 /// \file
 /// Memory that threads share while a kernel runs: plain reads and writes of it, flags with acquire
-/// and release, and tickets, by which a team knows that those it waits for have started.
+/// and release, numbers that are their own flags, and tickets, by which a team knows that those it
+/// waits for have started.
 
 #include "backend/Ainvil_KokkosCompat.hpp"
 
+#include <cstring>
 #include <type_traits>
 
 namespace ainvil {
@@ -61,6 +63,50 @@ KOKKOS_INLINE_FUNCTION void storeRelease(unsigned* flag, unsigned value) {
 #else
   volatileStore(flag, value);
 #endif
+}
+
+/// Adds one to a counter after everything that the caller has written, and that has been joined
+/// before; who reads the sum by loadAcquire() sees what all who added have written.
+KOKKOS_INLINE_FUNCTION void addRelease(unsigned* counter) {
+#if defined(__CUDA_ARCH__)
+  asm volatile("red.release.gpu.add.u32 [%0], 1;" ::"l"(counter) : "memory");
+#else
+  Kokkos::memory_fence();
+  Kokkos::atomic_add(counter, 1U);
+#endif
+}
+
+/// The bits of a number that is not there yet: a NaN that setValue() never writes.
+template <class T>
+struct UnsetBits {
+  using Type = std::conditional_t<sizeof(T) == 8, unsigned long long, unsigned>; ///< as many bits
+  static_assert(sizeof(Type) == sizeof(T), "a number of 8 or 4 bytes");
+  static constexpr Type value = ~Type(0); ///< all of them set
+};
+
+/// Marks a number as not there yet.
+template <class T>
+KOKKOS_INLINE_FUNCTION void markUnset(T* pointer) {
+  constexpr auto bits = UnsetBits<T>::value;
+  std::memcpy(pointer, &bits, sizeof(T));
+}
+
+/// Whether this is what markUnset() left.
+template <class T>
+KOKKOS_INLINE_FUNCTION bool isUnset(T value) {
+  typename UnsetBits<T>::Type bits;
+  std::memcpy(&bits, &value, sizeof(T));
+  return bits == UnsetBits<T>::value;
+}
+
+/// Writes a number for which others may wait, straight to memory; another NaN in place of the one
+/// that means that it is not there.
+template <class T>
+KOKKOS_INLINE_FUNCTION void setValue(T* pointer, T value) {
+  constexpr auto other_nan = UnsetBits<T>::value >> 1; // without the sign
+  if (isUnset(value))
+    std::memcpy(&value, &other_nan, sizeof(T));
+  volatileStore(pointer, value);
 }
 
 /// True where a team that runs keeps running while others wait for it, so that a kernel may spin on

@@ -3,68 +3,51 @@
 /// \file
 /// Running over rows that depend on each other: triangular solves and factorisations.
 
-#include "backend/Ainvil_Flags.hpp"
 #include "backend/Ainvil_KernelArrays.hpp"
-#include "backend/Ainvil_Lanes.hpp"
 #include "backend/Ainvil_RowTeams.hpp"
 #include "graph/Ainvil_LevelSets.hpp"
+#include "graph/Ainvil_RowGates.hpp"
 #include "graph/Ainvil_WorkerSchedule.hpp"
 
-#include <climits>
 #include <memory>
 
 namespace ainvil {
 namespace detail {
 
-/// Lets a row wait for rows it depends on, and announces it. With `Spin` false the caller has
-/// already ordered the rows, and nothing is waited for.
-template <class Device, bool Spin>
-struct RowGate {
-  KernelArray<unsigned> done; ///< epoch in which a row was last finished
-  unsigned epoch = 0;
-
-  /// Whether a row that was last finished in epoch `finished` is not yet in this one. Epochs wrap
-  /// around, so that the sign of their difference decides, not their size.
-  KOKKOS_INLINE_FUNCTION bool isPending(unsigned finished) const {
-    return finished - epoch > UINT_MAX / 2;
-  }
-
-  /// Returns once row j is finished and its results are visible to the calling lane.
-  KOKKOS_INLINE_FUNCTION void wait(Ordinal j) const {
-    if (Spin) {
-      // An acquire empties the first-level cache of the whole multiprocessor: volatile loads look
-      // at the flag until the row is finished.
-      if (isPending(compat::loadAcquire(&done(j)))) {
-        while (isPending(compat::volatileLoad(&done(j)))) {
-        }
-        compat::loadAcquire(&done(j));
-      }
-    }
-  }
-
-  /// To be called by all lanes of a row after their last write.
-  template <class Member>
-  KOKKOS_INLINE_FUNCTION void announce(const Member& member, Ordinal row) const {
-    if (Spin) {
-      joinLanes(member); // what they wrote happens before one of them raises the flag
-      Kokkos::single(Kokkos::PerThread(member), [&]() { compat::storeRelease(&done(row), epoch); });
-    }
-  }
-};
-
-template <class Device, bool Spin, class Body>
+/// The rows of a triangle in an order in which they can be worked on, forwards or backwards.
+template <class Gate, class Body>
 struct OrderedRowBody {
   Body body;
   KernelArray<const Ordinal> rows;
   Ordinal first;
   int step; ///< 1 or -1
-  RowGate<Device, Spin> gate;
+  Gate gate;
 
   template <class Member>
   KOKKOS_FUNCTION void operator()(const Member& member, Ordinal index, void* scratch) const {
     const Ordinal row = rows(first + step * index);
     body(member, row, scratch, gate);
     gate.announce(member, row);
+  }
+};
+
+/// Marks the numbers of a column as not there yet, for ValueGate.
+template <class Scalar>
+struct MarkUnset {
+  Scalar* column;
+
+  KOKKOS_FUNCTION void operator()(const Offset i) const { compat::markUnset(column + i); }
+};
+
+/// For UpdateGate: counts[j] += 1 for every entry of row i in a column j other than i.
+struct CountUpdates {
+  KernelGraph graph;
+  KernelArray<unsigned> counts;
+
+  KOKKOS_FUNCTION void operator()(const Offset i) const {
+    for (Offset k = graph.row_map(i); k < graph.row_map(i + 1); ++k)
+      if (graph.entries(k) != i)
+        Kokkos::atomic_add(&counts(graph.entries(k)), 1U);
   }
 };
 
@@ -82,7 +65,7 @@ void forPartsOfRows(const Exec& exec, const char* label, Ordinal num_rows, const
 }
 
 /// Calls body(member, row, scratch, gate) for the rows of a group, which wait for nothing.
-template <class Device, class Body>
+template <class Gate, class Body>
 struct RowsOfGroup {
   Body body;
   bool downwards;
@@ -91,7 +74,7 @@ struct RowsOfGroup {
   KOKKOS_FUNCTION void operator()(const Member& member, Ordinal first, Ordinal end,
                                   void* scratch) const {
     for (Ordinal k = 0; k < end - first; ++k)
-      body(member, downwards ? end - 1 - k : first + k, scratch, RowGate<Device, false>());
+      body(member, downwards ? end - 1 - k : first + k, scratch, Gate());
   }
 };
 
@@ -119,12 +102,18 @@ struct RowOrder {
   detail::WorkerSchedule schedule;           ///< on hosts, unless it has too many steps
 };
 
+/// What will run over ordered rows: on GPUs rows tell each other by it that they are done.
+enum class RowSignals {
+  Flags,           ///< run(): 4 bytes a row
+  Values,          ///< runByValues(): no memory
+  ValuesAndUpdates ///< runByValues() and runReversed(): 8 bytes a row
+};
+
 /// The order in which the rows of a triangular pattern can be worked on. Where teams may wait for
 /// each other the rows go into a single launch, a warp each, level by level in the order in which
-/// teams start, and wait for each other through one flag a row; on other GPUs every level is a
-/// launch of its own. Threads of a host share groups of rows and wait for each other; but one
-/// thread takes the rows as they stand in memory where more promise no gain. One run at a time per
-/// object.
+/// teams start, and wait for each other as RowSignals say; on other GPUs every level is a launch of
+/// its own. Threads of a host share groups of rows and wait for each other; but one thread takes
+/// the rows as they stand in memory where more promise no gain. One run at a time per object.
 template <class Device>
 class OrderedRows {
 public:
@@ -140,14 +129,18 @@ public:
   /// Of the triangle `uplo` of the graph. `entry_time` tells about how many nanoseconds a core of a
   /// host takes for an entry of the triangle, and `scattered` how many times as long where rows do
   /// not come in the order of memory. `known` is the order() of another object of the same
-  /// triangle, one that takes longer; without it the order is found here, which waits.
+  /// triangle, one that takes longer; without it the order is found here, which waits. Nothing runs
+  /// but what `signals` names.
   OrderedRows(const execution_space& exec, const Graph<Device>& graph, Uplo uplo, double entry_time,
-              double scattered, OrderPtr known = nullptr)
+              double scattered, OrderPtr known = nullptr, RowSignals signals = RowSignals::Flags)
       : num_rows_(graph.num_rows), uplo_(uplo), order_(std::move(known)) {
-    if constexpr (on_host)
+    if constexpr (on_host) {
       shareAmongWorkers(exec, graph, entry_time * double(graph.numEntries()), scattered);
-    else
+    } else {
       sortByLevel(exec, graph);
+      if constexpr (spin)
+        allocateSignals(exec, graph, signals);
+    }
   }
 
   /// For others of the same triangle.
@@ -161,20 +154,28 @@ public:
   template <class Body>
   void run(const execution_space& exec, const char* label, const Body& body,
            std::size_t scratch_bytes) const {
-    using detail::OrderedRowBody;
-    using detail::RowGate;
-    if constexpr (spin) {
-      ++epoch_;
-      detail::forEachRow(exec, label, num_rows_, wholeWarps(),
-                         OrderedRowBody<Device, true, Body>{body, order_->rows, 0, 1,
-                                                            RowGate<Device, true>{done_, epoch_}},
-                         scratch_bytes, tickets_);
-    } else if constexpr (on_host) {
-      runByGroups(exec, label, detail::RowsOfGroup<Device, Body>{body, uplo_ == Uplo::Upper},
-                  scratch_bytes);
-    } else {
-      runByLevels(exec, label, body, scratch_bytes, 1);
-    }
+    ++epoch_;
+    runForwards(exec, label, body, scratch_bytes, detail::FlagGate<spin>{done_, epoch_});
+  }
+
+  /// To be called before runByValues(): marks the numbers of y, which its rows write, as not there
+  /// yet where rows wait for them. Asynchronous.
+  template <class Scalar>
+  void prepare([[maybe_unused]] const execution_space& exec,
+               [[maybe_unused]] const MultiVectorArg<Scalar, Device>& y) const {
+    if constexpr (spin)
+      for (Offset j = 0; j < Offset(y.extent(1)); ++j)
+        Kokkos::parallel_for("Ainvil::OrderedRows[prepare]",
+                             detail::Range<execution_space>(exec, 0, y.extent(0)),
+                             detail::MarkUnset<Scalar>{y.data() + j * Offset(y.stride(1))});
+  }
+
+  /// run() for bodies that read what rows write by gate.read(from, values), and write that by
+  /// gate.write(to, value), once each.
+  template <class Body>
+  void runByValues(const execution_space& exec, const char* label, const Body& body,
+                   std::size_t scratch_bytes) const {
+    runForwards(exec, label, body, scratch_bytes, detail::ValueGate<spin>{});
   }
 
   /// On a host: calls body(member, first, end, scratch) until all rows are done, for rows from
@@ -202,16 +203,23 @@ public:
   /// How many workers there are on a host.
   int workers() const { return in_turn_ ? 1 : order_->schedule.num_workers; }
 
-  /// run() in reverse order, by one thread of a host or a launch a level, for bodies that update
-  /// the rows they depend on (transposed solves). gate.wait does nothing.
+  /// run() in reverse order, by one thread of a host, for bodies that update the rows they depend
+  /// on (transposed solves): gate.wait(member, row) first, and when all lanes have been joined
+  /// after the updates, gate.updated(j) for each of the rows j.
   template <class Body>
   void runReversed(const execution_space& exec, const char* label, const Body& body,
                    std::size_t scratch_bytes) const {
-    if constexpr (on_host)
-      launchWorkers(exec, label, detail::RowsOfGroup<Device, Body>{body, uplo_ == Uplo::Lower},
+    using detail::UpdateGate;
+    if constexpr (on_host) {
+      launchWorkers(exec, label,
+                    detail::RowsOfGroup<UpdateGate<false>, Body>{body, uplo_ == Uplo::Lower},
                     scratch_bytes, {});
-    else
-      runByLevels(exec, label, body, scratch_bytes, -1);
+    } else if constexpr (spin) {
+      ++runs_;
+      launchRows(exec, label, body, scratch_bytes, -1, UpdateGate<true>{done_, updates_, runs_});
+    } else {
+      runByLevels(exec, label, body, scratch_bytes, -1, UpdateGate<false>{});
+    }
   }
 
 private:
@@ -224,19 +232,42 @@ private:
     return detail::RowTeams::forWork<execution_space>(more_than_lanes);
   }
 
+  template <class Gate, class Body>
+  void runForwards(const execution_space& exec, const char* label, const Body& body,
+                   std::size_t scratch_bytes, const Gate& gate) const {
+    if constexpr (spin)
+      launchRows(exec, label, body, scratch_bytes, 1, gate);
+    else if constexpr (on_host)
+      runByGroups(exec, label, detail::RowsOfGroup<Gate, Body>{body, uplo_ == Uplo::Upper},
+                  scratch_bytes);
+    else
+      runByLevels(exec, label, body, scratch_bytes, 1, gate);
+  }
+
   /// On GPUs.
   void sortByLevel(const execution_space& exec, const Graph<Device>& graph) {
-    if (order_ == nullptr) {
-      LevelSets<Device> sets = levelSets(exec, graph, uplo_);
-      order_ = std::make_shared<RowOrder<Device>>(
-          RowOrder<Device>{sets.rows, std::move(sets.offsets), {}});
-    }
-    if (!spin)
+    if (order_ != nullptr)
       return;
-    const size_t n = size_t(num_rows_);
-    const auto flags = allocateZeros<unsigned, Device>(exec, "Ainvil::done", n + 1);
-    done_ = firstOf(flags, num_rows_);
-    tickets_ = detail::Tickets<Device>(Kokkos::subview(flags, std::make_pair(n, n + 1)));
+    LevelSets<Device> sets = levelSets(exec, graph, uplo_);
+    order_ = std::make_shared<RowOrder<Device>>(
+        RowOrder<Device>{sets.rows, std::move(sets.offsets), {}});
+  }
+
+  /// Where rows wait.
+  void allocateSignals(const execution_space& exec, const Graph<Device>& graph,
+                       RowSignals signals) {
+    const bool updates = signals == RowSignals::ValuesAndUpdates;
+    const size_t n = signals == RowSignals::Values ? 0 : size_t(num_rows_);
+    const auto words =
+        allocateZeros<unsigned, Device>(exec, "Ainvil::done", (updates ? 2 * n : n) + 1);
+    done_ = Kokkos::subview(words, std::make_pair(size_t(0), n));
+    tickets_ = detail::Tickets<Device>(Kokkos::subview(words, std::make_pair(n, n + 1)));
+    if (updates) {
+      updates_ = Kokkos::subview(words, std::make_pair(n + 1, 2 * n + 1));
+      Kokkos::parallel_for("Ainvil::OrderedRows[updates]",
+                           detail::Range<execution_space>(exec, 0, num_rows_),
+                           detail::CountUpdates{graph, updates_});
+    }
   }
 
   /// On a host, where one thread takes `alone` nanoseconds for all rows.
@@ -282,19 +313,28 @@ private:
                                  num_rows_, scratch_bytes});
   }
 
+  /// All rows in one launch, where they wait; backwards if step is -1.
+  template <class Gate, class Body>
+  void launchRows(const execution_space& exec, const char* label, const Body& body,
+                  std::size_t scratch_bytes, int step, const Gate& gate) const {
+    detail::forEachRow(exec, label, num_rows_, wholeWarps(),
+                       detail::OrderedRowBody<Gate, Body>{body, order_->rows,
+                                                          step > 0 ? 0 : num_rows_ - 1, step, gate},
+                       scratch_bytes, tickets_);
+  }
+
   /// A launch a level; backwards if step is -1.
-  template <class Body>
+  template <class Gate, class Body>
   void runByLevels(const execution_space& exec, const char* label, const Body& body,
-                   std::size_t scratch_bytes, int step) const {
+                   std::size_t scratch_bytes, int step, const Gate& gate) const {
     const std::vector<Ordinal>& offsets = order_->offsets;
     const int num_levels = static_cast<int>(offsets.size()) - 1;
     for (int l = 0; l < num_levels; ++l) {
       const int level = step > 0 ? l : num_levels - 1 - l;
       const Ordinal begin = offsets[level], end = offsets[level + 1];
       detail::forEachRow(exec, label, end - begin, wholeWarps(),
-                         detail::OrderedRowBody<Device, false, Body>{
-                             body, order_->rows, step > 0 ? begin : end - 1, step,
-                             detail::RowGate<Device, false>{}},
+                         detail::OrderedRowBody<Gate, Body>{body, order_->rows,
+                                                            step > 0 ? begin : end - 1, step, gate},
                          scratch_bytes);
     }
   }
@@ -303,8 +343,9 @@ private:
   Uplo uplo_ = Uplo::Lower;
   OrderPtr order_;
   bool in_turn_ = false;
-  Kokkos::View<unsigned*, Device> done_;
-  mutable unsigned epoch_ = 0;
+  Kokkos::View<unsigned*, Device> done_;    ///< epochs of rows, or updates that they have had
+  Kokkos::View<unsigned*, Device> updates_; ///< that a row gets in a run
+  mutable unsigned epoch_ = 0, runs_ = 0;
   mutable detail::Tickets<Device> tickets_;
   Kokkos::View<unsigned*, Device> progress_; ///< of the workers
   mutable unsigned steps_done_ = 0;          ///< in all runs

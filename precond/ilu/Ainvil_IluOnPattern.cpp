@@ -36,7 +36,7 @@ struct IndependentRow {
 
   template <class Member>
   KOKKOS_FUNCTION void operator()(const Member& member, Ordinal i, void* scratch) const {
-    row(member, i, scratch, RowGate<Device, false>());
+    row(member, i, scratch, FlagGate<false>());
   }
 };
 

@@ -16,11 +16,12 @@ using detail::SolveSymmetric;
 
 template <class Stored, class Scalar, class Device>
 void ExactTriangularSolver<Stored, Scalar, Device>::findOrder(
-    const execution_space& exec, Solve& solve,
-    const typename OrderedRows<Device>::OrderPtr& known) {
+    const execution_space& exec, Solve& solve, const typename OrderedRows<Device>::OrderPtr& known,
+    RowSignals signals) {
   const Graph<Device>& graph = solve.factor.matrix.graph;
   const double bs = solve.factor.matrix.block_size;
-  solve.order = OrderedRows<Device>(exec, graph, solve.factor.uplo, 0.7 * bs * bs, 3.5, known);
+  solve.order =
+      OrderedRows<Device>(exec, graph, solve.factor.uplo, 0.7 * bs * bs, 3.5, known, signals);
   solve.longest_row = detail::longestRow(exec, graph);
 }
 
@@ -38,10 +39,12 @@ void ExactTriangularSolver<Stored, Scalar, Device>::initialize(const execution_s
         detail::arrayFor<Stored>(exec, "Ainvil::diagonal_inverse", factor.diagonal_inverse);
     plain_.factor.uplo = factor.uplo;
     plain_.factor.unit = factor.unit;
-    findOrder(exec, plain_, factor.order);
+    const bool may_keep = keep_transposed_ && factor.unit;
+    findOrder(exec, plain_, factor.order,
+              may_keep ? RowSignals::Values : RowSignals::ValuesAndUpdates);
     transposed_ = {};
     transposed_source_ = {};
-    if (!keep_transposed_ || !factor.unit || plain_.order.inTurn())
+    if (!may_keep || plain_.order.inTurn())
       return;
     const PermutedGraph<Device> transposed = transpose(exec, matrix.graph);
     transposed_source_ = transposed.source;
@@ -50,7 +53,7 @@ void ExactTriangularSolver<Stored, Scalar, Device>::initialize(const execution_s
         matrix.block_size);
     transposed_.factor.uplo = factor.uplo == Uplo::Lower ? Uplo::Upper : Uplo::Lower;
     transposed_.factor.unit = true;
-    findOrder(exec, transposed_, nullptr);
+    findOrder(exec, transposed_, nullptr, RowSignals::Values);
   });
 }
 
@@ -94,14 +97,15 @@ void ExactTriangularSolver<Stored, Scalar, Device>::solve(const execution_space&
                               SolveInTurn<Stored, Scalar>{solve.factor, x, y});
       return;
     }
+  solve.order.prepare(exec, y);
   for (Offset j = 0; j < Offset(x.extent(1)); j += detail::column_tile) {
     const int columns = static_cast<int>(std::min<Offset>(detail::column_tile, x.extent(1) - j));
     detail::dispatchBlockSize(bs, [&](auto size) {
       using Row = SolveRow<decltype(size)::value, Stored, Scalar, Device>;
       const int capacity = Row::capacityFor(bs, columns, solve.longest_row);
-      solve.order.run(exec, "Ainvil::ExactTriangularSolver[solve]",
-                      Row{solve.factor, x, y, j, columns, capacity},
-                      Row::scratchBytes(bs, columns, capacity));
+      solve.order.runByValues(exec, "Ainvil::ExactTriangularSolver[solve]",
+                              Row{solve.factor, x, y, j, columns, capacity},
+                              Row::scratchBytes(bs, columns, capacity));
     });
   }
 }
@@ -122,7 +126,7 @@ void ExactTriangularSolver<Stored, Scalar, Device>::apply(const execution_space&
     const int columns = static_cast<int>(std::min<Offset>(detail::column_tile, x.extent(1) - j));
     plain_.order.runReversed(
         exec, "Ainvil::ExactTriangularSolver[transposed]",
-        SolveRowTransposed<Stored, Scalar, Device>{plain_.factor, y, j, columns, on_host},
+        SolveRowTransposed<Stored, Scalar, Device>{plain_.factor, y, j, columns},
         std::size_t(bs) * columns * sizeof(Scalar));
   }
 }

@@ -11,14 +11,14 @@ namespace ainvil {
 /// Substitution has no parameters.
 struct ExactParameters {};
 
-/// y = op(T)^-1 x by substitution. On CUDA one launch with ready flags, and for the transposed
-/// solve, which adds by atomics, a launch a level set of T. On hosts threads share groups of rows
-/// and wait for each other, or one thread takes the rows in the order of memory where more promise
-/// no gain, and always in the transposed solve. With keepTransposed() a unit factor that is not
-/// solved by one thread has a transposed copy, which takes its memory again and is solved as T is.
-/// Any number of columns. `Stored` is the precision of the values, arithmetic is in Scalar.
-/// Source: Anderson and Saad (1989); the flags: Liu, Li, Hogg, Duff, Vinter (2016); the threads:
-/// Park, Smelyanskiy, Sundaram, Dubey (2014).
+/// y = op(T)^-1 x by substitution. On CUDA one launch, in which rows wait for the numbers that
+/// others write; in the transposed solve, which adds by atomics, for counters. On hosts threads
+/// share groups of rows and wait for each other, or one thread takes the rows in the order of
+/// memory where more promise no gain, and always in the transposed solve. With keepTransposed() a
+/// unit factor that is not solved by one thread has a transposed copy, which takes its memory again
+/// and is solved as T is. Any number of columns. `Stored` is the precision of the values,
+/// arithmetic is in Scalar. Source: Anderson and Saad (1989); one launch: Liu, Li, Hogg, Duff,
+/// Vinter (2016); the threads: Park, Smelyanskiy, Sundaram, Dubey (2014).
 template <class Stored, class Scalar, class Device>
 class ExactTriangularSolver final : public TriangularSolver<Scalar, Device> {
 public:
@@ -56,9 +56,9 @@ private:
   };
   static constexpr bool on_host = !compat::IsGpu<execution_space>::value;
 
-  /// `known` as in OrderedRows.
+  /// `known` and `signals` as in OrderedRows.
   static void findOrder(const execution_space& exec, Solve& solve,
-                        const typename OrderedRows<Device>::OrderPtr& known);
+                        const typename OrderedRows<Device>::OrderPtr& known, RowSignals signals);
   bool hasTransposed() const { return transposed_.factor.matrix.graph.row_map.extent(0) > 0; }
   void solve(const execution_space& exec, const Solve& solve,
              MultiVectorArg<const Scalar, Device> x, MultiVectorArg<Scalar, Device> y) const;

@@ -59,8 +59,6 @@ struct SolveRow {
     const Offset begin = factor.offDiagonal(row).first, end = factor.offDiagonal(row).second;
     Scalar* sums = static_cast<Scalar*>(scratch);
     if constexpr (!compat::IsGpu<typename Device::execution_space>::value) {
-      forLanes(member, static_cast<int>(end - begin),
-               [&](const int k) { gate.wait(graph.entries(begin + k)); });
       Scalar registers[BS > 0 ? BS : 1];
       for (int j = 0; j < columns; ++j)
         solveColumn(row, first_column + j, bs, BS > 0 ? registers : sums);
@@ -70,21 +68,15 @@ struct SolveRow {
       solveFromScratch(member, row, sums, gate);
       return;
     }
-    forLanes(member, static_cast<int>(end - begin),
-             [&](const int k) { gate.wait(graph.entries(begin + k)); });
     const auto product = [&](Offset k, int r, int j) {
-      const Stored* block = factor.matrix.values.data() + (k * bs + r) * bs;
-      const Offset y_row = Offset(graph.entries(k)) * bs;
-      Scalar sum = 0;
-      for (int c = 0; c < bs; ++c)
-        sum += Scalar(block[c]) * y(y_row + c, first_column + j);
-      return sum;
+      return rowOfProduct(factor.matrix.values.data() + (k * bs + r) * bs, graph.entries(k), j,
+                          gate);
     };
     const auto store = [&](int item, Scalar sum) {
       const int j = item / bs, r = item - j * bs;
       sum = x(Offset(row) * bs + r, first_column + j) - sum;
       if (factor.unit)
-        y(Offset(row) * bs + r, first_column + j) = sum;
+        gate.write(&y(Offset(row) * bs + r, first_column + j), sum);
       else
         sums[item] = sum;
     };
@@ -115,8 +107,30 @@ struct SolveRow {
       Scalar sum = 0;
       for (int c = 0; c < bs; ++c)
         sum += Scalar(inverse[c]) * sums[j * bs + c];
-      y(Offset(row) * bs + r, first_column + j) = sum;
+      gate.write(&y(Offset(row) * bs + r, first_column + j), sum);
     });
+  }
+
+private:
+  /// A row of a block times y_k in column j of this launch, once y_k is there.
+  template <class Gate>
+  KOKKOS_INLINE_FUNCTION Scalar rowOfProduct(const Stored* block, Ordinal k, int j,
+                                             const Gate& gate) const {
+    Scalar sum = 0;
+    if constexpr (BS > 0) {
+      Scalar y_k[BS];
+      gate.read(&y(Offset(k) * BS, first_column + j), y_k);
+      for (int c = 0; c < BS; ++c)
+        sum += Scalar(block[c]) * y_k[c];
+    } else {
+      const int bs = factor.matrix.block_size;
+      for (int c = 0; c < bs; ++c) {
+        Scalar y_kc[1];
+        gate.read(&y(Offset(k) * bs + c, first_column + j), y_kc);
+        sum += Scalar(block[c]) * y_kc[0];
+      }
+    }
+    return sum;
   }
 
   template <class Member, class Gate>
@@ -143,15 +157,10 @@ struct SolveRow {
       sums[item] = x(Offset(row) * bs + r, first_column + j);
     });
 
-    forLanes(member, length, [&](const int k) { gate.wait(block_columns[k]); });
     for (int j = 0; j < columns; ++j)
       forLanes(member, length * bs, [&](const int item) {
-        const int k = item / bs;
-        const Offset y_row = Offset(block_columns[k]) * bs;
-        Scalar sum = 0;
-        for (int c = 0; c < bs; ++c)
-          sum += Scalar(blocks[item * bs + c]) * y(y_row + c, first_column + j);
-        products[j * length * bs + item] = sum;
+        products[j * length * bs + item] =
+            rowOfProduct(blocks + item * bs, block_columns[item / bs], j, gate);
       });
     forLanes(member, bs * columns, [&](const int item) {
       const int j = item / bs, r = item - j * bs;
@@ -159,7 +168,7 @@ struct SolveRow {
       for (int k = 0; k < length; ++k)
         sum -= products[(j * length + k) * bs + r];
       if (factor.unit)
-        y(Offset(row) * bs + r, first_column + j) = sum;
+        gate.write(&y(Offset(row) * bs + r, first_column + j), sum);
       else
         sums[item] = sum;
     });
@@ -169,7 +178,7 @@ struct SolveRow {
         Scalar sum = 0;
         for (int c = 0; c < bs; ++c)
           sum += Scalar(inverse[r * bs + c]) * sums[j * bs + c];
-        y(Offset(row) * bs + r, first_column + j) = sum;
+        gate.write(&y(Offset(row) * bs + r, first_column + j), sum);
       });
   }
 
@@ -223,23 +232,27 @@ struct SolveRow {
 };
 
 /// y_i <- D_i^-T y_i, then y_k -= T_ik^T y_i for every k != i in row i: the rows that row i depends
-/// on in T depend on it in T^T.
+/// on in T depend on it in T^T. On a GPU row i waits until all that depend on it in T have been
+/// subtracted, and its lanes share the numbers of all y_k; a host thread runs all rows.
 template <class Stored, class Scalar, class Device>
 struct SolveRowTransposed {
+  static constexpr bool on_host = !compat::IsGpu<typename Device::execution_space>::value;
+
   KernelTriangle<Stored> factor;
   KernelColumns<Scalar> y;
   Offset first_column;
   int columns;
-  bool alone; ///< one thread runs all rows: nobody else adds
 
   template <class Member, class Gate>
   KOKKOS_FUNCTION void operator()(const Member& member, Ordinal row, void* scratch,
-                                  const Gate&) const {
+                                  const Gate& gate) const {
     const int bs = factor.matrix.block_size;
     const auto& graph = factor.matrix.graph;
     const Offset begin = factor.offDiagonal(row).first, end = factor.offDiagonal(row).second;
     Scalar* solved = static_cast<Scalar*>(scratch);
-    forLanes(member, bs * columns, [&](const int item) {
+    const int items = bs * columns;
+    gate.wait(member, row);
+    forLanes(member, items, [&](const int item) {
       const int j = item / bs, r = item - j * bs;
       Scalar sum = 0;
       if (factor.unit)
@@ -250,20 +263,31 @@ struct SolveRowTransposed {
                  y(Offset(row) * bs + c, first_column + j);
       solved[item] = sum;
     });
-    forLanes(member, bs * columns, [&](const int item) {
-      const int j = item / bs, c = item - j * bs;
-      y(Offset(row) * bs + c, first_column + j) = solved[item];
-      for (Offset k = begin; k < end; ++k) {
-        Scalar sum = 0;
-        for (int r = 0; r < bs; ++r)
-          sum += Scalar(factor.matrix.values((k * bs + r) * bs + c)) * solved[j * bs + r];
-        Scalar* const y_k = &y(Offset(graph.entries(k)) * bs + c, first_column + j);
-        if (alone)
-          *y_k -= sum;
-        else
-          Kokkos::atomic_add(y_k, -sum);
-      }
+    forLanes(member, items, [&](const int item) {
+      const int j = item / bs, r = item - j * bs;
+      y(Offset(row) * bs + r, first_column + j) = solved[item];
     });
+    const auto update = [&](Offset k, int item) {
+      const int j = item / bs, c = item - j * bs;
+      Scalar sum = 0;
+      for (int r = 0; r < bs; ++r)
+        sum += Scalar(factor.matrix.values((k * bs + r) * bs + c)) * solved[j * bs + r];
+      Scalar* const y_k = &y(Offset(graph.entries(k)) * bs + c, first_column + j);
+      if (on_host)
+        *y_k -= sum;
+      else
+        Kokkos::atomic_add(y_k, -sum);
+    };
+    if constexpr (on_host) {
+      for (Offset k = begin; k < end; ++k)
+        for (int item = 0; item < items; ++item)
+          update(k, item);
+    } else {
+      forLanes(member, (end - begin) * items,
+               [&](const Offset t) { update(begin + t / items, static_cast<int>(t % items)); });
+      forLanes(member, end - begin,
+               [&](const Offset k) { gate.updated(graph.entries(begin + k)); });
+    }
   }
 };
 

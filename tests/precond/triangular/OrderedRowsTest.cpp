@@ -12,6 +12,9 @@
 #include "triangular/Ainvil_SolveInTurn.hpp"
 #include "triangular/Ainvil_SolveRows.hpp"
 
+#include <cmath>
+#include <limits>
+
 namespace ainvil {
 namespace {
 
@@ -21,8 +24,9 @@ constexpr bool on_host = !compat::IsGpu<Exec>::value;
 constexpr double so_long_that_all_share = 1e9, so_short_that_one_does_all = 0;
 
 OrderedRows<Device> ordered(const Graph<Device>& graph, Uplo uplo, double entry_time,
-                            OrderedRows<Device>::OrderPtr known = nullptr) {
-  return {Exec(), graph, uplo, entry_time, 1, known};
+                            OrderedRows<Device>::OrderPtr known = nullptr,
+                            RowSignals signals = RowSignals::Flags) {
+  return {Exec(), graph, uplo, entry_time, 1, known, signals};
 }
 
 /// depth(i) = 1 + the highest depth(j) over the entries j of row i in the triangle
@@ -156,8 +160,9 @@ std::vector<double> solved(const OrderedRows<Device>& order, const Factor& facto
     }
   }
   using Row = detail::SolveRow<BS, double, double, Device>;
-  order.run(Exec(), "Ainvil::test", Row{factor, device_x, y, 0, columns, 0},
-            Row::scratchBytes(factor.matrix.block_size, columns, 0));
+  order.prepare(Exec(), MultiVectorArg<double, Device>(y));
+  order.runByValues(Exec(), "Ainvil::test", Row{factor, device_x, y, 0, columns, 0},
+                    Row::scratchBytes(factor.matrix.block_size, columns, 0));
   return toHost(y);
 }
 
@@ -172,7 +177,7 @@ void expectSameSolutions(const HostBsr& a) {
     for (const int columns : {1, 3}) {
       SCOPED_TRACE(message("block size ", a.block_size, ", ", columns, " columns"));
       const auto orderFor = [&](double entry_time) {
-        return ordered(factor.matrix.graph, factor.uplo, entry_time);
+        return ordered(factor.matrix.graph, factor.uplo, entry_time, nullptr, RowSignals::Values);
       };
       const auto alone = solved<BS>(orderFor(so_short_that_one_does_all), factor, x, columns);
       const auto shared = orderFor(so_long_that_all_share);
@@ -186,6 +191,25 @@ TEST(OrderedRows, SolutionsDoNotDependOnHowManyThreadsShareThem) {
   expectSameSolutions<1>(matrixOn(randomPattern(615, 5, 1), 1, 2));
   expectSameSolutions<3>(matrixOn(randomPattern(217, 5, 3), 3, 4));
   expectSameSolutions<0>(matrixOn(randomPattern(61, 5, 5), 9, 6));
+}
+
+/// On GPUs rows wait for numbers, and a NaN stands for one that is not there: others end the wait.
+TEST(OrderedRows, NotANumberIsANumberToWaitFor) {
+  const HostBsr a = makeProblem("laplace7:6").matrix;
+  double all_bits_set;
+  compat::markUnset(&all_bits_set);
+  for (const double nan : {all_bits_set, std::numeric_limits<double>::quiet_NaN()}) {
+    const auto m = createPreconditioner<double, Device>("ilu");
+    m->initialize(copyTo<Device>(a));
+    m->compute(copyTo<Device>(a));
+    std::vector<double> x(size_t(a.numPointRows()), 1.0);
+    x[40] = nan;
+    for (const Trans trans : {Trans::No, Trans::Yes}) {
+      const auto y = poisoned(x.size(), 1);
+      m->apply(Exec(), toDevice(x, x.size(), 1), y, trans);
+      EXPECT_TRUE(std::isnan(toHost(y)[40]));
+    }
+  }
 }
 
 } // namespace
