@@ -66,8 +66,8 @@ struct BiCgStabStartBody {
 /// Ends an iteration with this squared residual norm and omega.
 template <class Scalar>
 KOKKOS_INLINE_FUNCTION void endBiCgStabIteration(const BiCgStabState& state, int slot,
-                                                 double squared_norm, double limit) {
-  state.endIteration(slot, squared_norm, limit);
+                                                 double squared_norm) {
+  state.endIteration(slot, squared_norm);
   if (!state.running())
     return;
   if (state.omega() == 0)
@@ -85,15 +85,12 @@ struct BiCgStabAlphaBody {
   KernelColumn<const Scalar> shadow, v, r;
   BiCgStabState state;
   int slot;
-  SquaredTargets targets;
-  double limit = 0; ///< square of the residual norm to reach
 
   KOKKOS_INLINE_FUNCTION bool begin(int column) {
     shadow.moveTo(column);
     v.moveTo(column);
     r.moveTo(column);
     state.moveTo(column);
-    limit = targets.of(column);
     return state.running();
   }
 
@@ -112,7 +109,7 @@ struct BiCgStabAlphaBody {
   KOKKOS_INLINE_FUNCTION void finish(const Sums<num_sums>& sums) const {
     if constexpr (WithNorm)
       if (slot >= 0) {
-        endBiCgStabIteration<Scalar>(state, slot, sums.value[2], limit);
+        endBiCgStabIteration<Scalar>(state, slot, sums.value[2]);
         if (!state.running())
           return;
       }
@@ -152,15 +149,12 @@ template <class Scalar>
 struct BiCgStabOmegaBody {
   KernelColumn<const Scalar> s, t, shadow;
   BiCgStabState state;
-  SquaredTargets targets;
-  double limit = 0; ///< square of the residual norm to reach
 
   KOKKOS_INLINE_FUNCTION bool begin(int column) {
     s.moveTo(column);
     t.moveTo(column);
     shadow.moveTo(column);
     state.moveTo(column);
-    limit = targets.of(column);
     return state.running();
   }
 
@@ -175,7 +169,7 @@ struct BiCgStabOmegaBody {
     const double ts = sums.value[0];
     const double tt = sums.value[1];
     const double ss = sums.value[2];
-    const bool tolerance_met = ss <= limit;
+    const bool tolerance_met = ss <= state.limit();
     if (!tolerance_met && !detail::isFinite(ts + tt + ss))
       state.stop() = NotFinite;
     const bool half = tolerance_met || areOrthogonal<Scalar>(ts, tt, ss);
@@ -195,8 +189,6 @@ struct BiCgStabUpdateBody {
   KernelColumn<Scalar> x, r, p;    // r comes as s
   BiCgStabState state;
   int slot;
-  SquaredTargets targets;
-  double limit = 0; ///< square of the residual norm to reach
   double alpha = 0, beta = 0, omega = 0;
 
   KOKKOS_INLINE_FUNCTION bool begin(int column) {
@@ -208,7 +200,6 @@ struct BiCgStabUpdateBody {
     r.moveTo(column);
     p.moveTo(column);
     state.moveTo(column);
-    limit = targets.of(column);
     alpha = state.alpha();
     beta = state.beta();
     omega = state.omega();
@@ -229,7 +220,7 @@ struct BiCgStabUpdateBody {
   }
 
   KOKKOS_INLINE_FUNCTION void finish(const Sums<1>& sums) const {
-    endBiCgStabIteration<Scalar>(state, slot, sums.value[0], limit);
+    endBiCgStabIteration<Scalar>(state, slot, sums.value[0]);
   }
 };
 
@@ -266,10 +257,9 @@ void BiCgStab<Scalar, Device>::open(const System& system, const Columns& columns
   this->multiply(system, columns, p_, y_, v_);
   this->choose(norm, [&](auto with_norm) {
     using Body = detail::BiCgStabAlphaBody<Scalar, decltype(with_norm)::value>;
-    detail::sumRows<Body::num_sums>(
-        system.exec, "Ainvil::BiCgStab::alpha", shape_, sums_, n_,
-        Body{shadow_, v_, r_, {recurrence_.state()}, slot, detail::SquaredTargets(system.targets)},
-        this->reduction(), columns);
+    detail::sumRows<Body::num_sums>(system.exec, "Ainvil::BiCgStab::alpha", shape_, sums_, n_,
+                                    Body{shadow_, v_, r_, {recurrence_.state()}, slot},
+                                    this->reduction(), columns);
   });
 }
 
@@ -279,17 +269,15 @@ void BiCgStab<Scalar, Device>::close(const System& system, const Columns& column
                                      TakesNorm norm) {
   const execution_space& exec = system.exec;
   const detail::BiCgStabState state{recurrence_.state()};
-  const detail::SquaredTargets targets(system.targets);
   detail::forRows<Device>(exec, "Ainvil::BiCgStab::half", n_,
                           detail::BiCgStabHalfBody<Scalar>{r_, v_, state}, columns);
   this->multiply(system, columns, r_, z_, t_);
   detail::sumRows<5>(exec, "Ainvil::BiCgStab::omega", shape_, sums_, n_,
-                     detail::BiCgStabOmegaBody<Scalar>{r_, t_, shadow_, state, targets},
-                     this->reduction(), columns);
+                     detail::BiCgStabOmegaBody<Scalar>{r_, t_, shadow_, state}, this->reduction(),
+                     columns);
   const auto y = system.m != nullptr ? y_ : p_;
   const auto z = system.m != nullptr ? z_ : r_;
-  const detail::BiCgStabUpdateBody<Scalar> update{v_, t_, y,     z,    system.x,
-                                                  r_, p_, state, slot, targets};
+  const detail::BiCgStabUpdateBody<Scalar> update{v_, t_, y, z, system.x, r_, p_, state, slot};
   if (norm == TakesNorm::Yes)
     detail::sumRows<1>(exec, "Ainvil::BiCgStab::update", shape_, sums_, n_, update,
                        this->reduction(), columns);

@@ -52,15 +52,12 @@ struct CgDotsBody {
   Weights weights;
   CgState state;
   int slot;
-  SquaredTargets targets;
-  double limit = 0; ///< square of the residual norm to reach
 
   KOKKOS_INLINE_FUNCTION bool begin(int column) {
     r.moveTo(column);
     z.moveTo(column);
     w.moveTo(column);
     state.moveTo(column);
-    limit = targets.of(column);
     return state.running();
   }
 
@@ -80,7 +77,7 @@ struct CgDotsBody {
   KOKKOS_INLINE_FUNCTION void finish(const Sums<num_sums>& sums) const {
     if constexpr (WithNorm)
       if (slot >= 0) {
-        state.endIteration(slot, sums.value[2], limit);
+        state.endIteration(slot, sums.value[2]);
         if (!state.running())
           return;
       }
@@ -111,8 +108,6 @@ struct CgUpdateBody {
   Weights weights;
   CgState state;
   int slot;
-  SquaredTargets targets;
-  double limit = 0; ///< square of the residual norm to reach
   double alpha = 0, beta = 0;
 
   KOKKOS_INLINE_FUNCTION bool begin(int column) {
@@ -123,7 +118,6 @@ struct CgUpdateBody {
     x.moveTo(column);
     r.moveTo(column);
     state.moveTo(column);
-    limit = targets.of(column);
     alpha = state.alpha();
     beta = state.beta();
     return state.running();
@@ -146,7 +140,7 @@ struct CgUpdateBody {
   }
 
   KOKKOS_INLINE_FUNCTION void finish(const Sums<1>& sums) const {
-    state.endIteration(slot, sums.value[0], limit);
+    state.endIteration(slot, sums.value[0]);
   }
 };
 
@@ -175,14 +169,13 @@ void Cg<Scalar, Device>::open(const System& system, const Columns& columns, int 
   this->multiply(system, columns, r_, z_, w_);
   const auto z = system.m != nullptr ? z_ : r_;
   const detail::CgState state{recurrence_.state()};
-  const detail::SquaredTargets targets(system.targets);
   detail::withWeights(this->weights(), [&](const auto& weights) {
     this->choose(norm, [&](auto with_norm) {
       using Weights = std::decay_t<decltype(weights)>;
       using Body = detail::CgDotsBody<Scalar, Weights, decltype(with_norm)::value>;
       detail::sumRows<Body::num_sums>(system.exec, "Ainvil::Cg::innerProducts", shape_, sums_, n_,
-                                      Body{r_, z, w_, weights, state, slot, targets},
-                                      this->reduction(), columns);
+                                      Body{r_, z, w_, weights, state, slot}, this->reduction(),
+                                      columns);
     });
   });
 }
@@ -193,10 +186,9 @@ void Cg<Scalar, Device>::close(const System& system, const Columns& columns, int
                                TakesNorm norm) {
   const auto z = system.m != nullptr ? z_ : r_;
   const detail::CgState state{recurrence_.state()};
-  const detail::SquaredTargets targets(system.targets);
   detail::withWeights(this->weights(), [&](const auto& weights) {
     const detail::CgUpdateBody<Scalar, std::decay_t<decltype(weights)>> update{
-        z, w_, p_, q_, system.x, r_, weights, state, slot, targets};
+        z, w_, p_, q_, system.x, r_, weights, state, slot};
     if (norm == TakesNorm::Yes)
       detail::sumRows<1>(system.exec, "Ainvil::Cg::update", shape_, sums_, n_, update,
                          this->reduction(), columns);

@@ -20,24 +20,6 @@ struct Targets {
   double norm(int column) const { return tolerance[column] * reference[column]; }
 };
 
-/// The squares of these norms in the arguments of a kernel, for the column that it moves to.
-struct SquaredTargets {
-  double limits[ColumnSet::capacity] = {};
-
-  explicit SquaredTargets(const Targets& targets) {
-    for (int c = 0; c < ColumnSet::capacity; ++c)
-      limits[c] = targets.norm(c) * targets.norm(c);
-  }
-  /// The loop has constant bounds, so that the numbers stay where arguments are.
-  KOKKOS_INLINE_FUNCTION double of(int column) const {
-    double limit = 0;
-    for (int c = 0; c < ColumnSet::capacity; ++c)
-      if (c == column)
-        limit = limits[c];
-    return limit;
-  }
-};
-
 /// The column that is furthest from its tolerance.
 inline int furthestColumn(const Targets& targets, const ColumnSet& columns,
                           const SolveResult* results) {

@@ -18,28 +18,29 @@ namespace detail {
 /// Why the device has stopped; the breakdowns of a method count on from the last one.
 enum RecurrenceStop { Running = 0, ToleranceMet, NotFinite, LimitReached, FirstBreakdown };
 
-/// The scalars of an iteration of one column, in device memory; behind them the squared residual
-/// norms of the iterations since the host last looked. Once stopped, kernels leave everything as it
-/// is.
+/// The scalars of an iteration of one column and where it stops, in device memory; behind them the
+/// squared residual norms of the iterations since the host last looked. Once stopped, kernels leave
+/// everything as it is.
 struct RecurrenceState {
   double* data; ///< of column 0, until moveTo() another
   int size;     ///< numbers a column
 
-  static constexpr int num_scalars = 10; ///< with room for 7 of the method's own
+  static constexpr int num_scalars = 11; ///< with room for 7 of the method's own
   KOKKOS_INLINE_FUNCTION void moveTo(int column) { data += column * size; }
   KOKKOS_INLINE_FUNCTION double& stop() const { return data[0]; } ///< a RecurrenceStop
   KOKKOS_INLINE_FUNCTION double& iterations() const { return data[1]; }
   KOKKOS_INLINE_FUNCTION double& mostIterations() const { return data[2]; }
-  KOKKOS_INLINE_FUNCTION double& scalar(int k) const { return data[3 + k]; } ///< 0 at the start
+  KOKKOS_INLINE_FUNCTION double& limit() const { return data[3]; } ///< squared norm to reach
+  KOKKOS_INLINE_FUNCTION double& scalar(int k) const { return data[4 + k]; } ///< 0 at the start
   KOKKOS_INLINE_FUNCTION double& residual(int slot) const { return data[num_scalars + slot]; }
 
   KOKKOS_INLINE_FUNCTION bool running() const { return stop() == double(Running); }
 
-  /// Ends an iteration whose residual has this squared norm; `limit` is the one to reach.
-  KOKKOS_INLINE_FUNCTION void endIteration(int slot, double squared_norm, double limit) const {
+  /// Ends an iteration whose residual has this squared norm.
+  KOKKOS_INLINE_FUNCTION void endIteration(int slot, double squared_norm) const {
     iterations() += 1;
     residual(slot) = squared_norm;
-    if (squared_norm <= limit)
+    if (squared_norm <= limit())
       stop() = ToleranceMet;
     else if (!isFinite(squared_norm))
       stop() = NotFinite;
@@ -70,11 +71,13 @@ public:
   }
 
   /// Sets all scalars to 0, for at most as many iterations as the results leave. Asynchronous.
-  void start(const execution_space& exec, const SolverOptions& options, const ColumnSet& columns,
-             const SolveResult* results) const {
+  void start(const execution_space& exec, const SolverOptions& options, const Targets& targets,
+             const ColumnSet& columns, const SolveResult* results) const {
     std::fill_n(host_data_.data(), host_data_.extent(0), 0.0);
-    for (const int c : columns)
+    for (const int c : columns) {
       hostState(c).mostIterations() = options.max_iterations - results[c].iterations;
+      hostState(c).limit() = targets.norm(c) * targets.norm(c);
+    }
     Kokkos::deep_copy(exec, data_, host_data_);
   }
 

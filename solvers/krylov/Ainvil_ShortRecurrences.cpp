@@ -30,7 +30,7 @@ void ShortRecurrences<Scalar, Device>::run(const System& system, const Columns& 
                                            SolveResult* results, Stop* stops) {
   const bool fewest = this->options_.reductions == Reductions::Fewest;
   if (!system.resumes) {
-    recurrence_.start(system.exec, this->options_, columns, results);
+    recurrence_.start(system.exec, this->options_, system.targets, columns, results);
     begin(system, columns);
     if (fewest)
       open(system, columns, -1, TakesNorm::Yes);

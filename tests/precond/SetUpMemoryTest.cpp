@@ -65,7 +65,7 @@ INSTANTIATE_TEST_SUITE_P(Methods, SetUpMemory,
                          testing::Values(Bounds{"jacobi", 4, 4}, Bounds{"ilu", 13, 16},
                                          Bounds{"ilu:solve=isai", 11, 12},
                                          Bounds{"ilu:solve=isai,power=2", 15, 20},
-                                         Bounds{"ilu:solve=isai,relax=auto", 16, 16},
+                                         Bounds{"ilu:solve=isai,relax=auto", 16, 17},
                                          Bounds{"ic:solve=isai", 13, 13}));
 
 } // namespace
