@@ -203,9 +203,9 @@ public:
   /// How many workers there are on a host.
   int workers() const { return in_turn_ ? 1 : order_->schedule.num_workers; }
 
-  /// run() in reverse order, by one thread of a host, for bodies that update the rows they depend
-  /// on (transposed solves): gate.wait(member, row) first, and when all lanes have been joined
-  /// after the updates, gate.updated(j) for each of the rows j.
+  /// run() in reverse order, on a host by one thread, for bodies that update the rows that a row
+  /// depends on (transposed solves). A body calls gate.wait(member, row) first, and for each row j
+  /// that it has updated gate.updated(j), after its lanes have been joined.
   template <class Body>
   void runReversed(const execution_space& exec, const char* label, const Body& body,
                    std::size_t scratch_bytes) const {
