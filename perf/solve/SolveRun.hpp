@@ -14,6 +14,7 @@
 #include "Ainvil_Gmres.hpp"
 #include "Ainvil_Preconditioner.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -78,14 +79,18 @@ public:
   /// The matrix on the device, in the precision of the runs. \throws InvalidArgument like the
   /// constructor
   static BsrMatrix<Scalar, Device> toDevice(const BsrMatrix<double, HostDevice>& a) {
-    return copyTo<Device>(
-        BsrMatrix<Scalar, HostDevice>(a.graph, rounded(a.values, "matrix"), a.block_size));
+    const auto largest_of_row = [&](size_t i) { return largestOfBlockRow(a, i); };
+    return copyTo<Device>(BsrMatrix<Scalar, HostDevice>(
+        a.graph, rounded(a.values, "matrix", largest_of_row), a.block_size));
   }
 
   /// The same for a vector.
   static Vector<Scalar, Device> toDevice(const Vector<double, HostDevice>& b,
                                          const char* what = "right-hand side") {
-    return copyArray<Device>(rounded(b, what), "Ainvil::b");
+    double largest = 0;
+    for (size_t i = 0; i < b.extent(0); ++i)
+      largest = std::fmax(largest, std::fabs(b(i)));
+    return copyArray<Device>(rounded(b, what, [=](size_t) { return largest; }), "Ainvil::b");
   }
 
 private:
@@ -287,11 +292,23 @@ private:
     fastest = std::fmin(fastest, seconds);
   }
 
-  /// The matrix or the right-hand side in the precision of the runs; shared where that is double.
-  /// Values of float's range stay nonzero: a smaller one is let go only where it is below rounding
-  /// beside the largest of all.
-  template <class View>
-  static auto rounded(const View& values, const char* what) {
+  /// The largest modulus in the block row of value i of a matrix.
+  static double largestOfBlockRow(const BsrMatrix<double, HostDevice>& a, size_t i) {
+    const Offset of_block = Offset(a.block_size) * a.block_size;
+    const Offset* const first = a.graph.row_map.data();
+    const Offset* const next =
+        std::upper_bound(first, first + a.graph.num_rows + 1, Offset(i) / of_block);
+    double largest = 0;
+    for (Offset k = next[-1] * of_block; k < *next * of_block; ++k)
+      largest = std::fmax(largest, std::fabs(a.values(k)));
+    return largest;
+  }
+
+  /// Values in the precision of the runs; shared where that is double. A value that would become 0
+  /// is let go only where it is below rounding beside largestBeside(i), the largest of the values
+  /// that it is added to.
+  template <class View, class LargestBeside>
+  static auto rounded(const View& values, const char* what, const LargestBeside& largestBeside) {
     if constexpr (std::is_same<Scalar, double>::value) {
       return values;
     } else {
@@ -299,9 +316,6 @@ private:
       using Limits = std::numeric_limits<Scalar>;
       const auto result =
           allocateView<Rounded>(HostDevice::execution_space(), "Ainvil::rounded", values.extent(0));
-      double largest = 0;
-      for (size_t i = 0; i < values.extent(0); ++i)
-        largest = std::fmax(largest, std::fabs(values(i)));
       const auto refuse = [&](double value, const char* size) {
         throw InvalidArgument(message("the value ", value, " of the ", what, " is too ", size,
                                       " for --precision float: scale the system or use double"));
@@ -310,7 +324,8 @@ private:
         const double size = std::fabs(values(i));
         if (size > double(Limits::max()))
           refuse(values(i), "large");
-        if (size < double(Limits::min()) && size > double(Limits::epsilon()) * largest)
+        if (size > 0 && size < double(Limits::min()) &&
+            size > double(Limits::epsilon()) * largestBeside(i))
           refuse(values(i), "small");
         result(i) = static_cast<Scalar>(values(i));
       }

@@ -290,6 +290,11 @@ class ErrorsTest(solve_cli.SolveTest):
         for value, words in (("1e60", ["matrix", "1e+60", "large"]),
                              ("1e-60", ["matrix", "1e-60", "small"])):
             self.refuse_matrix(["float", *words], one_row + value + "\n", "--precision", "float")
+        # A row of such values would be a row of zeros; beside 2 in its row such a value is nothing.
+        self.refuse_matrix(["float", "matrix", "1e-60", "small"],
+                           GENERAL + "2 2 2\n1 1 2\n2 2 1e-60\n", "--precision", "float")
+        self.succeed("--matrix", self.write("a.mtx", GENERAL + "2 2 3\n1 1 2\n1 2 1e-60\n2 2 2\n"),
+                     "--precision", "float", "--tol", "1e-5", "--precond", "jacobi", "--quiet")
         matrix = self.write("a.mtx", tridiagonal(3))
         # A right-hand side may be of any size. Beside 1 such a value is nothing.
         for last in ("0", "1"):
