@@ -66,6 +66,11 @@ public:
              Scalar beta = 0) const override {
     operator_.multiply(exec, trans, alpha, x, beta, y);
   }
+  /// Does not compile: multivectors are column-major.
+  template <class... Arguments>
+  detail::EnableIfRowMajor<Arguments...> apply(const execution_space&, const Arguments&...) const {
+    static_assert(detail::RequireColumnMajor<Arguments...>::value, "");
+  }
 
 private:
   static const BsrMatrix<Scalar, Device>& validated(const execution_space& exec,

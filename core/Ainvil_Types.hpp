@@ -73,4 +73,31 @@ template <class Scalar, class Device>
 using MultiVectorArg =
     Kokkos::View<Scalar**, Kokkos::LayoutLeft, Device, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
+namespace detail {
+
+/// Whether a type is a view of rank 2 with another layout than multivectors.
+template <class T>
+struct IsRowMajor : std::false_type {};
+template <class Data, class... Properties>
+struct IsRowMajor<Kokkos::View<Data, Properties...>>
+    : std::integral_constant<
+          bool, int(Kokkos::View<Data, Properties...>::rank) == 2 &&
+                    !std::is_same<typename Kokkos::View<Data, Properties...>::array_layout,
+                                  Kokkos::LayoutLeft>::value> {};
+
+/// Enables the overload for arguments of which one is such a view, which is there to tell so:
+/// without it the constructors of views would, in terms of their own.
+template <class... Arguments>
+using EnableIfRowMajor = std::enable_if_t<(IsRowMajor<Arguments>::value || ...)>;
+
+/// Does not compile for such a view.
+template <class... Arguments>
+struct RequireColumnMajor : std::true_type {
+  static_assert(!(IsRowMajor<Arguments>::value || ...),
+                "multivectors are column-major: views of Ainvil's arguments have "
+                "Kokkos::LayoutLeft, one right-hand side a column");
+};
+
+} // namespace detail
+
 } // namespace ainvil

@@ -93,6 +93,11 @@ public:
              Scalar beta = 0) const {
     apply(exec, asColumn(x), asColumn(y), trans, alpha, beta);
   }
+  /// Does not compile: multivectors are column-major.
+  template <class... Arguments>
+  detail::EnableIfRowMajor<Arguments...> apply(const execution_space&, const Arguments&...) const {
+    static_assert(detail::RequireColumnMajor<Arguments...>::value, "");
+  }
 
   /// Adds to the notes of the report what a set-up does without, because finding it takes passes of
   /// its own: level sets of exact solves, what sweeps of a factorisation leave. `a` is the matrix

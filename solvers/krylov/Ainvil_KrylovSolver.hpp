@@ -72,6 +72,11 @@ public:
                                  MultiVector<Scalar, Device> x) {
     return solve(execution_space(), a, m, b, x);
   }
+  /// Does not compile: multivectors are column-major.
+  template <class... Arguments>
+  detail::EnableIfRowMajor<Arguments...> solve(const Arguments&...) {
+    static_assert(detail::RequireColumnMajor<Arguments...>::value, "");
+  }
 
   /// Tells before any work what solve() would. \throws InvalidArgument if the method relies on a
   /// fixed preconditioner, `m` varies, and allow_varying is not set.
