@@ -167,6 +167,8 @@ TpetraPreconditioner::TpetraPreconditioner(const CommandLine& command,
   const auto* over_ranks = dynamic_cast<tpetra::DistributedFsai<TpetraRow>*>(inner_.get());
   if (ours && over_ranks == nullptr && block_size > 1)
     list.set("block: size", block_size);
+  if (ours && !isCusparseIlu(specification) && takesVarying(command))
+    list.set(tpetra::allow_varying, true);
   if (!isMueLu(specification))
     inner_->setParameters(list);
   outer_ = inner_;

@@ -37,7 +37,7 @@ public:
 
 private:
   bool take(const Teuchos::RCP<const MatrixType>& matrix);
-  static void requireFixed(const preconditioner_type& m, const Teuchos::ParameterList& parameters);
+  static void passOn(bool may_vary, preconditioner_type& m);
   bool hasGrown(const MatrixType& matrix) const;
 
   Teuchos::RCP<preconditioner_type> preconditioner_;

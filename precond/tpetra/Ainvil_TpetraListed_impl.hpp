@@ -15,7 +15,6 @@ namespace detail {
 
 constexpr const char* prec_type = "Prec Type";
 constexpr const char* prec_settings = "Prec Settings";
-constexpr const char* allow_varying = "Allow Varying";
 
 } // namespace detail
 
@@ -23,7 +22,7 @@ template <class MatrixType>
 void ListedPreconditioner<MatrixType>::addValidParameters(Teuchos::ParameterList& list) {
   list.set(detail::prec_type, std::string("ilu"), "Name of a preconditioner of Ainvil or Ifpack2.");
   list.sublist(detail::prec_settings, false, "Its parameters.").disableRecursiveValidation();
-  list.set(detail::allow_varying, false,
+  list.set(allow_varying, false,
            "The solver takes a preconditioner that is not the same at every application.");
 }
 
@@ -34,7 +33,7 @@ void ListedPreconditioner<MatrixType>::update(const Teuchos::RCP<const MatrixTyp
       !take(matrix)) {
     const auto made = create(parameters.get<std::string>(detail::prec_type), matrix);
     made->setParameters(parameters.sublist(detail::prec_settings));
-    requireFixed(*made, parameters);
+    passOn(parameters.get<bool>(allow_varying), *made);
     preconditioner_ = made;
     parameters_ = parameters;
   }
@@ -58,19 +57,15 @@ bool ListedPreconditioner<MatrixType>::take(const Teuchos::RCP<const MatrixType>
 }
 
 /// The solver is not known here, so that a preconditioner which only some solvers may use has to be
-/// allowed by name.
+/// allowed by name: initialize() refuses it else.
 template <class MatrixType>
-void ListedPreconditioner<MatrixType>::requireFixed(const preconditioner_type& m,
-                                                    const Teuchos::ParameterList& parameters) {
+void ListedPreconditioner<MatrixType>::passOn(bool may_vary, preconditioner_type& m) {
   const auto* own = dynamic_cast<const OwnOperator*>(&m);
-  TEUCHOS_TEST_FOR_EXCEPTION(
-      own != nullptr && !own->isFixed() && !parameters.get<bool>(detail::allow_varying),
-      Teuchos::Exceptions::InvalidParameterValue,
-      "ainvil: the preconditioner \""
-          << parameters.get<std::string>(detail::prec_type)
-          << "\" is another linear map at every application, with which plain GMRES and CG go "
-             "wrong: take a flexible solver (Belos: \"Flexible Gmres\" true) and set \""
-          << detail::allow_varying << "\" to true, or \"trisolver: type\" to \"jacobi\".");
+  if (own == nullptr || own->isFixed() || !may_vary)
+    return;
+  Teuchos::ParameterList allowed;
+  allowed.set(allow_varying, true);
+  m.setParameters(allowed);
 }
 
 /// True if any rank has other entries than when the preconditioner was initialized.

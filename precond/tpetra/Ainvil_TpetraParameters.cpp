@@ -74,7 +74,7 @@ std::string knownNames(const MethodHelp& method) {
   std::string known;
   for (const ParameterHelp& parameter : method.parameters)
     known += message("\"", parameter.name, "\", ");
-  return known + "\"" + block_size_name + "\"";
+  return known + "\"" + block_size_name + "\", \"" + allow_varying + "\"";
 }
 
 } // namespace
@@ -115,6 +115,8 @@ Teuchos::RCP<const Teuchos::ParameterList> validParameters(const std::string& me
     list->setEntry(parameter.name, entry);
   }
   list->set(block_size_name, 0, "size of the blocks in the local matrix; 0: that of the matrix");
+  list->set(allow_varying, false,
+            "the solver takes a preconditioner that is not the same at every application");
   return list;
 }
 
@@ -137,6 +139,13 @@ ParameterChoice chooseParameters(const std::string& base, const Teuchos::Paramet
                                            << "\" must be an integer from 0 to 1000, but it is "
                                            << text << ".");
       choice.block_size = static_cast<int>(size);
+      continue;
+    }
+    if (name == allow_varying) {
+      TEUCHOS_TEST_FOR_EXCEPTION(!entry.isType<bool>(), Teuchos::Exceptions::InvalidParameterType,
+                                 "ainvil " << method << ": the parameter \"" << name
+                                           << "\" must be a bool.");
+      choice.may_vary = Teuchos::getValue<bool>(entry);
       continue;
     }
     const auto known =
@@ -170,6 +179,16 @@ ParameterChoice chooseParameters(const std::string& base, const Teuchos::Paramet
                                error.what() << ".");
   }
   return choice;
+}
+
+void requireFixed(const ParameterChoice& choice) {
+  TEUCHOS_TEST_FOR_EXCEPTION(
+      !choice.fixed && !choice.may_vary, Teuchos::Exceptions::InvalidParameterValue,
+      "ainvil: the preconditioner \""
+          << choice.specification
+          << "\" is another linear map at every application, with which plain GMRES and CG go "
+             "wrong: take a flexible solver (Belos: \"Flexible Gmres\" true) and set \""
+          << allow_varying << "\" to true, or \"trisolver: type\" to \"jacobi\".");
 }
 
 } // namespace tpetra

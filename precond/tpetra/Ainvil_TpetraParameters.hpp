@@ -25,8 +25,8 @@ std::string localSpecification(const std::string& specification);
 
 /// All parameters of a method with their defaults and a line of explanation each: the keys of
 /// createPreconditioner under names in the manner of Ifpack2 ("fact: iluk level-of-fill",
-/// "trisolver: type", "isai: pattern power", ...), and "block: size". \throws InvalidArgument for
-/// an unknown method.
+/// "trisolver: type", "isai: pattern power", ...), "block: size", and "Allow Varying". \throws
+/// InvalidArgument for an unknown method.
 Teuchos::RCP<const Teuchos::ParameterList> validParameters(const std::string& method);
 
 /// What a list asks for.
@@ -34,7 +34,14 @@ struct ParameterChoice {
   std::string specification; ///< for createPreconditioner
   int block_size = 0;        ///< "block: size"; 0: that of the matrix
   bool fixed = true;         ///< Preconditioner::isFixed() of what the specification makes
+  bool may_vary = false;     ///< "Allow Varying": it need not be
 };
+
+/// The parameter that says that the solver is a flexible one.
+constexpr const char* allow_varying = "Allow Varying";
+
+/// \throws Teuchos::Exceptions::InvalidParameterValue if the choice varies and may not
+void requireFixed(const ParameterChoice& choice);
 
 /// The specification that `base`, itself one, becomes with the parameters of the list, which win
 /// over those in it. Numbers may be int, long, long long, unsigned, unsigned long, float, double or

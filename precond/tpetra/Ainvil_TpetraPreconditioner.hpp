@@ -30,7 +30,8 @@ namespace tpetra {
 /// Teuchos::TimeMonitor has timers "Ainvil METHOD: initialize", "... compute" and "... apply".
 ///
 /// Belos does not ask a preconditioner whether it is the same linear map at every application: with
-/// asynchronous sweeps (isFixed() false) use its flexible GMRES.
+/// asynchronous sweeps (isFixed() false) use its flexible GMRES, and say so by the parameter "Allow
+/// Varying", without which initialize() refuses them.
 template <class MatrixType>
 class Preconditioner
     : public Ifpack2::Preconditioner<
@@ -72,7 +73,8 @@ public:
   }
 
   /// Of the graph, and of the values where the method takes its pattern from them. \throws
-  /// std::runtime_error
+  /// std::runtime_error; Teuchos::Exceptions::InvalidParameterValue if isFixed() is false and
+  /// "Allow Varying" not set
   void initialize() override;
   bool isInitialized() const override { return initialized_; } ///< there is a pattern
   /// Of the values, for the graph of the last initialize(), which it calls if need be. \throws

@@ -145,6 +145,7 @@ void Preconditioner<MatrixType>::initialize() {
   const row_matrix_type& a = matrix();
   requireFillComplete();
   requireSameChoice(choice_); // chosen before there was a matrix, perhaps
+  requireFixed(choice_);
   TEUCHOS_TEST_FOR_EXCEPTION(
       !a.getDomainMap()->isSameAs(*a.getRangeMap()), std::runtime_error,
       "ainvil " << methodOf(base_)

@@ -44,16 +44,23 @@ inline const Teuchos::ParameterList& innerParameters(const Teuchos::ParameterLis
 template <class MatrixType>
 void Schwarz<MatrixType>::setParameters(const Teuchos::ParameterList& list) {
   const std::string name = detail::innerName(list);
+  Teuchos::ParameterList others(list), for_inner;
+  if (list.isParameter(allow_varying)) { // Ifpack2 does not know it
+    for_inner.set(allow_varying, list.get<bool>(allow_varying));
+    others.remove(allow_varying);
+  }
   if (!isOwnName(name)) {
-    Base::setParameters(list);
+    Base::setParameters(others);
     if (!name.empty())
       inner_ = Teuchos::null;
+    if (!inner_.is_null())
+      inner_->setParameters(for_inner);
     return;
   }
   const auto inner =
       Teuchos::rcp(new BlockJacobi<MatrixType>(Teuchos::null, localSpecification(name)));
   inner->setParameters(detail::innerParameters(list));
-  Teuchos::ParameterList others(list);
+  inner->setParameters(for_inner);
   for (const std::string& inner_name : detail::innerNames()) {
     others.remove(inner_name + " name", false);
     others.remove(inner_name + " parameters", false);

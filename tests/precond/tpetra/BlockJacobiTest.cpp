@@ -205,6 +205,20 @@ TEST_F(BlockJacobi, TellsWhetherItVaries) {
   EXPECT_FALSE(dynamic_cast<const tpetra::Preconditioner<TpetraRow>&>(*m).isFixed());
 }
 
+/// Belos does not ask: who takes asynchronous sweeps has to say that the solver is a flexible one.
+TEST_F(BlockJacobi, MayVaryOnlyIfTheListSaysSo) {
+  const auto m = tpetra::create<TpetraCrs>("ilu:solve=async", crs_);
+  EXPECT_THROW(m->initialize(), Teuchos::Exceptions::InvalidParameterValue);
+  EXPECT_THROW(m->compute(), Teuchos::Exceptions::InvalidParameterValue);
+  EXPECT_FALSE(m->isInitialized());
+  ParameterList list;
+  list.set("Allow Varying", true);
+  m->setParameters(list);
+  EXPECT_NO_THROW(m->compute());
+  list.set("Allow Varying", "yes");
+  EXPECT_THROW(m->setParameters(list), Teuchos::Exceptions::InvalidParameterType);
+}
+
 TEST_F(BlockJacobi, AnotherMatrixHasToBeInitialized) {
   const auto m = made("ilu", crs_);
   const HostBsr b = matrixOn(randomPattern(40, 5, 82), 1, 82);

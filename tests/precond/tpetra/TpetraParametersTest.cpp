@@ -133,7 +133,7 @@ TEST(TpetraParameters, UnchangedEntriesOfAllParametersAreNotGiven) {
 TEST(TpetraParameters, AllKeysHaveNamesAndDefaults) {
   for (const MethodHelp& method : preconditionerHelp()) {
     const auto valid = validParameters(method.name);
-    EXPECT_EQ(valid->numParams(), int(method.parameters.size() + commonParameterHelp().size()) + 1)
+    EXPECT_EQ(valid->numParams(), int(method.parameters.size() + commonParameterHelp().size()) + 2)
         << method.name;
     EXPECT_EQ(chooseParameters(method.name, *valid).specification, method.name);
     for (auto at = valid->begin(); at != valid->end(); ++at)
@@ -174,6 +174,8 @@ std::map<std::string, std::string> knownParameters(const MethodHelp& method) {
       known[valid->name(at)] = message("integer ", Teuchos::getValue<int>(entry));
     else if (entry.isType<double>())
       known[valid->name(at)] = message("number ", Teuchos::getValue<double>(entry));
+    else if (entry.isType<bool>())
+      known[valid->name(at)] = Teuchos::getValue<bool>(entry) ? "bool true" : "bool false";
     else
       known[valid->name(at)] = "word " + Teuchos::getValue<std::string>(entry);
   }
@@ -183,9 +185,9 @@ std::map<std::string, std::string> knownParameters(const MethodHelp& method) {
 TEST(TpetraParameters, AreDocumented) {
   auto documented = documentedParameters();
   auto everywhere = documented["Trilinos only"];
-  ASSERT_EQ(everywhere.size(), 1u);
+  ASSERT_EQ(everywhere.size(), 2u);
   everywhere.insert(documented["Every method"].begin(), documented["Every method"].end());
-  ASSERT_EQ(everywhere.size(), 1u + commonParameterHelp().size());
+  ASSERT_EQ(everywhere.size(), 2u + commonParameterHelp().size());
   for (const MethodHelp& method : preconditionerHelp()) {
     auto expected = documented[method.name];
     expected.insert(everywhere.begin(), everywhere.end());

@@ -393,7 +393,12 @@ TEST_P(SolverOverRanks, ResidualsInTheNormOfTheUser) {
 
 TEST_P(SolverOverRanks, KnowsPreconditionersThatVary) {
   const auto a = crsMatrix(problem_.matrix, Spread::Parts);
-  const auto m = made("ilu:solve=async", a);
+  const auto m = tpetra::create<TpetraRow>("ilu:solve=async", a);
+  ParameterList list;
+  list.set("Allow Varying", true);
+  m->setParameters(list);
+  m->initialize();
+  m->compute();
   if (method_ == "gmres" || method_ == "cg")
     EXPECT_THROW(solve(method_, *a, m.get(), b_), InvalidArgument);
   else
