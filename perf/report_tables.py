@@ -1,5 +1,6 @@
 """Tables of perf/report.py that no other script prints. Each function takes the records of its files and prints
 Markdown; what the columns mean says the page's template."""
+import host_and_gpu_table
 from records import having, head, iterations, known, ms, number, phases, ratio, row, smallest, times
 
 STORAGES = ("double", "float", "bfloat16")
@@ -41,6 +42,31 @@ def products(records):
             cells[0] += f" ({number(ours['share_of_copy'], '.0f', 0.01)} %)"
         print(row([problem + blocks(having(records, problem=problem)[0]),
                    cell(ours, lambda r: number(r["bytes"], ".3g", 1e6)), *cells]))
+
+
+def patterns(records):
+    methods = {"patterns": "ours", "kokkos-kernels-symbolic": "SpGEMM, symbolic", "kokkos-kernels": "with entries"}
+    print(head(["problem", "power", "entries", "floor", *methods.values(), "symbolic over ours", "both over ours"]))
+    for problem, power in distinct(records, "problem", "power"):
+        runs = [fastest(records, "seconds", problem=problem, power=power, method=method) for method in methods]
+        ours, *peers = (run and run["seconds"] for run in runs)
+        print(row([problem + blocks(having(records, problem=problem)[0]), power, runs[0]["pattern_entries"],
+                   ms(ratio(runs[0]["bytes"], runs[0]["copy_bytes_per_second"])), *map(ms, (ours, *peers)),
+                   *(number(ratio(peer, ours), ".3g") for peer in peers)]))
+
+
+def threads(records):
+    """A row a phase that takes a thirtieth of the whole or more: milliseconds of one thread, and the gain of more."""
+    counts = sorted({record["threads"] for record in records})
+    print(head(["problem", "preconditioner", "phase", "1 thread, ms", *(f"{n} threads" for n in counts[1:])], left=3))
+    for problem, precond in distinct(records, "problem", "precond"):
+        runs = [fastest(records, "total_seconds", problem=problem, precond=precond, threads=n) for n in counts]
+        phases = [host_and_gpu_table.times(run) if run else {} for run in runs]
+        for phase, seconds in phases[0].items():
+            if (ratio(seconds, phases[0].get("total")) or 0) < 1 / 30:
+                continue
+            print(row([problem, precond, phase, ms(seconds),
+                       *(number(ratio(seconds, more.get(phase)), ".2g") for more in phases[1:])]))
 
 
 def factors(records):

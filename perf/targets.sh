@@ -103,6 +103,9 @@ study isai solves isai "${block_systems[@]/%/ --repeat $repeat $ours}"
 short=$(preconds ilu:solve=isai,{power={1,2,3},relax=1},storage=bfloat16)
 study isai-float-basis solves isai-float-basis "${block_systems[@]/%/ --repeat $repeat --basis float $ours $short}"
 study products study_rows products product "${blocks[@]}"
+study patterns study_rows patterns pattern "${blocks[@]}" "${points[*]}"
+OMP_NUM_THREADS=1 study patterns-host study_rows patterns-host pattern "${blocks[@]/%/ --exec host}" \
+  "${points[*]} --exec host"
 factored=("${blocks[@]}" "${points[*]}")
 study factors study_rows factors factor "${factored[@]/%/ --factor-sweeps 0}"
 study cholesky "$bin/ainvil-batched-cholesky" --no-mixed "${cholesky[@]}" --json "$out/cholesky.jsonl"

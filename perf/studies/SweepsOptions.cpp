@@ -17,6 +17,7 @@ const std::vector<std::string> default_problems = {
 void check(const SweepsOptions& options) {
   requireAtLeast("--sweeps", options.sweeps, options.study == "solve" ? 1 : 0);
   requireAtLeast("--runs", options.runs, 1);
+  requireAtLeast("--power", options.power, 2);
   requireAtLeast("--factor-sweeps", options.factor_sweeps, 0);
   requireAtLeast("--restart", options.restart, 1);
   requireAtLeast("--max-iters", options.max_iterations, 0);
@@ -45,6 +46,10 @@ SweepsOptions parseSweepsOptions(const std::vector<std::string>& arguments) {
 
   studies.add("cost", "time of a sweep against exact solves and products, ours and others'");
   studies.add("product", "time of a product with A, ours and others', against a copy");
+
+  CLI::App& pattern = studies.add(
+      "pattern", "time of the patterns of powers of L, ours and by Kokkos Kernels' SpGEMM");
+  addNumber(pattern, "--power", options.power, "P", "highest power, from 2 on");
 
   CLI::App& solve = studies.add("solve", "FGMRES with ILU(0) against the number of sweeps");
   int solve_sweeps = 10;

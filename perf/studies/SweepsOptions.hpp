@@ -8,12 +8,13 @@
 namespace ainvil {
 namespace perf {
 
-struct SweepsOptions : StudyOptions { ///< study: residuals, cost, product, solve or factor
+struct SweepsOptions : StudyOptions { ///< study: residuals, cost, product, pattern, solve or factor
   std::string reorder = "none";
   int block_size = 0; ///< 0: that of the problem
 
   int sweeps = 20;           ///< residuals, solve: most sweeps of a triangular solve
   int runs = 50;             ///< residuals: asynchronous runs
+  int power = 3;             ///< pattern: highest power
   int factor_sweeps = 5;     ///< solve, factor: most sweeps of the factorisation
   int restart = 50;          ///< solve
   double tolerance = 1e-8;   ///< solve

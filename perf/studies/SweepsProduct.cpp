@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "peers/CusparsePeer.hpp"
 #include "peers/KokkosKernelsPeer.hpp"
-#include "program/Measure.hpp"
+#include "studies/CopyRate.hpp"
 #include "studies/SweepsStudy.hpp"
 
 #include "product/Ainvil_Probes.hpp"
@@ -20,17 +20,6 @@ struct Product {
   double seconds;
   double difference = not_measured; ///< from our product in double, relative
 };
-
-/// A copy of five times what the L2 cache of a large GPU holds.
-template <class Device>
-Product copy(const SweepsOptions& options) {
-  const typename Device::execution_space exec;
-  constexpr size_t length = size_t(1) << 25;
-  const auto from = allocateZeros<double, Device>(exec, "Ainvil::perf", length);
-  const auto to = allocateZeros<double, Device>(exec, "Ainvil::perf", length);
-  return {"copy", Offset(2 * length * sizeof(double)),
-          medianSeconds(exec, options.repeat, [&] { Kokkos::deep_copy(exec, to, from); })};
-}
 
 template <class Device>
 class ProductStudy {
@@ -109,10 +98,12 @@ std::vector<Column> productColumns() {
 template <class Device>
 void studyProduct(const SweepsOptions& options, const LinearSystem& system, Results& results) {
   const ProductStudy<Device> study(options, system);
-  std::vector<Product> products = {copy<Device>(options), study.template ours<double>("spmv"),
-                                   study.template ours<float>("spmv-float"),
-                                   study.template ours<BFloat16>("spmv-bfloat16"),
-                                   study.peer("kokkos-kernels", kokkosKernelsProduct<Device>)};
+  std::vector<Product> products = {
+      {"copy", Offset(2 * copied_bytes), copySeconds<Device>(options.repeat)},
+      study.template ours<double>("spmv"),
+      study.template ours<float>("spmv-float"),
+      study.template ours<BFloat16>("spmv-bfloat16"),
+      study.peer("kokkos-kernels", kokkosKernelsProduct<Device>)};
   if constexpr (compat::IsGpu<typename Device::execution_space>::value)
     products.push_back(study.peer("cusparse", cusparseProduct));
   const double copy_rate = double(products[0].bytes) / products[0].seconds;

@@ -29,6 +29,12 @@ template <class Device>
 void studyProduct(const SweepsOptions& options, const LinearSystem& system, Results& results);
 std::vector<Column> productColumns();
 
+/// Seconds of the patterns of ISAI, S(|L|^p) of the lower triangle L of A for each p from 2 on, and
+/// of Kokkos Kernels' sparse matrix products, with the bytes of L and its power.
+template <class Device>
+void studyPattern(const SweepsOptions& options, const LinearSystem& system, Results& results);
+std::vector<Column> patternColumns();
+
 /// Iterations and seconds of FGMRES with ILU(0): exact solves, sweeps instead of them, sweeps
 /// instead of the exact factorisation.
 template <class Device>

@@ -27,6 +27,8 @@ Study studyOf(const std::string& name) {
     return {costColumns(), studyCost<Device>};
   if (name == "product")
     return {productColumns(), studyProduct<Device>};
+  if (name == "pattern")
+    return {patternColumns(), studyPattern<Device>};
   if (name == "solve")
     return {solveColumns(), studySolve<Device>};
   return {factorColumns(), studyFactor<Device>};

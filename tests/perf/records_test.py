@@ -31,7 +31,7 @@ COMMANDS = [
     ("ainvil-peers", ["--problem", "cavity:8"]),
     ("ainvil-peers", ["--problem", "laplace7:6", "--solver", "cg", "--max-iters", "3"]),
     *(("ainvil-triangular-sweeps", [study, "--problem", "poisson5:9", "--repeat", "1"])
-      for study in ("residuals", "cost", "product", "solve", "factor")),
+      for study in ("residuals", "cost", "product", "pattern", "solve", "factor")),
     *(("ainvil-inverse-factors", [study, "--problem", "laplace7:6", "--repeat", "1"])
       for study in ("compare", "parts", "size", "formats")),
     ("ainvil-batched-cholesky", ["--sizes", "8,17", "--count", "20", "--repeat", "1"]),

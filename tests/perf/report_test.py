@@ -30,7 +30,8 @@ SAMPLE = os.path.join(HERE, "sample_records")
 EXPECTED = os.path.join(HERE, "sample_pages")
 RESULTS = os.path.join(ROOT, "docs/results")
 # What the sample has records of.
-MEASURED = {"products", "factors", "storage", "cholesky", "sweeps-host", "host-and-gpu", "targets"}
+MEASURED = {"products", "factors", "storage", "cholesky", "sweeps-host", "host-and-gpu", "targets",
+            "patterns", "threads"}
 
 
 def text_of(*path):
@@ -115,7 +116,7 @@ class ReportTest(unittest.TestCase):
             for name in MEASURED:
                 text = self.page(name)
                 self.assertNotRegex("\n".join(table_rows(text)), r"\b(None|nan|inf)\b", f"{what}: {name}")
-                if name not in ("targets", "host-and-gpu"):  # rows of what converged, and of phases
+                if name not in ("targets", "host-and-gpu", "threads"):  # rows of what converged, and of phases
                     self.assertEqual(len(table_rows(text)), rows[name], f"{what}: {text}")
 
     def test_head(self):

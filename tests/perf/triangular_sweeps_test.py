@@ -27,6 +27,7 @@ COLUMNS = {
     "cost": ["factor", "levels", "longest_row", "method", "setup_seconds", "seconds",
              "jacobi_sweeps", "even_products", "difference"],
     "product": ["method", "bytes", "seconds", "bytes_per_second", "share_of_copy", "difference"],
+    "pattern": ["method", "power", "pattern_entries", "bytes", "seconds", "copy_bytes_per_second"],
     "solve": ["factor_sweeps", "method", "sweeps", "iterations", "iterations_min",
               "iterations_max", "status", "rel_residual", "setup_seconds", "solve_seconds",
               "total_seconds", "message"],
@@ -191,6 +192,21 @@ class SweepsTest(unittest.TestCase):
         part = {row["method"]: row for row in rows}
         self.assertEqual(part["kokkos-kernels"]["bytes"], part["spmv"]["bytes"])
         self.assertLess(float(part["kokkos-kernels"]["difference"]), ROUNDING)
+
+    def test_patterns_are_those_of_kokkos_kernels(self):
+        n = 7
+        reached = last = [{j for j in row if j <= i} for i, row in enumerate(poisson(n))]
+        for power in (2, 3):
+            reached = [set().union(*(reached[j] for j in row)) for row in last]
+            entries = sum(map(len, reached))
+            rows = [row for row in self.measure("pattern", "--problem", f"poisson5:{n}")
+                    if int(row["power"]) == power]
+            self.assertEqual([row["method"] for row in rows],
+                             ["patterns", "kokkos-kernels-symbolic", "kokkos-kernels"])
+            floor = 4 * (entries + sum(map(len, last))) + 2 * 8 * (n * n + 1)
+            for row in rows:
+                self.assertEqual(int(row["pattern_entries"]), entries)
+                self.assertEqual(float(row["bytes"]), floor)
 
     def test_solve_counts_iterations(self):
         rows = self.measure("solve", "--problem", "cavity:10", "--sweeps", "20",
