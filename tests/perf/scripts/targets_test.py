@@ -18,7 +18,7 @@ import tempfile
 import unittest
 
 BUILD = ""
-PERF = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../perf")
+PERF = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../perf")
 sys.path.insert(0, PERF)
 
 import host_and_gpu_table

@@ -16,7 +16,7 @@ import tempfile
 import unittest
 
 EXECUTABLE = ""
-PLOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../perf/plot.py")
+PLOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../perf/plot.py")
 
 SYSTEM = ["problem", "reorder", "rows", "entries", "block_size"]
 MACHINE = ["exec_space", "device", "threads", "kokkos_version", "git"]

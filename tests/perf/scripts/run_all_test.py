@@ -17,7 +17,7 @@ import unittest
 from unittest import mock
 
 BUILD = ""
-SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../perf/run_all.sh")
+SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../perf/run_all.sh")
 sys.path.insert(0, os.path.dirname(SCRIPT))
 
 import missing_figures

@@ -19,7 +19,7 @@ import unittest
 from unittest import mock
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.join(HERE, "../..")
+ROOT = os.path.join(HERE, "../../..")
 sys.path.insert(0, os.path.join(ROOT, "perf"))
 
 import missing_figures
@@ -78,8 +78,8 @@ class ReportTest(unittest.TestCase):
         self.assertGreaterEqual(len(names), 2)
         for name in names:
             self.assertEqual(text_of(self.out, name), text_of(EXPECTED, name),
-                             "if it is meant to be so: perf/report.py tests/perf/sample_records "
-                             f"-o tests/perf/sample_pages --page {name.removesuffix('.md')}")
+                             "if it is meant to be so: perf/report.py tests/perf/scripts/sample_records "
+                             f"-o tests/perf/scripts/sample_pages --page {name.removesuffix('.md')}")
 
     def test_other_records_make_another_page(self):
         self.change("products", lambda record: {**record, "seconds": 3 * record["seconds"]})

@@ -12,7 +12,7 @@ import unittest
 from unittest import mock
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "../../perf"))
+sys.path.insert(0, os.path.join(HERE, "../../../perf"))
 
 import factors
 import factors_table

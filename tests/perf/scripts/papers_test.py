@@ -19,7 +19,7 @@ import unittest
 from unittest import mock
 
 BUILD = ""
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../..")
 sys.path.insert(0, os.path.join(ROOT, "perf"))
 
 import missing_figures

@@ -14,7 +14,7 @@ import sys
 import tempfile
 import unittest
 
-PERF = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../perf")
+PERF = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../perf")
 PLOT = os.path.join(PERF, "plot.py")
 HAVE_MATPLOTLIB = importlib.util.find_spec("matplotlib") is not None
 sys.path.insert(0, PERF)

@@ -15,7 +15,7 @@ import tempfile
 import unittest
 
 EXECUTABLES = {}
-PERF = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../perf")
+PERF = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../perf")
 HAVE_JSONSCHEMA = importlib.util.find_spec("jsonschema") is not None
 
 SOLVE = ["--precond", "jacobi", "--precond", "ilu:solve=isai,power=2", "--precond", "none"]
