@@ -49,6 +49,7 @@ def main():
     given = parser.parse_args()
     results = [read(path) for path in given.jsonl]
     require_matplotlib()
+    import drawing
     import figures
     try:
         os.makedirs(given.out, exist_ok=True)
@@ -63,7 +64,7 @@ def main():
                     name += "-again"
                 names.add(name)
                 target = os.path.join(given.out, f"{name}.{given.format}")
-                figures.save(figure, target)
+                drawing.save(figure, target)
                 print(target, flush=True)
     except OSError as error:
         fail(f"cannot write {error.filename or given.out}: {error.strerror}")
