@@ -12,6 +12,7 @@ it in ROOMS, and headers at the top, which themselves reach no room that it may 
 import glob
 import os
 import re
+import subprocess
 import sys
 import unittest
 
@@ -165,6 +166,18 @@ class Rooms(unittest.TestCase):
             included |= self.reached(found(include), {found(include)})
         self.assertEqual([name for name in self.files if os.path.dirname(name) in TOP and
                           name.endswith(".hpp") and name not in included], [])
+
+    def test_files_are_short(self):
+        """A file has one reason to change; the longest are lists."""
+        kept = re.compile(r"\.(cpp|hpp|h|c|py|sh|cmake)(\.in)?$|(^|/)CMakeLists\.txt$")
+        tracked = subprocess.run(["git", "-C", SOURCE, "-c", "safe.directory=*", "ls-files"],
+                                 capture_output=True, text=True, check=False).stdout.splitlines()
+        names = [name for name in tracked or self.files
+                 if kept.search(name) and os.path.exists(os.path.join(SOURCE, name))]
+        self.assertGreater(len(names), 100)
+        for name in names:
+            with self.subTest(file=name):
+                self.assertLess(read(name).count("\n"), 450)
 
     def test_no_include_comes_back(self):
         for name in self.files:
