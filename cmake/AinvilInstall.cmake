@@ -13,6 +13,25 @@ if(AINVIL_INSTALL_KOKKOS AND AINVIL_KOKKOS_FALLBACK AND position EQUAL 0)
   install(SCRIPT ${PROJECT_BINARY_DIR}/InstallKokkos.cmake COMPONENT Ainvil_core)
 endif()
 
+# What users include: the tops of these folders, and few headers of rooms. Headers of kernels are in none
+# of them.
+set(ainvil_public_headers
+  core/*.hpp partition/*.hpp precond/*.hpp recommend/*.hpp solvers/*.hpp
+  core/gallery/Ainvil_CavityNewton.hpp core/gallery/Ainvil_Gallery.hpp
+  core/io/Ainvil_MatrixMarket.hpp core/io/Ainvil_VectorFiles.hpp
+  precond/ic/Ainvil_IcParameters.hpp precond/ilu/Ainvil_IluParameters.hpp
+  precond/kokkoskernels/*.hpp)
+
+# ainvil_install_headers(component headers installed): with what the headers include, without what those
+# include that another component installs.
+function(ainvil_install_headers component headers installed)
+  install(CODE "set(ainvil_source [==[${PROJECT_SOURCE_DIR}]==])
+set(ainvil_headers [==[${headers}]==])
+set(ainvil_installed [==[${installed}]==])
+set(ainvil_destination \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_INCLUDEDIR}/ainvil\")
+include([==[${PROJECT_SOURCE_DIR}/cmake/InstallHeaders.cmake]==])" COMPONENT ${component})
+endfunction()
+
 install(TARGETS ainvil ainvil_gallery EXPORT AinvilTargets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT Ainvil_core
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT Ainvil_core)
@@ -25,9 +44,7 @@ if(AINVIL_HAVE_IO)
 endif()
 install(FILES ${PROJECT_BINARY_DIR}/include/Ainvil.hpp
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ainvil COMPONENT Ainvil_core)
-install(DIRECTORY core/ partition/ precond/ recommend/ solvers/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ainvil
-        COMPONENT Ainvil_core FILES_MATCHING PATTERN "*.hpp" PATTERN tpetra EXCLUDE
-        PATTERN petsc EXCLUDE PATTERN hypre EXCLUDE PATTERN ranks EXCLUDE)
+ainvil_install_headers(Ainvil_core "${ainvil_public_headers}" "")
 install(EXPORT AinvilTargets NAMESPACE Ainvil:: DESTINATION ${AINVIL_INSTALL_CMAKEDIR}
         COMPONENT Ainvil_core)
 
@@ -46,13 +63,12 @@ if(AINVIL_ENABLE_TPETRA)
   install(TARGETS ainvil_tpetra EXPORT AinvilTpetraTargets
           ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT Ainvil_tpetra
           LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT Ainvil_tpetra)
-  install(DIRECTORY core/tpetra/ precond/tpetra/ solvers/tpetra/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ainvil
-          COMPONENT Ainvil_tpetra FILES_MATCHING PATTERN "Ainvil_Tpetra*.hpp")
+  set(patterns core/tpetra/Ainvil_Tpetra*.hpp precond/tpetra/Ainvil_Tpetra*.hpp
+               solvers/tpetra/Ainvil_Tpetra*.hpp)
   if(AINVIL_HAVE_STRATIMIKOS)
-    install(DIRECTORY precond/tpetra/ solvers/tpetra/
-            DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ainvil
-            COMPONENT Ainvil_tpetra FILES_MATCHING PATTERN "Ainvil_Stratimikos*.hpp")
+    list(APPEND patterns precond/tpetra/Ainvil_Stratimikos*.hpp solvers/tpetra/Ainvil_Stratimikos*.hpp)
   endif()
+  ainvil_install_headers(Ainvil_tpetra "${patterns}" "${ainvil_public_headers}")
   install(EXPORT AinvilTpetraTargets NAMESPACE Ainvil:: DESTINATION ${AINVIL_INSTALL_CMAKEDIR}
           COMPONENT Ainvil_tpetra)
   install(FILES cmake/AinvilTrilinos.cmake DESTINATION ${AINVIL_INSTALL_CMAKEDIR}

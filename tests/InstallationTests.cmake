@@ -49,6 +49,12 @@ foreach(component IN LISTS components)
                                                          TIMEOUT ${AINVIL_LONG_TEST_TIMEOUT})
   endif()
 endforeach()
+if(Python3_FOUND)
+  add_test(NAME installed-headers
+           COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/installed_headers_test.py
+                   ${PROJECT_SOURCE_DIR} ${prefix}/${CMAKE_INSTALL_INCLUDEDIR}/ainvil)
+  set_tests_properties(installed-headers PROPERTIES FIXTURES_REQUIRED installed)
+endif()
 add_test(NAME consumer-io
          COMMAND ${CMAKE_CTEST_COMMAND}
                  --build-and-test ${CMAKE_CURRENT_SOURCE_DIR}/consumer

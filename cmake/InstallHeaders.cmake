@@ -1,0 +1,52 @@
+# Installs the headers that match ainvil_headers (patterns relative to ainvil_source) and all of Ainvil's
+# that they include, without those that ainvil_installed leads to. Runs at installation, so that an
+# include that was added since CMake ran counts.
+cmake_policy(VERSION 3.16) # scripts of installations have none
+
+# Sets `out` to the headers that match the patterns, and all that they reach.
+function(ainvil_closure out)
+  list(TRANSFORM ARGN PREPEND "${ainvil_source}/" OUTPUT_VARIABLE patterns)
+  set(open)
+  if(patterns)
+    file(GLOB open RELATIVE "${ainvil_source}" ${patterns})
+  endif()
+  set(found)
+  while(open)
+    list(GET open 0 header)
+    list(REMOVE_AT open 0)
+    if(header IN_LIST found)
+      continue()
+    endif()
+    list(APPEND found ${header})
+    file(STRINGS "${ainvil_source}/${header}" lines REGEX "^ *# *include \"")
+    foreach(line IN LISTS lines)
+      string(REGEX REPLACE "^[^\"]*\"([^\"]+)\".*" "\\1" included "${line}")
+      foreach(root IN LISTS ainvil_roots)
+        if(EXISTS "${ainvil_source}/${root}/${included}")
+          list(APPEND open ${root}/${included})
+          break()
+        endif()
+      endforeach()
+    endforeach()
+  endwhile()
+  set(${out} ${found} PARENT_SCOPE)
+endfunction()
+
+# The folders in which includes are looked for; installed they are one.
+set(ainvil_roots core/tpetra precond/tpetra solvers/tpetra core partition precond recommend solvers)
+ainvil_closure(headers ${ainvil_headers})
+ainvil_closure(installed ${ainvil_installed})
+foreach(header IN LISTS headers)
+  if(NOT header IN_LIST installed)
+    foreach(root IN LISTS ainvil_roots)
+      string(FIND ${header} ${root}/ position)
+      if(position EQUAL 0)
+        string(REPLACE "^${root}/" "" relative "^${header}")
+        get_filename_component(folder ${relative} DIRECTORY)
+        file(INSTALL DESTINATION "${ainvil_destination}/${folder}" TYPE FILE
+             FILES "${ainvil_source}/${header}")
+        break()
+      endif()
+    endforeach()
+  endif()
+endforeach()
