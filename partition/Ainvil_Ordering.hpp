@@ -44,7 +44,7 @@ Permutation<HostDevice> reverseCuthillMcKee(const Graph<HostDevice>& graph);
 /// (Karypis and Kumar 1998), which is serial, takes about ten times as long as
 /// reverseCuthillMcKee(), and reseeds rand() of the C library.
 /// \throws InvalidArgument if there are more adjacent pairs than this METIS counts (2^30 with
-/// 32-bit indices, as in Debian); Error if METIS fails.
+/// 32-bit indices, as in Debian), or if Ainvil was built without METIS; Error if METIS fails.
 Permutation<HostDevice> nestedDissection(const Graph<HostDevice>& graph);
 
 /// Multicolour order: rows of the same colour, none of which are adjacent, stay together, so that a

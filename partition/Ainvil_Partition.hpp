@@ -35,8 +35,8 @@ Partition<ToDevice> copyTo(const Partition<Device>& from) {
 /// in their order.
 /// \throws InvalidArgument if the graph is not square or has columns outside of it, if parts < 1 or
 /// there are more parts than rows (a matrix without rows has one, none after counting), or if there
-/// are more adjacent pairs than this METIS counts (2^30 with 32-bit indices, as in Debian); Error
-/// if METIS fails.
+/// are more adjacent pairs than this METIS counts (2^30 with 32-bit indices, as in Debian), or if
+/// Ainvil was built without METIS and needs it; Error if METIS fails.
 Partition<HostDevice> partition(const Graph<HostDevice>& graph, Ordinal parts);
 
 /// The entries (i, j) of a square graph with part_of(i) == part_of(j), in their order, and where

@@ -77,6 +77,16 @@ foreach(case IN ITEMS "unknown-version;-DVERSION=1.0;requested version \"1.0\""
   set_tests_properties(consumer-of-${what} PROPERTIES FIXTURES_REQUIRED installed
                                                       PASS_REGULAR_EXPRESSION "${message}")
 endforeach()
+# Configured without METIS, nothing looks for it.
+if(AINVIL_ENABLE_CORE_TESTS)
+  add_test(NAME configure-without-metis
+           COMMAND ${CMAKE_COMMAND} -S ${PROJECT_SOURCE_DIR} -B ${CMAKE_CURRENT_BINARY_DIR}/without-metis
+                   -G ${CMAKE_GENERATOR} -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER}
+                   -DKokkosKernels_DIR=${AINVIL_KOKKOSKERNELS_DIR} -DAINVIL_ENABLE_METIS=OFF
+                   -DAINVIL_ENABLE_TESTS=OFF -DAINVIL_ENABLE_PERF=OFF -DAINVIL_ENABLE_PETSC=OFF
+                   -DAINVIL_ENABLE_HYPRE=OFF)
+  set_tests_properties(configure-without-metis PROPERTIES FAIL_REGULAR_EXPRESSION METIS)
+endif()
 # Template arguments that the library is not compiled for end with a sentence, not in the linker.
 foreach(case IN ITEMS "scalar;compiled for double and float, without const"
                       "device;of an execution space or a memory space take its device_type"
