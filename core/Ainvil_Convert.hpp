@@ -4,12 +4,9 @@
 /// Between scalar and block storage, and to and from Kokkos Kernels' matrices.
 
 #include "Ainvil_GraphAlgebra.hpp"
+#include "backend/Ainvil_KokkosBsr.hpp"
 
 #include <KokkosSparse_CrsMatrix.hpp>
-#if __has_include(<KokkosSparse_BsrMatrix.hpp>)
-#include <KokkosSparse_BsrMatrix.hpp>
-#define AINVIL_HAVE_KOKKOS_BSR
-#endif
 
 #include <cstring>
 #include <new>
@@ -112,13 +109,10 @@ int blockSizeOf(const KokkosSparse::CrsMatrix<Scalar, Index, Space, Memory, Size
   return 1;
 }
 
-#ifdef AINVIL_HAVE_KOKKOS_BSR
 template <class Scalar, class Index, class Space, class Memory, class Size>
-int blockSizeOf(
-    const KokkosSparse::Experimental::BsrMatrix<Scalar, Index, Space, Memory, Size>& a) {
+int blockSizeOf(const compat::KokkosBsr<Scalar, Index, Space, Memory, Size>& a) {
   return a.blockDim();
 }
-#endif
 
 /// What fromKokkos() makes of a matrix of Kokkos Kernels, CRS or BSR.
 template <class Matrix>
@@ -150,15 +144,13 @@ fromKokkos(const typename Space::execution_space& exec,
   return detail::wrapped(exec, a);
 }
 
-#ifdef AINVIL_HAVE_KOKKOS_BSR
 /// The same for Kokkos Kernels' BSR matrix (from its version 3.6 on), block by block.
 template <class Scalar, class Index, class Space, class Memory, class Size>
-detail::FromKokkos<KokkosSparse::Experimental::BsrMatrix<Scalar, Index, Space, Memory, Size>>
+detail::FromKokkos<compat::KokkosBsr<Scalar, Index, Space, Memory, Size>>
 fromKokkos(const typename Space::execution_space& exec,
-           const KokkosSparse::Experimental::BsrMatrix<Scalar, Index, Space, Memory, Size>& a) {
+           const compat::KokkosBsr<Scalar, Index, Space, Memory, Size>& a) {
   return detail::wrapped(exec, a);
 }
-#endif
 
 /// A BSR matrix of block size 1 as Kokkos Kernels' CRS matrix. Values and row map are shared; the
 /// columns are copied, since Kokkos Kernels wants them writable and a Graph is immutable.

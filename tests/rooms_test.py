@@ -167,6 +167,23 @@ class Rooms(unittest.TestCase):
         self.assertEqual([name for name in self.files if os.path.dirname(name) in TOP and
                           name.endswith(".hpp") and name not in included], [])
 
+    def test_versions_and_backends_differ_in_the_backend(self):
+        """What Kokkos, Tpetra, hypre and the solvers of Kokkos Kernels are is asked for nowhere else."""
+        elsewhere = {"core/tpetra/Ainvil_TpetraCompat.hpp", "precond/hypre/Ainvil_Hypre.h",
+                     "precond/kokkoskernels/Ainvil_KokkosKernelsPreconditioner.hpp"}
+        for name in self.files:
+            if os.path.dirname(name) != "core/backend" and name not in elsewhere:
+                with self.subTest(file=name):
+                    self.assertEqual(re.findall(r"^ *# *(?:if|elif).*", read(name), re.M), [])
+
+    def test_backend_knows_no_matrix(self):
+        for name in self.files:
+            if os.path.dirname(name) == "core/backend":
+                with self.subTest(file=name):
+                    self.assertLessEqual({reached for reached in self.reached(name, set())
+                                          if os.path.dirname(reached) != "core/backend"},
+                                         {"core/Ainvil_Error.hpp", "core/Ainvil_Types.hpp"})
+
     def test_files_are_short(self):
         """A file has one reason to change; the longest are lists."""
         kept = re.compile(r"\.(cpp|hpp|h|c|py|sh|cmake)(\.in)?$|(^|/)CMakeLists\.txt$")

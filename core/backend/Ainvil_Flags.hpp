@@ -37,8 +37,9 @@ KOKKOS_INLINE_FUNCTION void volatileStore(T* pointer, T value) {
 }
 
 /// Reads a flag; what its writer wrote before storeRelease() is then visible to the caller, and,
-/// once lanes or threads have been joined, to these. PTX on CUDA, because the load that Kokkos has
-/// with this order (desul's, up to 4.6 at least) compares and exchanges in a loop.
+/// once lanes or threads have been joined, to these. PTX on CUDA, for all versions of Kokkos: the
+/// load and the store that it has with an order (desul's, up to 4.6 at least) compare and exchange
+/// in a loop, and Kokkos 3.4 has none.
 KOKKOS_INLINE_FUNCTION unsigned loadAcquire(const unsigned* flag) {
 #if defined(__CUDA_ARCH__)
   unsigned value;
@@ -66,7 +67,8 @@ KOKKOS_INLINE_FUNCTION void storeRelease(unsigned* flag, unsigned value) {
 }
 
 /// Adds one to a counter after everything that the caller has written, and that has been joined
-/// before; who reads the sum by loadAcquire() sees what all who added have written.
+/// before; who reads the sum by loadAcquire() sees what all who added have written. The instruction
+/// is the one that desul's atomic_add makes, where Kokkos has it.
 KOKKOS_INLINE_FUNCTION void addRelease(unsigned* counter) {
 #if defined(__CUDA_ARCH__)
   asm volatile("red.release.gpu.add.u32 [%0], 1;" ::"l"(counter) : "memory");

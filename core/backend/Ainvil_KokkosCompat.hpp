@@ -42,6 +42,18 @@ KOKKOS_INLINE_FUNCTION T rsqrt(T x) {
 #endif
 }
 
+/// The number of zeros below the lowest bit of a word that is not zero.
+inline int trailingZeros(std::uint64_t word) {
+#if defined(__GNUC__)
+  return __builtin_ctzll(word);
+#else
+  int zeros = 0;
+  for (; !(word & 1); word >>= 1)
+    ++zeros;
+  return zeros;
+#endif
+}
+
 /// Waits for everything enqueued on the instance. Kokkos before 3.6 takes no label.
 template <class Exec>
 void fence(const Exec& exec, [[maybe_unused]] const std::string& label) {

@@ -4,7 +4,8 @@
 /// Launching one thread of a team per matrix row, the row's work spread over the vector lanes: a
 /// warp or a part of a warp on GPUs, a single core on hosts.
 
-#include "Ainvil_BsrMatrix.hpp"
+#include "Ainvil_Error.hpp"
+#include "Ainvil_Types.hpp"
 #include "backend/Ainvil_Flags.hpp"
 #include "backend/Ainvil_Lanes.hpp"
 
@@ -65,10 +66,10 @@ struct RowTeams {
   static constexpr int rows_of_host_team = 64;
 };
 
-/// For the rows of a graph, with `items` independent items an entry.
-template <class Device>
-RowTeams teamsForRowsOf(const Graph<Device>& graph, int items = 1) {
-  return RowTeams::forWork<typename Device::execution_space>(graph.meanRowLength() * items);
+/// For the rows of a Graph, with `items` independent items an entry.
+template <class AnyGraph>
+RowTeams teamsForRowsOf(const AnyGraph& graph, int items = 1) {
+  return RowTeams::forWork<typename AnyGraph::execution_space>(graph.meanRowLength() * items);
 }
 
 /// Bytes of a kernel that Kokkos for CUDA passes as arguments of the launch: 512, less what it adds

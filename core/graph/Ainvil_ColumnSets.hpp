@@ -20,18 +20,6 @@
 namespace ainvil {
 namespace detail {
 
-/// The number of zeros below the lowest bit of a word that is not zero.
-inline int trailingZeros(std::uint64_t word) {
-#if defined(__GNUC__)
-  return __builtin_ctzll(word);
-#else
-  int zeros = 0;
-  for (; !(word & 1); word >>= 1)
-    ++zeros;
-  return zeros;
-#endif
-}
-
 /// For a thread of a host: a bit a column, and above these two levels of a bit a word below that
 /// is not zero. Whatever the columns are, they are taken out in ascending order without sorting,
 /// in O(their number + num_cols / 2^18).
@@ -93,7 +81,7 @@ private:
   template <class F>
   static void forEachBit(std::uint64_t& word, std::size_t index, const F& f) {
     for (std::uint64_t rest = word; rest != 0; rest &= rest - 1)
-      f(64 * index + trailingZeros(rest));
+      f(64 * index + compat::trailingZeros(rest));
     word = 0;
   }
 

@@ -156,7 +156,7 @@ void checkFromKokkos(Ordinal rows, Ordinal columns, double density) {
   EXPECT_EQ(own == theirs, sizeof(Size) == sizeof(Offset));
 }
 
-#ifdef AINVIL_HAVE_KOKKOS_BSR
+#if __has_include(<KokkosSparse_BsrMatrix.hpp>)
 template <class Size>
 void checkFromKokkosBlocks(Ordinal rows, int bs) {
   using Bsr = KokkosSparse::Experimental::BsrMatrix<double, Ordinal, Device, void, Size>;
