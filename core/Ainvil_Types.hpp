@@ -85,8 +85,8 @@ struct IsRowMajor<Kokkos::View<Data, Properties...>>
                     !std::is_same<typename Kokkos::View<Data, Properties...>::array_layout,
                                   Kokkos::LayoutLeft>::value> {};
 
-/// Enables the overload for arguments of which one is such a view, which is there to tell so:
-/// without it the constructors of views would, in terms of their own.
+/// Enables an overload if one of the arguments is such a view. The overload says that there are
+/// column-major multivectors only; without it the error would come from a constructor of Kokkos.
 template <class... Arguments>
 using EnableIfRowMajor = std::enable_if_t<(IsRowMajor<Arguments>::value || ...)>;
 

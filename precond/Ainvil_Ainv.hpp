@@ -130,7 +130,7 @@ private:
   Permutation<Device> order_;
   Graph<Device> graph_; ///< of A in the elimination order, without what BAINV leaves out
   Kokkos::View<const Offset*, Device> source_; ///< of its entries in A
-  PermutedGraph<Device> transposed_;           ///< of it; empty if symmetric
+  PermutedGraph<Device> transposed_;           ///< of graph_; empty if symmetric
   Kokkos::View<Scalar*, Device> values_, transposed_values_;
   std::unique_ptr<detail::InverseFactors<Scalar, Device>> factors_;
   Kokkos::View<Offset*, Device> places_; ///< to sort and transpose with

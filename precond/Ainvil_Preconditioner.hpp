@@ -127,9 +127,9 @@ protected:
   /// Whether doCompute() calls detail::requireFiniteMatrix() where it meets NaN or infinity, and
   /// looks at every value of A. Else compute() takes a pass over them before.
   virtual bool refusesNonFinite() const { return false; }
-  /// compute() likewise.
+  /// What compute() does.
   virtual void doCompute(const execution_space& exec, const Matrix& a) = 0;
-  /// diagnose() likewise.
+  /// What diagnose() does.
   virtual void doDiagnose(const execution_space& /* exec */, const Matrix& /* a */) {}
   /// y = op(M^-1) x, of matching shapes.
   virtual void doApply(const execution_space& exec, MultiVectorArg<const Scalar, Device> x,

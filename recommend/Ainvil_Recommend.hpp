@@ -39,9 +39,9 @@ struct RaceEntry : Configuration {
   double solve_seconds = 0;
   double setupSeconds() const { return initialize_seconds + compute_seconds; } ///< of both phases
   double totalSeconds() const { return setupSeconds() + solve_seconds; } ///< time to the solution
-  double began = 0;                                                      ///< seconds of the race
-  double ended = 0;                                                      ///< likewise
-  int iterations = 0;                                                    ///< of that solve
+  double began = 0;          ///< seconds after the start of the race
+  double ended = 0;          ///< seconds after the start of the race
+  int iterations = 0;        ///< of that solve
   double rel_residual = 1;   ///< ||b - A x|| / ||b||, recomputed where the solver has ended
   Offset factor_entries = 0; ///< as in Report
   Offset factor_bytes = 0;   ///< as in Report
@@ -102,7 +102,7 @@ struct Recommendation {
 
   /// Of the best, or of the entry that came closest; empty if nothing has run.
   std::string specification;
-  std::string solver;    ///< likewise
+  std::string solver;    ///< of the same entry, for createSolver()
   SolverOptions options; ///< for createSolver()
   int block_size = 1;    ///< for toBlocks(), where it is not that of A
   std::vector<double> x; ///< the solution, or the iterate of the smallest residual

@@ -9,7 +9,8 @@ namespace ainvil {
 namespace detail {
 namespace {
 
-/// Jacobi's method ends after some five sweeps, its convergence being quadratic.
+/// Jacobi's method ends after some five sweeps, its convergence being quadratic; the bound is for
+/// values that rounding, or NaN, keeps from it.
 constexpr int most_sweeps = 30;
 
 /// |B| = V |B'| V^T, where rotations make the symmetric B' = V^T B V diagonal: for each p < q the

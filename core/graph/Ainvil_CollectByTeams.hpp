@@ -207,6 +207,9 @@ private:
   }
 
   void countInSets(double columns, bool some_are_counted) {
+    // Estimates: the largest table is 16 KiB, half of the scratch memory that is preferred for a
+    // team; the first one fits most rows of the mean number of columns; a row pays for four times
+    // its own.
     constexpr Ordinal least_slots = 64, most_first_slots = 512, most_slots = 4096, growth = 4;
     const auto [slots_of, room] =
         allocateTogether<Ordinal, Device>(exec_, "Ainvil::slots", num_rows_, num_rows_);
@@ -245,7 +248,7 @@ private:
 
   template <bool Fill>
   void runTables(const SizeClass& rows, const Entries& entries) const {
-    constexpr double slots_of_lane = 8;
+    constexpr double slots_of_lane = 8; // an estimate: clearing and reading them takes 8 steps
     const RowTeams shape = RowTeams::forWork<Exec>(rows.slots / slots_of_lane);
     const CollectInTable<Device, Collector, Fill> body{collector_, rows.rows,  row_map_,   entries,
                                                        slots_of_,  rows.slots, shape.lanes};
@@ -256,6 +259,7 @@ private:
   void allocateBitmaps() {
     const Offset words = BitmapColumnSet<concurrent>::words(num_cols_);
     const Offset bytes = words * 4 + (Offset(num_cols_) + 1) * Offset(sizeof(Ordinal));
+    // 256 MiB in all, an estimate; 1024 teams of 256 lanes are what an H200 runs at a time.
     constexpr Offset most_bytes = Offset(1) << 28;
     constexpr Offset most_teams = 1024;
     const Offset teams =
@@ -283,9 +287,9 @@ private:
   Ordinal num_rows_, num_cols_;
   Collector collector_;
   Kokkos::View<Offset*, Device> row_map_; ///< counts of rows, -1 for none so far; then offsets
-  Entries slots_of_;                      ///< a row of a class: of the table that it fits into
-  Entries room_;                          ///< for rows of classes, one behind the other
-  Ordinal taken_ = 0;                     ///< of it
+  Entries slots_of_;                      ///< slots of the table that row i fits into
+  Entries room_;                          ///< the rows of one class after those of the other
+  Ordinal taken_ = 0;                     ///< elements of room_ in use
   std::vector<SizeClass> classes_;
   Rows huge_; ///< rows beyond all tables
   Kokkos::View<std::uint32_t**, Kokkos::LayoutRight, Device> bits_;

@@ -202,7 +202,7 @@ KOKKOS_INLINE_FUNCTION auto lanesOf(const TeamLanes<Member>& group, Ordinal begi
 template <class Group, class Length, class Visit>
 KOKKOS_INLINE_FUNCTION void visitLists(const Group& group, Ordinal count, const Length& length,
                                        const Visit& visit) {
-  constexpr Ordinal short_list = 64;
+  constexpr Ordinal short_list = 64; // two elements a lane of a warp; an estimate
   Ordinal longest = 0;
   Kokkos::parallel_reduce(
       lanesOf(group, 0, count),

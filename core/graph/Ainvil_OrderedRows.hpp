@@ -125,7 +125,7 @@ public:
   OrderedRows(const OrderedRows&) = delete;
   OrderedRows& operator=(const OrderedRows&) = delete;
   OrderedRows(OrderedRows&&) = default;            ///< takes the flags along
-  OrderedRows& operator=(OrderedRows&&) = default; ///< likewise
+  OrderedRows& operator=(OrderedRows&&) = default; ///< takes the flags along
   /// Of the triangle `uplo` of the graph. `entry_time` tells about how many nanoseconds a core of a
   /// host takes for an entry of the triangle, and `scattered` how many times as long where rows do
   /// not come in the order of memory. `known` is the order() of another object of the same

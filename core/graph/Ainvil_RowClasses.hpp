@@ -19,6 +19,8 @@ namespace detail {
 template <class Device, class Bytes>
 std::vector<RowClass<Device>> rowClasses(const typename Device::execution_space& exec, Ordinal n,
                                          const Bytes& bytes, Offset most) {
+  // With 1 KiB a row all 64 warps of a multiprocessor find room in its scratch memory; 4 is an
+  // estimate: more launches with less, more idle memory with more.
   constexpr Offset first_class = 1024, class_growth = 4;
   if (most <= first_class)
     return {{{}, n, most}};

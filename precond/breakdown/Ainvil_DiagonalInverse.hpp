@@ -37,7 +37,7 @@ private:
   Kokkos::View<Scalar*, Device> diagonal_; ///< n * block_size_^2
   Kokkos::View<Scalar*, Device> inverse_;  ///< its blocks inverted
   Kokkos::View<int*, Device> pivots_;      ///< room for the inversion of large blocks
-  Kokkos::View<Scalar*, Device> scales_;   ///< likewise
+  Kokkos::View<Scalar*, Device> scales_;   ///< row scales for the same inversion
   PivotInverter<Scalar, Device> pivot_inverter_;
 };
 

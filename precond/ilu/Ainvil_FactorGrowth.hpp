@@ -29,8 +29,8 @@ Growth growthOf(const typename Device::execution_space& exec,
 
 /// The largest moduli of two arrays of values.
 struct LargestModuli {
-  double of_lower = 0; ///< infinite if a value is NaN or infinite; 0 of nothing
-  double of_upper = 0; ///< likewise
+  double of_lower = 0; ///< of L; infinite if a value is NaN or infinite, 0 without values
+  double of_upper = 0; ///< of U; infinite if a value is NaN or infinite, 0 without values
 };
 
 /// Those of the values of L and U: whether they are finite, and how far U has grown, by one pass

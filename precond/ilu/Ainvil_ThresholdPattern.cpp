@@ -87,7 +87,7 @@ BsrMatrix<Scalar, Device> shiftedMatrix(const typename Device::execution_space& 
   return BsrMatrix<Scalar, Device>(a.graph, values, a.block_size);
 }
 
-/// After so many searches pivots that are made up are taken as they are.
+/// After so many searches, an estimate, pivots that are made up are taken as they are.
 constexpr int most_searches = 12;
 
 } // namespace

@@ -16,7 +16,7 @@ Graph<HostDevice> copiedGraph(const HostDevice::execution_space& exec, Ordinal n
 /// has too.
 struct StoredPattern {
   Graph<HostDevice> graph; ///< of the blocks that are stored; the arrays are kept
-  int block_size = 1;      ///< of them
+  int block_size = 1;      ///< of the stored blocks
   Offset num_scalars = 0;  ///< in the array of values
   /// Blocks are in the order of the graph, but each by columns. Only if LocalBlock is to have the
   /// stored block size.

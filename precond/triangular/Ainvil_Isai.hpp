@@ -54,10 +54,10 @@ struct IsaiParameters : IsaiOptions {
   /// With the pattern of a power.
   IsaiParameters(const IsaiOptions& options) : IsaiOptions(options) {}
 
-  /// Pattern given by the user instead of a power, for L and for U, in block rows. Each must lie in
-  /// its triangle; the diagonal may be present or not.
+  /// Pattern of L^-1 given by the user instead of a power, in block rows. It must lie in the lower
+  /// triangle; the diagonal may be present or not.
   Graph<Device> lower_pattern;
-  Graph<Device> upper_pattern; ///< likewise
+  Graph<Device> upper_pattern; ///< that of U^-1, in the upper triangle
 };
 
 /// The incomplete sparse approximate inverse M of a triangular block matrix T, applied by a sparse

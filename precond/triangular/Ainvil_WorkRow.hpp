@@ -17,8 +17,8 @@ template <class Scalar>
 struct WorkRow {
   std::vector<Scalar> w;     ///< the row: scalars by column, blocks one after the other
   std::vector<int> position; ///< of the block in column j, -1 where there is none
-  std::vector<Scalar> room;  ///< what the inversion of a pivot block takes
-  std::vector<int> pivots;   ///< likewise
+  std::vector<Scalar> room;  ///< workspace for the inversion of a pivot block
+  std::vector<int> pivots;   ///< row exchanges of that inversion
   bool read_finite = true;   ///< whether all values of A that it read are
   bool finite = true;        ///< whether all values that it wrote are
 

@@ -115,7 +115,7 @@ public:
 
 protected:
   using VectorArg = MultiVectorArg<Scalar, Device>;            ///< of columns_ columns
-  using ConstVectorArg = MultiVectorArg<const Scalar, Device>; ///< likewise
+  using ConstVectorArg = MultiVectorArg<const Scalar, Device>; ///< as many columns, read only
   using Columns = detail::ColumnSet;                           ///< some of these
 
   /// What a run works on.

@@ -43,7 +43,7 @@ public:
   using multivector_type =
       Tpetra::MultiVector<scalar_type, local_ordinal_type, global_ordinal_type, node_type>;
   using VectorIn = MultiVectorArg<const scalar_type, device_type>; ///< local rows of vectors
-  using VectorOut = MultiVectorArg<scalar_type, device_type>;      ///< the same, written
+  using VectorOut = MultiVectorArg<scalar_type, device_type>;      ///< written to
 
   static_assert(std::is_same<MatrixType, row_matrix_type>::value,
                 "the template argument must be a Tpetra::RowMatrix");
