@@ -20,7 +20,7 @@ set(ainvil_public_headers
   core/gallery/Ainvil_CavityNewton.hpp core/gallery/Ainvil_Gallery.hpp
   core/io/Ainvil_MatrixMarket.hpp core/io/Ainvil_VectorFiles.hpp
   precond/ic/Ainvil_IcParameters.hpp precond/ilu/Ainvil_IluParameters.hpp
-  precond/kokkoskernels/*.hpp)
+  precond/kokkoskernels/*.hpp precond/polynomial/Ainvil_Polynomial.hpp)
 
 # ainvil_install_headers(component headers installed): with what the headers include, without what those
 # include that another component installs.

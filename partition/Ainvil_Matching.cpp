@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "Ainvil_Matching.hpp"
+#include "Ainvil_Ordering.hpp"
 
 #include "Ainvil_GraphAlgebra.hpp"
 #include "backend/Ainvil_Profiling.hpp"

@@ -2,9 +2,9 @@
 #include "Ainvil_Factory.hpp"
 
 #include "Ainvil_Fsai.hpp"
-#include "Ainvil_Polynomial.hpp"
 #include "Ainvil_Registry.hpp"
 #include "parameters/Ainvil_SpecificationText.hpp"
+#include "polynomial/Ainvil_Polynomial.hpp"
 
 namespace ainvil {
 namespace {

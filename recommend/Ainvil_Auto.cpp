@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "Ainvil_Auto.hpp"
+#include "Ainvil_Recommend.hpp"
 
 #include "Ainvil_Factory.hpp"
-#include "Ainvil_Recommend.hpp"
 #include "parameters/Ainvil_ParameterTable.hpp"
 #include "product/Ainvil_Probes.hpp"
 #include "product/Ainvil_Spmv.hpp"

@@ -3,12 +3,12 @@
 /// The methods, factorisations and strategies that the library brings along. The list stands above
 /// all of them, since `auto` uses the others by their names.
 #include "Ainvil_Ainv.hpp"
-#include "Ainvil_Auto.hpp"
 #include "Ainvil_Chebyshev.hpp"
 #include "Ainvil_Fsai.hpp"
 #include "Ainvil_Ic.hpp"
 #include "Ainvil_Ilu.hpp"
 #include "Ainvil_Jacobi.hpp"
+#include "Ainvil_Recommend.hpp"
 #include "Ainvil_Registry.hpp"
 #include "Ainvil_Spai.hpp"
 #include "ilu/Ainvil_BlockIlu.hpp"

@@ -2,7 +2,6 @@
 #include "solve/SolveSystem.hpp"
 
 #include "Ainvil_Convert.hpp"
-#include "Ainvil_Matching.hpp"
 #include "Ainvil_Ordering.hpp"
 #include "backend/Ainvil_Counted.hpp"
 #include "dense/Ainvil_BlockArrays.hpp"

@@ -7,7 +7,7 @@
 #include "solve/SolveCommandLine.hpp"
 
 #include "Ainvil_BsrMatrix.hpp"
-#include "Ainvil_Permutation.hpp"
+#include "Ainvil_Ordering.hpp"
 #include "Ainvil_Scaling.hpp"
 
 #include <vector>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ilu/Ainvil_Rearrangement.hpp"
 
-#include "Ainvil_Matching.hpp"
+#include "Ainvil_Ordering.hpp"
 #include "backend/Ainvil_KernelArrays.hpp"
 #include "backend/Ainvil_Lanes.hpp"
 #include "backend/Ainvil_RowTeams.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "Ainvil_Polynomial.hpp"
+#include "polynomial/Ainvil_Polynomial.hpp"
 
 #include "parameters/Ainvil_CommonParameters.hpp"
 #include "product/Ainvil_Combine.hpp"

@@ -8,7 +8,6 @@
 #include "Ainvil_LinearOperator.hpp"
 #include "Ainvil_Ordering.hpp"
 #include "Ainvil_Partition.hpp"
-#include "Ainvil_Permutation.hpp"
 #include "Ainvil_Scaling.hpp"
 #include "TestSupport.hpp"
 

@@ -4,7 +4,7 @@
 /// serial references.
 
 #include "Ainvil_Convert.hpp"
-#include "Ainvil_Permutation.hpp"
+#include "Ainvil_Ordering.hpp"
 #include "Ainvil_Scaling.hpp"
 #include "graph/Ainvil_LevelSets.hpp"
 #include "io/Ainvil_MatrixMarket.hpp"

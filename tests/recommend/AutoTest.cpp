@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "Ainvil_Auto.hpp"
+#include "Ainvil_Recommend.hpp"
 
 #include "Ainvil_Convert.hpp"
 #include "Ainvil_Factory.hpp"
-#include "Ainvil_Recommend.hpp"
 #include "KokkosObservers.hpp"
 #include "Refusal.hpp"
 #include "TestSupport.hpp"

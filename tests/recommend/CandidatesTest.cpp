@@ -2,7 +2,6 @@
 #include "race/Ainvil_Candidates.hpp"
 
 #include "Ainvil_Convert.hpp"
-#include "Ainvil_Csr.hpp"
 #include "Ainvil_Factory.hpp"
 #include "Ainvil_Gmres.hpp"
 #include "TestSupport.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "Ainvil_Csr.hpp"
+#include "Ainvil_Convert.hpp"
 #include "Ainvil_Factory.hpp"
 #include "Ainvil_Gmres.hpp"
 #include "TestSupport.hpp"

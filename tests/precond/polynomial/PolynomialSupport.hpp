@@ -5,8 +5,8 @@
 #include "precond/PrecondSupport.hpp"
 
 #include "Ainvil_Factory.hpp"
-#include "Ainvil_Polynomial.hpp"
 #include "backend/Ainvil_Hash.hpp"
+#include "polynomial/Ainvil_Polynomial.hpp"
 
 #include <algorithm>
 #include <cmath>

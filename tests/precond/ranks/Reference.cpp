@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "precond/ranks/Reference.hpp"
 
-#include "Ainvil_Csr.hpp"
+#include "Ainvil_Convert.hpp"
 #include "Ainvil_Factory.hpp"
 #include "Ainvil_Solver.hpp"
 #include "backend/Ainvil_KokkosCompat.hpp"
