@@ -6,9 +6,7 @@
 #include "Ainvil_Preconditioner.hpp"
 #include "breakdown/Ainvil_DiagonalThresholds.hpp"
 #include "ilu/Ainvil_ThresholdOptions.hpp"
-#include "triangular/Ainvil_TriangularSolver.hpp"
-
-#include <functional>
+#include "triangular/Ainvil_TriangularOptions.hpp"
 
 namespace ainvil {
 
@@ -50,22 +48,18 @@ template <class Scalar, class Device>
 class BlockIc;
 } // namespace detail
 
-/// What Ic puts together.
+/// The factor and how it is applied:
+///
+///     IcParameters<double, Device> parameters;
+///     parameters.level = 1;
+///     parameters.solve = IsaiParameters<Device>();     // or a function that makes one of yours
+///     Ic<double, Device> ic(parameters);
 template <class Scalar, class Device>
-struct IcParts {
-  IcOptions factorization;                   ///< of A
-  TriangularSolverPtr<Scalar, Device> solve; ///< how (I + S)^-1 and its transposed are applied
-  Storage storage = Storage::Native;         ///< of what it applies
-};
-
-/// The same by name, see registerTriangularSolver(): what makes the strategy, with its parameters.
-template <class Scalar, class Device>
-struct IcChoice : IcOptions {
-  std::function<TriangularSolverPtr<Scalar, Device>(Storage)> solve; ///< the strategy
-  Storage storage = Storage::Native;                                 ///< of what it applies
-  operator IcParts<Scalar, Device>() const {                         ///< makes it
-    return {*this, solve(storage), storage};
-  }
+struct IcParameters : IcOptions {
+  /// How (I + S)^-1 and its transposed are applied, by substitution unless said: from
+  /// ExactParameters, IsaiParameters or SweepParameters.
+  TriangularSolverMaker<Scalar, Device> solve = ExactParameters();
+  Storage storage = Storage::Native; ///< of what is applied
 };
 
 /// M = (I + S) D (I + S)^T ~ A, block IC(k) or ICT: S strictly lower triangular, D block diagonal
@@ -107,15 +101,14 @@ public:
   using Base = Preconditioner<Scalar, Device>;
   using typename Base::execution_space;
   using typename Base::Matrix;
-  using Parameters = IcChoice<Scalar, Device>; ///< of a specification
+  using Parameters = IcParameters<Scalar, Device>; ///< what it is made with
 
   /// The keys of IcOptions, `solve`, those of all strategies, and `storage`.
   static const ParameterTable<Parameters>& parameterTable();
 
-  /// IcParameters and IcChoice convert to the parts. \throws InvalidArgument for options out of
-  /// range, without a strategy, and for one that varies between applications, which cannot be
-  /// symmetric.
-  explicit Ic(IcParts<Scalar, Device> parts);
+  /// \throws InvalidArgument for parameters out of range, without a strategy, and for one that
+  /// varies between applications, which cannot be symmetric.
+  explicit Ic(const Parameters& parameters);
   ~Ic() override;
 
   std::string description() const override;
@@ -123,7 +116,7 @@ public:
   const Kokkos::View<Scalar*, Device>& pivotInverses() const; ///< the blocks of D^-1
   /// The multiple of diag(A) that the last compute() added; 0 without a breakdown.
   double shift() const;
-  const TriangularSolver<Scalar, Device>& solver() const { return *parts_.solve; } ///< of I + S
+  const TriangularSolver<Scalar, Device>& solver() const { return *solver_; } ///< of I + S
 
 protected:
   void doInitialize(const execution_space& exec, const Matrix& a) override;
@@ -138,7 +131,8 @@ private:
 
   void initializeSolver(const execution_space& exec);
 
-  IcParts<Scalar, Device> parts_;
+  Parameters parameters_;
+  TriangularSolverPtr<Scalar, Device> solver_; ///< of I + S
   std::unique_ptr<detail::BlockIc<Scalar, Device>> factorization_;
   bool knows_pattern_ = false;                  ///< that of the last compute() still holds
   Kokkos::View<Offset*, Device> symmetry_room_; ///< on hosts

@@ -3,35 +3,27 @@
 /// \file
 /// The preconditioner of an incomplete factorisation and a way to apply its triangular factors.
 
-#include "ilu/Ainvil_Factorization.hpp"
+#include "ilu/Ainvil_IluOptions.hpp"
 #include "ilu/Ainvil_Rearrangement.hpp"
-#include "triangular/Ainvil_TriangularSolver.hpp"
-
-#include <functional>
+#include "triangular/Ainvil_TriangularOptions.hpp"
 
 namespace ainvil {
 
-/// What Ilu puts together.
+/// What Ilu puts together:
+///
+///     IluParameters<double, Device> parameters;
+///     parameters.factorization = IlutParameters();     // or a function that makes one of yours
+///     parameters.solve = IsaiParameters<Device>();
+///     Ilu<double, Device> ilu(parameters);
 template <class Scalar, class Device>
-struct IluParts {
-  FactorizationPtr<Scalar, Device> factorization; ///< of A
-  TriangularSolverPtr<Scalar, Device> lower;      ///< how L^-1 is applied
-  TriangularSolverPtr<Scalar, Device> upper;      ///< how U^-1 is applied
-  Storage storage = Storage::Native;              ///< of what these apply
-  RearrangementParameters rearrangement;          ///< of A before it is factored
-};
-
-/// The same by name, see registerFactorization() and registerTriangularSolver(): what makes the
-/// parts, with their parameters.
-template <class Scalar, class Device>
-struct IluChoice {
-  std::function<FactorizationPtr<Scalar, Device>()> factorization;   ///< of A
-  std::function<TriangularSolverPtr<Scalar, Device>(Storage)> solve; ///< for either factor
-  Storage storage = Storage::Native;                                 ///< of what is applied
-  RearrangementParameters rearrangement;                             ///< of A before
-  operator IluParts<Scalar, Device>() const {                        ///< makes them
-    return {factorization(), solve(storage), solve(storage), storage, rearrangement};
-  }
+struct IluParameters {
+  /// The factorisation of A, ILU(0) unless said: from BlockIluParameters or IlutParameters.
+  FactorizationMaker<Scalar, Device> factorization = BlockIluParameters();
+  /// How L^-1 and U^-1 are applied, by substitution unless said: from ExactParameters,
+  /// IsaiParameters or SweepParameters.
+  TriangularSolverMaker<Scalar, Device> solve = ExactParameters();
+  Storage storage = Storage::Native;     ///< of what is applied
+  RearrangementParameters rearrangement; ///< of A before it is factored
 };
 
 /// M^-1 = U^-1 L^-1 with the factors L U ~ A of a Factorization and a TriangularSolver for each.
@@ -58,24 +50,25 @@ public:
   using Base = Preconditioner<Scalar, Device>;
   using typename Base::execution_space;
   using typename Base::Matrix;
-  using Parameters = IluChoice<Scalar, Device>; ///< of a specification
+  using Parameters = IluParameters<Scalar, Device>; ///< what it is made with
 
   /// The keys `factorization` and `solve`, those of all that is registered, and `storage`.
   static const ParameterTable<Parameters>& parameterTable();
 
-  /// IluParameters and IluChoice convert to the parts. \throws InvalidArgument if one is missing.
-  explicit Ilu(IluParts<Scalar, Device> parts);
+  /// Makes the factorisation and a strategy for each factor. \throws InvalidArgument if one is
+  /// missing, or for parameters out of range.
+  explicit Ilu(const Parameters& parameters);
 
   std::string description() const override;
-  bool isFixed() const override { return parts_.lower->isFixed() && parts_.upper->isFixed(); }
-  const Factorization<Scalar, Device>& factors() const { return *parts_.factorization; } ///< L, U
-  const TriangularSolver<Scalar, Device>& lowerSolver() const { return *parts_.lower; }  ///< of L
-  const TriangularSolver<Scalar, Device>& upperSolver() const { return *parts_.upper; }  ///< of U
+  bool isFixed() const override { return lower_->isFixed() && upper_->isFixed(); }
+  const Factorization<Scalar, Device>& factors() const { return *factorization_; } ///< L, U
+  const TriangularSolver<Scalar, Device>& lowerSolver() const { return *lower_; }  ///< of L
+  const TriangularSolver<Scalar, Device>& upperSolver() const { return *upper_; }  ///< of U
 
 protected:
   void doInitialize(const execution_space& exec, const Matrix& a) override;
   bool refusesNonFinite() const override {
-    return !isRearranged() && parts_.factorization->refusesNonFinite();
+    return !isRearranged() && factorization_->refusesNonFinite();
   }
   void doCompute(const execution_space& exec, const Matrix& a) override;
   void doDiagnose(const execution_space& exec, const Matrix& a) override;
@@ -85,7 +78,7 @@ protected:
 private:
   using Base::report_;
 
-  bool isRearranged() const { return parts_.rearrangement.changesMatrix(); }
+  bool isRearranged() const { return parameters_.rearrangement.changesMatrix(); }
   /// Symbolic and numeric phases of the parts, for A or what is factored in its place.
   void initializeParts(const execution_space& exec, const Matrix& b);
   void initializeSolvers(const execution_space& exec);
@@ -101,7 +94,9 @@ private:
   void noteGrowth(const execution_space& exec, const std::string& prefix,
                   const TriangularFactor<Scalar, Device>& factor, const Matrix& b);
 
-  IluParts<Scalar, Device> parts_;
+  Parameters parameters_;
+  FactorizationPtr<Scalar, Device> factorization_;
+  TriangularSolverPtr<Scalar, Device> lower_, upper_; ///< of L, of U
   detail::Rearrangement<Scalar, Device> rearrangement_;
   bool knows_pattern_ = false; ///< matching and patterns of the last compute() still hold
   mutable MultiVector<Scalar, Device> intermediate_;

@@ -41,12 +41,6 @@ namespace ainvil {
 /// What makes a preconditioner, all of its parameters known.
 template <class Scalar, class Device>
 using MethodMaker = std::function<PreconditionerPtr<Scalar, Device>()>;
-/// The same for a factorisation.
-template <class Scalar, class Device>
-using FactorizationMaker = std::function<FactorizationPtr<Scalar, Device>()>;
-/// For a triangular strategy that stores what it applies in a precision.
-template <class Scalar, class Device>
-using TriangularSolverMaker = std::function<TriangularSolverPtr<Scalar, Device>(Storage)>;
 
 namespace detail {
 
@@ -174,19 +168,6 @@ void addFactorization(const std::string& name, const std::string& meaning, const
                      }),
                  {"ilu"});
   });
-}
-
-/// The strategy with what it applies in that precision.
-template <template <class, class, class> class Class, class Scalar, class Device, class Struct>
-TriangularSolverPtr<Scalar, Device> makeStored(const Struct& parameters, Storage storage) {
-  switch (storage) {
-  case Storage::Float:
-    return std::make_unique<Class<float, Scalar, Device>>(parameters);
-  case Storage::BFloat16:
-    return std::make_unique<Class<BFloat16, Scalar, Device>>(parameters);
-  default:
-    return std::make_unique<Class<Scalar, Scalar, Device>>(parameters);
-  }
 }
 
 template <template <class, class, class> class Class, class Tables>

@@ -4,7 +4,7 @@
 #include "studies/SweepsTriangle.hpp"
 
 #include "Ainvil_Gmres.hpp"
-#include "ilu/Ainvil_IluParameters.hpp"
+#include "Ainvil_Ilu.hpp"
 
 namespace ainvil {
 namespace perf {
@@ -19,23 +19,30 @@ Gmres<double, Device> makeSolver(const SolverOptions& options) {
 /// One preconditioner of the study.
 template <class Device>
 struct Setting {
-  IluParameters<Device> parameters;
+  int factor_sweeps;
+  TriangularSolverMaker<double, Device> solve;
   const char* method; ///< of the triangular solves
   int sweeps;         ///< of the triangular solves
 
   /// It is the first to run some kernels, and kernels may be loaded when they first run.
-  bool isFirstOfItsKind() const { return std::max(sweeps, parameters.factorization.sweeps) <= 1; }
+  bool isFirstOfItsKind() const { return std::max(sweeps, factor_sweeps) <= 1; }
+
+  IluParameters<double, Device> parameters() const {
+    BlockIluParameters factorization;
+    factorization.sweeps = factor_sweeps;
+    IluParameters<double, Device> parameters;
+    parameters.factorization = factorization;
+    parameters.solve = solve;
+    return parameters;
+  }
 };
 
 template <class Device>
 std::vector<Setting<Device>> settings(const SweepsOptions& options) {
   std::vector<Setting<Device>> all;
-  const auto add = [&](int factor_sweeps, const TriangularParameters<Device>& solve,
+  const auto add = [&](int factor_sweeps, const TriangularSolverMaker<double, Device>& solve,
                        const char* method, int sweeps) {
-    IluParameters<Device> parameters;
-    parameters.factorization.sweeps = factor_sweeps;
-    parameters.solve = solve;
-    all.push_back({parameters, method, sweeps});
+    all.push_back({factor_sweeps, solve, method, sweeps});
   };
   add(0, ExactParameters(), "exact", 0);
   for (const SweepMethod& method : {jacobi_sweeps, async_sweeps})
@@ -89,7 +96,7 @@ private:
   }
 
   void runOnce(const Setting<Device>& setting, Outcome& outcome) {
-    Ilu<double, Device> ilu(setting.parameters);
+    Ilu<double, Device> ilu(setting.parameters());
     outcome.setup_seconds.push_back(secondsOnce(exec_, [&] {
       ilu.initialize(exec_, a_);
       ilu.compute(exec_, a_);
@@ -139,10 +146,10 @@ void studySolve(const SweepsOptions& options, const LinearSystem& system, Result
     const Statistics iterations(outcome.iterations);
     const double setup_seconds = Statistics(outcome.setup_seconds).median;
     const double solve_seconds = Statistics(outcome.solve_seconds).median;
-    results.add({Offset(setting.parameters.factorization.sweeps), setting.method,
-                 Offset(setting.sweeps), iterations.median, iterations.min, iterations.max,
-                 outcome.status, outcome.residual, setup_seconds, solve_seconds,
-                 setup_seconds + solve_seconds, outcome.message});
+    results.add({Offset(setting.factor_sweeps), setting.method, Offset(setting.sweeps),
+                 iterations.median, iterations.min, iterations.max, outcome.status,
+                 outcome.residual, setup_seconds, solve_seconds, setup_seconds + solve_seconds,
+                 outcome.message});
   }
 }
 

@@ -105,8 +105,8 @@ const ParameterTable<IcOptions>& IcOptions::table() {
 }
 
 template <class Scalar, class Device>
-const ParameterTable<IcChoice<Scalar, Device>>& Ic<Scalar, Device>::parameterTable() {
-  using P = IcChoice<Scalar, Device>;
+const ParameterTable<IcParameters<Scalar, Device>>& Ic<Scalar, Device>::parameterTable() {
+  using P = IcParameters<Scalar, Device>;
   const auto make = [] {
     // Its entry is among those that the library adds: asking for all would not end.
     static const FixedStrategies<Scalar, Device> known{
@@ -131,14 +131,15 @@ const ParameterTable<IcChoice<Scalar, Device>>& Ic<Scalar, Device>::parameterTab
 }
 
 template <class Scalar, class Device>
-Ic<Scalar, Device>::Ic(IcParts<Scalar, Device> parts)
-    : parts_(std::move(parts)),
-      factorization_(std::make_unique<detail::BlockIc<Scalar, Device>>(parts_.factorization)) {
-  if (parts_.solve == nullptr)
+Ic<Scalar, Device>::Ic(const Parameters& parameters)
+    : parameters_(parameterTable().checked(parameters)),
+      solver_(parameters_.solve(parameters_.storage)),
+      factorization_(std::make_unique<detail::BlockIc<Scalar, Device>>(parameters_)) {
+  if (solver_ == nullptr)
     throw InvalidArgument("ic needs a triangular strategy");
-  if (!parts_.solve->isFixed())
-    throw InvalidArgument(refusalOf(parts_.solve->description()));
-  parts_.solve->keepTransposed();
+  if (!solver_->isFixed())
+    throw InvalidArgument(refusalOf(solver_->description()));
+  solver_->keepTransposed();
 }
 
 template <class Scalar, class Device>
@@ -146,9 +147,9 @@ Ic<Scalar, Device>::~Ic() = default;
 
 template <class Scalar, class Device>
 std::string Ic<Scalar, Device>::description() const {
-  return message("ic: {", IcOptions::table().describe(parts_.factorization),
-                 ", solve: ", solver().description(), ", storage: ", nameOf<Scalar>(parts_.storage),
-                 "}");
+  return message("ic: {", IcOptions::table().describe(parameters_),
+                 ", solve: ", solver().description(),
+                 ", storage: ", nameOf<Scalar>(parameters_.storage), "}");
 }
 
 template <class Scalar, class Device>
@@ -179,7 +180,7 @@ void Ic<Scalar, Device>::doInitialize(const execution_space& exec, const Matrix&
 
 template <class Scalar, class Device>
 void Ic<Scalar, Device>::initializeSolver(const execution_space& exec) {
-  parts_.solve->initialize(exec, factor(), "lower_", report_);
+  solver_->initialize(exec, factor(), "lower_", report_);
 }
 
 template <class Scalar, class Device>
@@ -196,11 +197,11 @@ void Ic<Scalar, Device>::doCompute(const execution_space& exec, const Matrix& a)
   if (factorization_->followsValues() && factorization_->findPattern(exec, a, may_keep, report_))
     initializeSolver(exec);
   factorization_->compute(exec, a, report_);
-  parts_.solve->compute(exec, factor(), "lower_", report_);
+  solver_->compute(exec, factor(), "lower_", report_);
   if (solver().takesProbes()) {
     const auto r = detail::workspaceOf(exec, intermediate_, a.numPointRows(), detail::num_probes);
     detail::fillProbes<Scalar, Device>(exec, r);
-    parts_.solve->fit(exec, factor(), {r}, "lower_", report_);
+    solver_->fit(exec, factor(), {r}, "lower_", report_);
   }
   knows_pattern_ = true;
   report_.factor_entries = solver().entries();

@@ -40,9 +40,18 @@ void BlockIlu<Scalar, Device>::initialize(const execution_space& exec, const Mat
   factors_.findOrder(exec, a, report);
 }
 
+template <class Scalar, class Device>
+FactorizationPtr<Scalar, Device> BlockIluParameters::makeFactorization() const {
+  return std::make_unique<BlockIlu<Scalar, Device>>(*this);
+}
+
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \
   template class BlockIlu<double, DEVICE>;                                                         \
-  template class BlockIlu<float, DEVICE>;
+  template class BlockIlu<float, DEVICE>;                                                          \
+  template FactorizationPtr<double, DEVICE>                                                        \
+  BlockIluParameters::makeFactorization<double, DEVICE>() const;                                   \
+  template FactorizationPtr<float, DEVICE> BlockIluParameters::makeFactorization<float, DEVICE>()  \
+      const;
 AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
 
 } // namespace ainvil

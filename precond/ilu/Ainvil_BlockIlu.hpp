@@ -8,13 +8,6 @@
 
 namespace ainvil {
 
-/// Pattern, method and breakdown policy of BlockIlu.
-struct BlockIluParameters : IluOnPatternOptions {
-  int level = 0; ///< fill level k of ILU(k)
-
-  static const ParameterTable<BlockIluParameters>& table(); ///< the keys that name them
-};
-
 /// A ~ L U on the pattern of ILU(k), by detail::IluOnPattern. Source: Saad, Iterative Methods for
 /// Sparse Linear Systems (2003), sections 10.3 and 10.4; modified: section 10.3.5, Gustafsson, A
 /// class of first order factorization methods, BIT 18 (1978).

@@ -6,6 +6,10 @@
 #include "Ainvil_Preconditioner.hpp"
 #include "triangular/Ainvil_TriangularFactor.hpp"
 
+#include <functional>
+#include <type_traits>
+#include <utility>
+
 namespace ainvil {
 
 /// A ~ L U with triangular factors in the shapes of TriangularFactor. The verbs as in
@@ -64,5 +68,32 @@ protected:
 /// What holds a factorisation.
 template <class Scalar, class Device>
 using FactorizationPtr = std::unique_ptr<Factorization<Scalar, Device>>;
+
+/// Makes a factorisation. Parameters convert to it, and so does a function of yours:
+///
+///     maker = IlutParameters();
+///     maker = [] { return std::make_unique<Mine<double, Device>>(); };
+template <class Scalar, class Device>
+class FactorizationMaker {
+  using Ptr = FactorizationPtr<Scalar, Device>;
+
+public:
+  FactorizationMaker() = default; ///< makes none
+  /// A function that returns what holds a factorisation.
+  template <class Function, std::enable_if_t<std::is_invocable_r<Ptr, Function&>::value, int> = 0>
+  FactorizationMaker(Function function) : make_(std::move(function)) {}
+  /// Parameters with such a function makeFactorization<Scalar, Device>().
+  template <class Parameters, class = decltype(std::declval<const Parameters&>()
+                                                   .template makeFactorization<Scalar, Device>())>
+  FactorizationMaker(const Parameters& parameters)
+      : make_([parameters] { return parameters.template makeFactorization<Scalar, Device>(); }) {}
+
+  /// The factorisation, null without a function. \throws InvalidArgument for parameters out of
+  /// range.
+  Ptr operator()() const { return make_ ? make_() : nullptr; }
+
+private:
+  std::function<Ptr()> make_;
+};
 
 } // namespace ainvil

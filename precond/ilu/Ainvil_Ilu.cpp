@@ -14,11 +14,11 @@ namespace ainvil {
 
 namespace {
 
-template <class Choice>
-void addRearrangement(ParameterTable<Choice>& table) {
-  const auto match = [](Choice& p) -> RowMatching& { return p.rearrangement.match; };
-  const auto scale = [](Choice& p) -> MatrixScaling& { return p.rearrangement.scale; };
-  const auto order = [](Choice& p) -> Ordering& { return p.rearrangement.order; };
+template <class P>
+void addRearrangement(ParameterTable<P>& table) {
+  const auto match = [](P& p) -> RowMatching& { return p.rearrangement.match; };
+  const auto scale = [](P& p) -> MatrixScaling& { return p.rearrangement.scale; };
+  const auto order = [](P& p) -> Ordering& { return p.rearrangement.order; };
   table
       .choice("match", "match: type", match,
               {{"none", RowMatching::None}, {"product", RowMatching::Product}},
@@ -30,8 +30,7 @@ void addRearrangement(ParameterTable<Choice>& table) {
               "scale rows and columns to largest entries of 1")
       .details("Changes what counts as a small pivot and how far `shift` goes, not the factors "
                "of level k. Eleven passes over the matrix at each `compute`.")
-      .onlyIf([](const Choice& p) { return p.rearrangement.match == RowMatching::None; },
-              "match=none")
+      .onlyIf([](const P& p) { return p.rearrangement.takesScale(); }, "match=none")
       .choice("reorder", "reorder: type", order,
               {{"none", Ordering::Natural},
                {"rcm", Ordering::Rcm},
@@ -46,8 +45,8 @@ void addRearrangement(ParameterTable<Choice>& table) {
 } // namespace
 
 template <class Scalar, class Device>
-const ParameterTable<IluChoice<Scalar, Device>>& Ilu<Scalar, Device>::parameterTable() {
-  using P = IluChoice<Scalar, Device>;
+const ParameterTable<IluParameters<Scalar, Device>>& Ilu<Scalar, Device>::parameterTable() {
+  using P = IluParameters<Scalar, Device>;
   const auto make = [] {
     // Its entry is among those that the library adds: asking for all would not end.
     auto& known = detail::bareRegistry<Scalar, Device>();
@@ -70,33 +69,35 @@ const ParameterTable<IluChoice<Scalar, Device>>& Ilu<Scalar, Device>::parameterT
 }
 
 template <class Scalar, class Device>
-Ilu<Scalar, Device>::Ilu(IluParts<Scalar, Device> parts)
-    : parts_(std::move(parts)), rearrangement_(parts_.rearrangement) {
-  if (parts_.factorization == nullptr || parts_.lower == nullptr || parts_.upper == nullptr)
+Ilu<Scalar, Device>::Ilu(const Parameters& parameters)
+    : parameters_(parameterTable().checked(parameters)),
+      factorization_(parameters_.factorization()), lower_(parameters_.solve(parameters_.storage)),
+      upper_(parameters_.solve(parameters_.storage)), rearrangement_(parameters_.rearrangement) {
+  if (factorization_ == nullptr || lower_ == nullptr || upper_ == nullptr)
     throw InvalidArgument("ilu needs a factorisation and a triangular strategy for each factor");
-  if (parts_.rearrangement.match != RowMatching::None &&
-      parts_.rearrangement.scale != MatrixScaling::None)
+  if (!parameters_.rearrangement.takesScale() &&
+      parameters_.rearrangement.scale != MatrixScaling::None)
     throw InvalidArgument("'scale' has no effect with 'match', which brings scalings of its own");
 }
 
 template <class Scalar, class Device>
 std::string Ilu<Scalar, Device>::description() const {
   return message("ilu: {", factors().description(), ", solve: ", lowerSolver().description(),
-                 ", storage: ", nameOf<Scalar>(parts_.storage), parts_.rearrangement.description(),
-                 "}");
+                 ", storage: ", nameOf<Scalar>(parameters_.storage),
+                 parameters_.rearrangement.description(), "}");
 }
 
 template <class Scalar, class Device>
 void Ilu<Scalar, Device>::initializeParts(const execution_space& exec, const Matrix& b) {
-  parts_.factorization->initialize(exec, b, report_);
+  factorization_->initialize(exec, b, report_);
   if (!factors().followsValues())
     initializeSolvers(exec);
 }
 
 template <class Scalar, class Device>
 void Ilu<Scalar, Device>::initializeSolvers(const execution_space& exec) {
-  parts_.lower->initialize(exec, factors().lower(), "lower_", report_);
-  parts_.upper->initialize(exec, factors().upper(), "upper_", report_);
+  lower_->initialize(exec, factors().lower(), "lower_", report_);
+  upper_->initialize(exec, factors().upper(), "upper_", report_);
 }
 
 template <class Scalar, class Device>
@@ -116,11 +117,11 @@ void Ilu<Scalar, Device>::doInitialize(const execution_space& exec, const Matrix
 template <class Scalar, class Device>
 void Ilu<Scalar, Device>::computeParts(const execution_space& exec, const Matrix& b,
                                        bool may_keep) {
-  if (factors().followsValues() && parts_.factorization->findPattern(exec, b, may_keep, report_))
+  if (factors().followsValues() && factorization_->findPattern(exec, b, may_keep, report_))
     initializeSolvers(exec);
-  parts_.factorization->compute(exec, b, report_);
-  parts_.lower->compute(exec, factors().lower(), "lower_", report_);
-  parts_.upper->compute(exec, factors().upper(), "upper_", report_);
+  factorization_->compute(exec, b, report_);
+  lower_->compute(exec, factors().lower(), "lower_", report_);
+  upper_->compute(exec, factors().upper(), "upper_", report_);
   fitSolvers(exec);
   if (report_.objection.empty())
     report_.phases.time(exec, "Ilu", "ilu_judge", [&] { judgeFactors(exec, b); });
@@ -135,9 +136,9 @@ void Ilu<Scalar, Device>::fitSolvers(const execution_space& exec) {
   const auto work = detail::workspaceOf(exec, intermediate_, n, 2 * k);
   const MultiVectorArg<Scalar, Device> r(work.data(), n, k), y(work.data() + n * k, n, k);
   detail::fillProbes<Scalar, Device>(exec, r);
-  parts_.lower->fit(exec, factors().lower(), {r}, "lower_", report_);
+  lower_->fit(exec, factors().lower(), {r}, "lower_", report_);
   lowerSolver().apply(exec, r, y, Trans::No);
-  parts_.upper->fit(exec, factors().upper(), {y, &factors().lower()}, "upper_", report_);
+  upper_->fit(exec, factors().upper(), {y, &factors().lower()}, "upper_", report_);
 }
 
 template <class Scalar, class Device>

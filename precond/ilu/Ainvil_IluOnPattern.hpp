@@ -7,26 +7,10 @@
 #include "breakdown/Ainvil_PivotInverter.hpp"
 #include "graph/Ainvil_OrderedRows.hpp"
 #include "ilu/Ainvil_BlockIluHostRow.hpp"
+#include "ilu/Ainvil_IluOptions.hpp"
 #include "triangular/Ainvil_TriangularFactor.hpp"
 
 namespace ainvil {
-
-/// Method and breakdown policy of a factorisation on a given pattern.
-struct IluOnPatternOptions : DiagonalThresholds {
-  /// 0: factorisation level by level. n > 0: n sweeps over all rows at once; the factors are then
-  /// approximate, and exact after as many sweeps as L has level sets.
-  int sweeps = 0;
-  /// omega of MILU: so many times what is dropped is subtracted from the diagonal block of its row;
-  /// from 0 to below 2. Dropped are the products L_ik U_kj for (i, j) beside the pattern less the
-  /// blocks of A there.
-  double modified = 0;
-  BreakdownPolicy breakdown = BreakdownPolicy::Fail; ///< for pivot blocks that are singular
-  /// Relative size of the shift under BreakdownPolicy::Shift; the first alpha under ShiftAll.
-  double shift = 1e-3;
-  /// A pivot block counts as singular where a row or column of it has no entry above so many eps
-  /// times the largest entry of its row of A; >= 0.
-  double pivot_tolerance = 10;
-};
 
 namespace detail {
 

@@ -55,9 +55,17 @@ bool Ilut<Scalar, Device>::findPattern(const execution_space& exec, const Matrix
   return true;
 }
 
+template <class Scalar, class Device>
+FactorizationPtr<Scalar, Device> IlutParameters::makeFactorization() const {
+  return std::make_unique<Ilut<Scalar, Device>>(*this);
+}
+
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \
   template class Ilut<double, DEVICE>;                                                             \
-  template class Ilut<float, DEVICE>;
+  template class Ilut<float, DEVICE>;                                                              \
+  template FactorizationPtr<double, DEVICE> IlutParameters::makeFactorization<double, DEVICE>()    \
+      const;                                                                                       \
+  template FactorizationPtr<float, DEVICE> IlutParameters::makeFactorization<float, DEVICE>() const;
 AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
 
 } // namespace ainvil

@@ -5,14 +5,8 @@
 
 #include "ilu/Ainvil_Factorization.hpp"
 #include "ilu/Ainvil_IluOnPattern.hpp"
-#include "ilu/Ainvil_ThresholdOptions.hpp"
 
 namespace ainvil {
-
-/// Thresholds, method and breakdown policy of Ilut.
-struct IlutParameters : IluOnPatternOptions, ThresholdOptions {
-  static const ParameterTable<IlutParameters>& table(); ///< the keys that name them
-};
 
 /// A ~ L U on a pattern that follows the values: the entries of an incomplete elimination that
 /// exceed a threshold, and of these no more than a bound, the largest. The values on the pattern

@@ -29,6 +29,8 @@ struct RearrangementParameters {
 
   /// ", match: product, reorder: rcm": what is not the default.
   std::string description() const;
+  /// Whether `scale` has an effect: a matching brings scalings of its own.
+  bool takesScale() const { return match == RowMatching::None; }
   /// Whether the matrix is another one than A.
   bool changesMatrix() const {
     return match != RowMatching::None || scale != MatrixScaling::None || order != Ordering::Natural;

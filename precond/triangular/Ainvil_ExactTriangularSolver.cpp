@@ -163,12 +163,21 @@ Offset ExactTriangularSolver<Stored, Scalar, Device>::bytes() const {
   return plain_.factor.matrix.bytes(); // D^-1 is read instead of D
 }
 
+template <class Scalar, class Device>
+TriangularSolverPtr<Scalar, Device> ExactParameters::makeSolver(Storage storage) const {
+  return detail::makeStored<ExactTriangularSolver, Scalar, Device>(*this, storage);
+}
+
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \
   template class ExactTriangularSolver<double, double, DEVICE>;                                    \
   template class ExactTriangularSolver<float, double, DEVICE>;                                     \
   template class ExactTriangularSolver<BFloat16, double, DEVICE>;                                  \
   template class ExactTriangularSolver<float, float, DEVICE>;                                      \
-  template class ExactTriangularSolver<BFloat16, float, DEVICE>;
+  template class ExactTriangularSolver<BFloat16, float, DEVICE>;                                   \
+  template TriangularSolverPtr<double, DEVICE> ExactParameters::makeSolver<double, DEVICE>(        \
+      Storage) const;                                                                              \
+  template TriangularSolverPtr<float, DEVICE> ExactParameters::makeSolver<float, DEVICE>(Storage)  \
+      const;
 AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
 
 } // namespace ainvil

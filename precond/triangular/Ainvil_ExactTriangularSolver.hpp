@@ -4,12 +4,10 @@
 /// Triangular solves by substitution.
 
 #include "graph/Ainvil_OrderedRows.hpp"
+#include "triangular/Ainvil_TriangularOptions.hpp"
 #include "triangular/Ainvil_TriangularSolver.hpp"
 
 namespace ainvil {
-
-/// Substitution has no parameters.
-struct ExactParameters {};
 
 /// y = op(T)^-1 x by substitution. On CUDA one launch, in which rows wait for the numbers that
 /// others write; in the transposed solve, which adds by atomics, for counters. On hosts threads

@@ -366,12 +366,23 @@ Offset IsaiTriangularSolver<Stored, Scalar, Device>::bytes() const {
   return inverse_.bytes() * (steps_ + 1) + (steps_ > 0 ? factor_.bytes() * steps_ : 0);
 }
 
+template <class Device>
+template <class Scalar, class OfVectors>
+std::enable_if_t<std::is_same<OfVectors, Device>::value, TriangularSolverPtr<Scalar, Device>>
+IsaiParameters<Device>::makeSolver(Storage storage) const {
+  return detail::makeStored<IsaiTriangularSolver, Scalar, Device>(*this, storage);
+}
+
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \
   template class IsaiTriangularSolver<double, double, DEVICE>;                                     \
   template class IsaiTriangularSolver<float, double, DEVICE>;                                      \
   template class IsaiTriangularSolver<BFloat16, double, DEVICE>;                                   \
   template class IsaiTriangularSolver<float, float, DEVICE>;                                       \
-  template class IsaiTriangularSolver<BFloat16, float, DEVICE>;
+  template class IsaiTriangularSolver<BFloat16, float, DEVICE>;                                    \
+  template TriangularSolverPtr<double, DEVICE> IsaiParameters<DEVICE>::makeSolver<double, DEVICE>( \
+      Storage) const;                                                                              \
+  template TriangularSolverPtr<float, DEVICE> IsaiParameters<DEVICE>::makeSolver<float, DEVICE>(   \
+      Storage) const;
 AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
 
 } // namespace ainvil

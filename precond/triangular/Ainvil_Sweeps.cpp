@@ -238,12 +238,21 @@ Offset SweepTriangularSolver<Stored, Scalar, Device>::bytes() const {
   return m_.bytes() * steps() + Offset(diagonal_inverse_.extent(0)) * Offset(sizeof(Stored));
 }
 
+template <class Scalar, class Device>
+TriangularSolverPtr<Scalar, Device> SweepParameters::makeSolver(Storage storage) const {
+  return detail::makeStored<SweepTriangularSolver, Scalar, Device>(*this, storage);
+}
+
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \
   template class SweepTriangularSolver<double, double, DEVICE>;                                    \
   template class SweepTriangularSolver<float, double, DEVICE>;                                     \
   template class SweepTriangularSolver<BFloat16, double, DEVICE>;                                  \
   template class SweepTriangularSolver<float, float, DEVICE>;                                      \
-  template class SweepTriangularSolver<BFloat16, float, DEVICE>;
+  template class SweepTriangularSolver<BFloat16, float, DEVICE>;                                   \
+  template TriangularSolverPtr<double, DEVICE> SweepParameters::makeSolver<double, DEVICE>(        \
+      Storage) const;                                                                              \
+  template TriangularSolverPtr<float, DEVICE> SweepParameters::makeSolver<float, DEVICE>(Storage)  \
+      const;
 AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
 
 } // namespace ainvil

@@ -3,42 +3,10 @@
 /// \file
 /// Triangular solves by a few Jacobi or block-asynchronous sweeps.
 
+#include "triangular/Ainvil_TriangularOptions.hpp"
 #include "triangular/Ainvil_TriangularSolver.hpp"
 
 namespace ainvil {
-
-/// What a sweep reads.
-enum class SweepMode {
-  Jacobi, ///< all rows from the values of the sweep before
-  Async   ///< in place, from whatever values are there
-};
-
-/// In which order the rows of an asynchronous sweep are started.
-enum class SweepOrder {
-  Along,  ///< along the dependencies: forward for L, backward for U
-  Against ///< the other way round, for comparison
-};
-
-/// What the first sweep begins with.
-enum class SweepStart {
-  Diagonal, ///< x_0 = D^-1 b
-  Zero      ///< x_0 = 0: the first sweep gives D^-1 b
-};
-
-/// Kind, number and start of the sweeps of SweepTriangularSolver.
-struct SweepParameters {
-  SweepMode mode = SweepMode::Jacobi;      ///< what a sweep reads
-  int sweeps = 5;                          ///< >= 0, >= 1 from zero
-  double damping = 1;                      ///< omega in (0, 2)
-  SweepStart start = SweepStart::Diagonal; ///< x_0
-  SweepOrder order = SweepOrder::Along;    ///< SweepMode::Async
-  /// Sweeps that leave random probes a residual larger than this, relative to the right-hand side,
-  /// have diverged: solvers refuse the preconditioner.
-  double divergence_limit = 1e3;
-
-  /// The keys that name them for sweeps of that kind.
-  static const ParameterTable<SweepParameters>& table(SweepMode mode);
-};
 
 /// x ~ T^-1 b for T = D (I + M), M = D^-1 S with the strictly triangular part S of T, by m sweeps
 ///   x <- (1 - omega) x + omega (D^-1 b - M x),

@@ -7,6 +7,10 @@
 #include "product/Ainvil_SparseOperator.hpp"
 #include "triangular/Ainvil_TriangularProbes.hpp"
 
+#include <functional>
+#include <type_traits>
+#include <utility>
+
 namespace ainvil {
 
 /// y = op(T)^-1 x, exactly or approximately, for a triangular factor T. The three verbs as in
@@ -79,4 +83,50 @@ protected:
 template <class Scalar, class Device>
 using TriangularSolverPtr = std::unique_ptr<TriangularSolver<Scalar, Device>>;
 
+/// Makes a strategy that stores what it applies in a given precision. Parameters convert to it, and
+/// so does a function of yours:
+///
+///     maker = IsaiParameters<Device>();
+///     maker = [](Storage) { return std::make_unique<Mine<double, Device>>(); };
+template <class Scalar, class Device>
+class TriangularSolverMaker {
+  using Ptr = TriangularSolverPtr<Scalar, Device>;
+
+public:
+  TriangularSolverMaker() = default; ///< makes none
+  /// A function that returns what holds a strategy.
+  template <class Function,
+            std::enable_if_t<std::is_invocable_r<Ptr, Function&, Storage>::value, int> = 0>
+  TriangularSolverMaker(Function function) : make_(std::move(function)) {}
+  /// Parameters with such a function makeSolver<Scalar, Device>(storage).
+  template <class Parameters, class = decltype(std::declval<const Parameters&>()
+                                                   .template makeSolver<Scalar, Device>(Storage()))>
+  TriangularSolverMaker(const Parameters& parameters)
+      : make_([parameters](Storage storage) {
+          return parameters.template makeSolver<Scalar, Device>(storage);
+        }) {}
+
+  /// The strategy, null without a function. \throws InvalidArgument for parameters out of range.
+  Ptr operator()(Storage storage) const { return make_ ? make_(storage) : nullptr; }
+
+private:
+  std::function<Ptr(Storage)> make_;
+};
+
+namespace detail {
+
+/// The strategy with what it applies in that precision.
+template <template <class, class, class> class Class, class Scalar, class Device, class Struct>
+TriangularSolverPtr<Scalar, Device> makeStored(const Struct& parameters, Storage storage) {
+  switch (storage) {
+  case Storage::Float:
+    return std::make_unique<Class<float, Scalar, Device>>(parameters);
+  case Storage::BFloat16:
+    return std::make_unique<Class<BFloat16, Scalar, Device>>(parameters);
+  default:
+    return std::make_unique<Class<Scalar, Scalar, Device>>(parameters);
+  }
+}
+
+} // namespace detail
 } // namespace ainvil

@@ -3,9 +3,9 @@
 #include "Ainvil_Chebyshev.hpp"
 #include "Ainvil_Factory.hpp"
 #include "Ainvil_Fsai.hpp"
+#include "Ainvil_Ilu.hpp"
 #include "Ainvil_Jacobi.hpp"
 #include "Refusal.hpp"
-#include "ilu/Ainvil_IluParameters.hpp"
 
 #include <gtest/gtest.h>
 
@@ -336,11 +336,13 @@ TEST(Factory, ConstructorsRefuseWhatTheTablesDo) {
   fsai.chunk_bytes = 0;
   EXPECT_EQ(refusal([&] { Fsai<double, Device>{fsai}; }),
             "'chunk-mib' must be an integer from 1 to 1000000, but it is '0'");
-  IluParameters<Device> ilu;
-  ilu.factorization.level = -1;
+  BlockIluParameters level;
+  level.level = -1;
+  IluParameters<double, Device> ilu;
+  ilu.factorization = level;
   EXPECT_EQ(refusal([&] { Ilu<double, Device>{ilu}; }),
             "'level' must be an integer from 0 to 1000000, but it is '-1'");
-  ilu.factorization.level = 0;
+  ilu.factorization = BlockIluParameters();
   IsaiParameters<Device> isai;
   isai.relax = -2; // -1 is relax=auto
   ilu.solve = isai;

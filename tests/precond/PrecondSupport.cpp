@@ -129,14 +129,14 @@ std::vector<double> denseInverse(const Preconditioner<double, Device>& m, Trans 
   return dense;
 }
 
-IluParameters<Device> exactIlu(int level) {
-  IluParameters<Device> parameters;
+IluSettings<Device> exactIlu(int level) {
+  IluSettings<Device> parameters;
   parameters.factorization.level = level;
   return parameters;
 }
 
-IluParameters<Device> isaiIlu(int power, IsaiSide side, int relax) {
-  IluParameters<Device> parameters;
+IluSettings<Device> isaiIlu(int power, IsaiSide side, int relax) {
+  IluSettings<Device> parameters;
   IsaiParameters<Device> isai;
   isai.power = power;
   isai.side = side;

@@ -3,12 +3,17 @@
 /// \file
 /// What the tests of preconditioners share: test matrices by pattern, and M^-1 as a dense matrix.
 
+#include "Ainvil_Ilu.hpp"
 #include "TestSupport.hpp"
-#include "ilu/Ainvil_IluParameters.hpp"
+#include "ilu/Ainvil_BlockIlu.hpp"
+#include "triangular/Ainvil_ExactTriangularSolver.hpp"
+#include "triangular/Ainvil_Isai.hpp"
+#include "triangular/Ainvil_Sweeps.hpp"
 
 #include <functional>
 #include <set>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace ainvil {
@@ -81,11 +86,27 @@ void forEachRounding(Parameters parameters, const HostBsr& a, const Check& check
   }
 }
 
-IluParameters<Device> exactIlu(int level = 0);
-IluParameters<Device> isaiIlu(int power, IsaiSide side = IsaiSide::Rows, int relax = 0);
+/// IluParameters before the makers are made: what makes them, to be changed member by member.
+template <class OfVectors>
+struct IluSettings {
+  BlockIluParameters factorization;
+  std::variant<ExactParameters, IsaiParameters<OfVectors>, SweepParameters> solve;
+  Storage storage = Storage::Native;
+  RearrangementParameters rearrangement;
+
+  template <class Scalar>
+  operator IluParameters<Scalar, OfVectors>() const {
+    using Maker = TriangularSolverMaker<Scalar, OfVectors>;
+    return {factorization, std::visit([](const auto& p) { return Maker(p); }, solve), storage,
+            rearrangement};
+  }
+};
+
+IluSettings<Device> exactIlu(int level = 0);
+IluSettings<Device> isaiIlu(int power, IsaiSide side = IsaiSide::Rows, int relax = 0);
 
 /// The parameters of isaiIlu(), to be changed.
-inline IsaiParameters<Device>& isaiOf(IluParameters<Device>& parameters) {
+inline IsaiParameters<Device>& isaiOf(IluSettings<Device>& parameters) {
   return std::get<IsaiParameters<Device>>(parameters.solve);
 }
 

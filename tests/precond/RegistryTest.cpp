@@ -4,6 +4,7 @@
 #include "precond/PrecondSupport.hpp"
 
 #include "Ainvil_Factory.hpp"
+#include "Ainvil_Ic.hpp"
 
 #include <gtest/gtest.h>
 
@@ -130,6 +131,43 @@ TEST(Registry, AllThreeTogetherAndAfterwards) {
   expectNear(denseInverse(*m), inverse(lower, 60), 1e-12);
   EXPECT_NE(refusalOf("ilu:solve=neumann"), "");
   EXPECT_NO_THROW(create("ilu"));
+}
+
+/// In C++ they need no name.
+TEST(Registry, IluParametersTakeFactorizationsAndStrategiesOfOnesOwn) {
+  const own::Registered registered;
+  const HostBsr a = matrixOn(randomPattern(60, 4, 5), 1, 5);
+  own::NeumannParameters terms;
+  terms.terms = 4;
+  IluParameters<double, Device> parameters;
+  parameters.factorization = [] {
+    return std::make_unique<own::GaussSeidel<double, Device>>(own::GaussSeidelParameters());
+  };
+  parameters.solve = [terms](Storage) {
+    return std::make_unique<own::Neumann<double, double, Device>>(terms);
+  };
+  Ilu<double, Device> ilu(parameters);
+  const auto by_name = create("ilu:factorization=gauss-seidel,solve=neumann,terms=4");
+  setUp(ilu, a);
+  setUp(*by_name, a);
+  EXPECT_EQ(denseInverse(ilu), denseInverse(*by_name));
+  EXPECT_EQ(ilu.description(), by_name->description());
+}
+
+TEST(Registry, IcParametersTakeStrategiesOfOnesOwn) {
+  const own::Registered registered;
+  const HostBsr a = spdMatrixOn(symmetricPattern(60, 4, 6), 1, 6);
+  IcParameters<double, Device> parameters;
+  parameters.level = 1;
+  parameters.solve = [](Storage) {
+    return std::make_unique<own::Neumann<double, double, Device>>(own::NeumannParameters());
+  };
+  Ic<double, Device> ic(parameters);
+  const auto by_name = create("ic:level=1,solve=neumann");
+  setUp(ic, a);
+  setUp(*by_name, a);
+  EXPECT_EQ(denseInverse(ic), denseInverse(*by_name));
+  EXPECT_EQ(ic.description(), by_name->description());
 }
 
 template <class Register>

@@ -7,7 +7,8 @@
 #include "Ainvil_Ainv.hpp"
 #include "Ainvil_Fsai.hpp"
 #include "Ainvil_Jacobi.hpp"
-#include "ilu/Ainvil_IluParameters.hpp"
+#include "ilu/Ainvil_BlockIlu.hpp"
+#include "triangular/Ainvil_ExactTriangularSolver.hpp"
 
 #include <optional>
 #include <thread>

@@ -32,9 +32,9 @@ HostBsr kershaw(int bs = 1, Ordinal copies = 1) {
   return a;
 }
 
-IcParameters<Device> withPolicy(BreakdownPolicy policy) {
-  IcParameters<Device> parameters = exactIc();
-  parameters.factorization.breakdown = policy;
+IcParameters<double, Device> withPolicy(BreakdownPolicy policy) {
+  IcParameters<double, Device> parameters = exactIc();
+  parameters.breakdown = policy;
   return parameters;
 }
 
@@ -89,8 +89,8 @@ TEST(IcBreakdown, ShiftIsDoubledFromTheFirstOneOn) {
     int attempts = 1;
     for (; !holds(expected); ++attempts)
       expected *= 2;
-    IcParameters<Device> parameters = exactIc();
-    parameters.factorization.shift = first;
+    IcParameters<double, Device> parameters = exactIc();
+    parameters.shift = first;
     IcMethod ic(parameters);
     setUp(ic, kershaw());
     EXPECT_EQ(ic.shift(), expected);
@@ -103,12 +103,12 @@ TEST(IcBreakdown, ShiftIsDoubledFromTheFirstOneOn) {
 TEST(IcBreakdown, ShiftEndsAfterManyAttempts) {
   ASSERT_TRUE(holds(0.25));
   ASSERT_FALSE(holds(0.125));
-  IcParameters<Device> parameters = exactIc();
-  parameters.factorization.shift = 0x1p-65;
+  IcParameters<double, Device> parameters = exactIc();
+  parameters.shift = 0x1p-65;
   IcMethod last(parameters);
   setUp(last, kershaw());
   EXPECT_EQ(last.shift(), 0.25);
-  parameters.factorization.shift = 0x1p-66;
+  parameters.shift = 0x1p-66;
   IcMethod beyond(parameters);
   const std::string text = refusal([&] { setUp(beyond, kershaw()); });
   EXPECT_NE(text.find("up to alpha = 0.125"), std::string::npos) << text;
@@ -238,10 +238,10 @@ TEST(IcBreakdown, PivotToleranceDecidesWhatIsRounding) {
   const HostBsr a = matrixOn(fullPattern(2), 1, 45);
   const double values[] = {1, 1, 1, 1 + 0x1p-40};
   std::copy_n(values, 4, a.values.data());
-  IcParameters<Device> parameters = withPolicy(BreakdownPolicy::Fail);
+  IcParameters<double, Device> parameters = withPolicy(BreakdownPolicy::Fail);
   IcMethod good(parameters);
   setUp(good, a);
-  parameters.factorization.pivot_tolerance = 0x1p13;
+  parameters.pivot_tolerance = 0x1p13;
   IcMethod failing(parameters);
   EXPECT_THROW(setUp(failing, a), BreakdownError);
 }

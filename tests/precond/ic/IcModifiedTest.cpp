@@ -17,17 +17,17 @@ namespace {
 
 using namespace test;
 
-IcParameters<Device> modifiedIc(double omega, int level = 0) {
-  IcParameters<Device> parameters = exactIc(level);
-  parameters.factorization.modified = omega;
+IcParameters<double, Device> modifiedIc(double omega, int level = 0) {
+  IcParameters<double, Device> parameters = exactIc(level);
+  parameters.modified = omega;
   return parameters;
 }
 
-IcParameters<Device> modifiedIct(double omega, double drop, PatternSearch search) {
-  IcParameters<Device> parameters = modifiedIc(omega);
-  parameters.factorization.pattern = IcPattern::Threshold;
-  parameters.factorization.drop = drop;
-  parameters.factorization.search = search;
+IcParameters<double, Device> modifiedIct(double omega, double drop, PatternSearch search) {
+  IcParameters<double, Device> parameters = modifiedIc(omega);
+  parameters.pattern = IcPattern::Threshold;
+  parameters.drop = drop;
+  parameters.search = search;
   return parameters;
 }
 
@@ -211,13 +211,13 @@ TEST(IcModified, PivotsThatVanishAreCounted) {
           a.values(e * bs * bs + k) = k % (bs + 1) != 0         ? 0.0
                                       : a.graph.entries(e) == i ? double(pattern[i].size() - 1)
                                                                 : -1.0;
-    IcParameters<Device> parameters = modifiedIc(1);
-    parameters.factorization.breakdown = BreakdownPolicy::Replace;
+    IcParameters<double, Device> parameters = modifiedIc(1);
+    parameters.breakdown = BreakdownPolicy::Replace;
     IcMethod replaces(parameters);
     setUp(replaces, a);
     EXPECT_EQ(replaces.report().breakdowns, 1);
     EXPECT_EQ(replaces.report().first_breakdown, n - 1);
-    parameters.factorization.breakdown = BreakdownPolicy::Fail;
+    parameters.breakdown = BreakdownPolicy::Fail;
     IcMethod fails(parameters);
     const std::string text = refusal([&] { setUp(fails, a); });
     EXPECT_NE(text.find("not positive definite to rounding"), std::string::npos) << text;

@@ -128,10 +128,10 @@ TEST(IcRow, TheModifiedKernelGivesTheFactor) {
          {symmetricPattern(61, 5, 64), longRowsPattern(bs == 1 ? 615 : 536)})
       for (const char* specification : {"level", "threshold"}) {
         const HostBsr a = spdMatrixOn(pattern, bs, 65);
-        IcParameters<Device> parameters = exactIc();
+        IcParameters<double, Device> parameters = exactIc();
         if (specification == std::string("threshold"))
-          parameters.factorization.pattern = IcPattern::Threshold;
-        parameters.factorization.drop = 0.05;
+          parameters.pattern = IcPattern::Threshold;
+        parameters.drop = 0.05;
         IcMethod ic(parameters);
         setUp(ic, a);
         for (const int capacity : {0, 5, 1000}) {

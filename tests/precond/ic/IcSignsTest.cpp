@@ -29,9 +29,9 @@ HostBsr indefiniteMatrixOn(const Pattern& pattern, int bs, std::uint64_t seed) {
   return a;
 }
 
-IcParameters<Device> withSigns(PivotSigns signs, int level = 0) {
-  IcParameters<Device> parameters = exactIc(level);
-  parameters.factorization.signs = signs;
+IcParameters<double, Device> withSigns(PivotSigns signs, int level = 0) {
+  IcParameters<double, Device> parameters = exactIc(level);
+  parameters.signs = signs;
   return parameters;
 }
 
@@ -87,12 +87,12 @@ TEST_P(IcSigns, FullPatternIsTheExactInverse) {
   for (const PatternSearch search : {PatternSearch::Auto, PatternSearch::Parallel})
     for (const IcPattern kind : {IcPattern::Level, IcPattern::Threshold}) {
       const HostBsr a = indefiniteMatrixOn(symmetricPattern(20, 4, 82), bs, 83);
-      IcParameters<Device> parameters = withSigns(PivotSigns::Keep, 20);
-      parameters.factorization.pattern = kind;
-      parameters.factorization.drop = 0;
-      parameters.factorization.max_fill = 100;
-      parameters.factorization.search = search;
-      parameters.factorization.steps = 20;
+      IcParameters<double, Device> parameters = withSigns(PivotSigns::Keep, 20);
+      parameters.pattern = kind;
+      parameters.drop = 0;
+      parameters.max_fill = 100;
+      parameters.search = search;
+      parameters.steps = 20;
       IcMethod ic(parameters);
       setUp(ic, a);
       EXPECT_EQ(ic.report().breakdowns, 0);
@@ -236,7 +236,7 @@ TEST(IcSigns, ZeroPivotsFollowThePolicy) {
     for (Offset e = 0; e < 4; ++e)
       for (int k = 0; k < bs * bs; ++k)
         a.values(e * bs * bs + k) = k % (bs + 1) == 0 && (e == 1 || e == 2) ? 1 : 0;
-    IcParameters<Device> parameters = withSigns(PivotSigns::Keep);
+    IcParameters<double, Device> parameters = withSigns(PivotSigns::Keep);
     IcMethod shifts(parameters);
     setUp(shifts, a);
     EXPECT_EQ(shifts.report().breakdowns, 1);
@@ -244,11 +244,11 @@ TEST(IcSigns, ZeroPivotsFollowThePolicy) {
     EXPECT_EQ(shifts.shift(), 1e-3);
     EXPECT_DOUBLE_EQ(toHost(shifts.pivotInverses())[0], 1e3);
     EXPECT_LT(toHost(shifts.pivotInverses())[size_t(bs) * bs], 0);
-    parameters.factorization.breakdown = BreakdownPolicy::Replace;
+    parameters.breakdown = BreakdownPolicy::Replace;
     IcMethod replaces(parameters);
     setUp(replaces, a);
     EXPECT_EQ(replaces.report().breakdowns, 1);
-    parameters.factorization.breakdown = BreakdownPolicy::Fail;
+    parameters.breakdown = BreakdownPolicy::Fail;
     IcMethod fails(parameters);
     const std::string text = refusal([&] { setUp(fails, a); });
     EXPECT_NE(text.find("singular to rounding"), std::string::npos) << text;

@@ -3,7 +3,7 @@
 /// \file
 /// What tests of incomplete Cholesky factors share.
 
-#include "ic/Ainvil_IcParameters.hpp"
+#include "Ainvil_Ic.hpp"
 #include "precond/PrecondSupport.hpp"
 
 #include <cmath>
@@ -15,9 +15,9 @@ namespace test {
 using IcMethod = Ic<double, Device>;
 
 /// Substitution, level of fill k.
-inline IcParameters<Device> exactIc(int level = 0) {
-  IcParameters<Device> parameters;
-  parameters.factorization.level = level;
+inline IcParameters<double, Device> exactIc(int level = 0) {
+  IcParameters<double, Device> parameters;
+  parameters.level = level;
   return parameters;
 }
 

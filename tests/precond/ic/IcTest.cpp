@@ -243,7 +243,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(Ic, IsaiIsAppliedByRowsAndByColumns) {
   for (const int bs : {1, 3}) {
     const HostBsr a = spdMatrixOn(symmetricPattern(40, 4, 26), bs, 27);
-    IcParameters<Device> parameters = exactIc();
+    IcParameters<double, Device> parameters = exactIc();
     IsaiParameters<Device> isai;
     isai.power = 2;
     parameters.solve = isai;
@@ -361,14 +361,15 @@ TEST(Ic, RefusesAStrategyThatVaries) {
       refusal([] { createPreconditioner<double, Device>("ic:solve=async,sweeps=2"); });
   EXPECT_NE(text.find("varies from one application to the next"), std::string::npos) << text;
   EXPECT_NE(text.find("solve=jacobi"), std::string::npos) << text;
-  IcParameters<Device> parameters;
+  IcParameters<double, Device> parameters;
   SweepParameters async;
   async.mode = SweepMode::Async;
   parameters.solve = async;
   EXPECT_NE(refusal([&] { IcMethod{parameters}; }).find("varies from one application to the next"),
             std::string::npos);
-  EXPECT_THROW(IcMethod(IcParts<double, Device>()), InvalidArgument);
-  IcParameters<Device> negative = exactIc(-1);
+  parameters.solve = {};
+  EXPECT_THROW(IcMethod{parameters}, InvalidArgument);
+  IcParameters<double, Device> negative = exactIc(-1);
   EXPECT_THROW(IcMethod{negative}, InvalidArgument);
 }
 

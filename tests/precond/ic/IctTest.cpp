@@ -18,12 +18,12 @@ using namespace test;
 
 constexpr PatternSearch searches[] = {PatternSearch::Sequential, PatternSearch::Parallel};
 
-IcParameters<Device> ict(double drop, double max_fill, PatternSearch search) {
-  IcParameters<Device> parameters;
-  parameters.factorization.pattern = IcPattern::Threshold;
-  parameters.factorization.drop = drop;
-  parameters.factorization.max_fill = max_fill;
-  parameters.factorization.search = search;
+IcParameters<double, Device> ict(double drop, double max_fill, PatternSearch search) {
+  IcParameters<double, Device> parameters;
+  parameters.pattern = IcPattern::Threshold;
+  parameters.drop = drop;
+  parameters.max_fill = max_fill;
+  parameters.search = search;
   return parameters;
 }
 
@@ -229,8 +229,8 @@ TEST(Ict, FindsANewPatternAsOftenAsWanted) {
   const Pattern pattern = symmetricPattern(50, 4, 19);
   const DeviceBsr first = copyTo<Device>(spdMatrixOn(pattern, 1, 19));
   const DeviceBsr second(first.graph, copyTo<Device>(spdMatrixOn(pattern, 1, 20)).values, 1);
-  IcParameters<Device> parameters = ict(0.03, 10, PatternSearch::Auto);
-  parameters.factorization.repattern = 2;
+  IcParameters<double, Device> parameters = ict(0.03, 10, PatternSearch::Auto);
+  parameters.repattern = 2;
   IsaiParameters<Device> isai;
   isai.power = 2;
   parameters.solve = isai;
@@ -257,8 +257,8 @@ HostBsr breaksDown() {
 
 TEST(IctBreakdown, FollowsThePolicy) {
   for (const PatternSearch search : searches) {
-    IcParameters<Device> parameters = ict(0, 1, search);
-    parameters.factorization.breakdown = BreakdownPolicy::Fail;
+    IcParameters<double, Device> parameters = ict(0, 1, search);
+    parameters.breakdown = BreakdownPolicy::Fail;
     IcMethod fails(parameters);
     EXPECT_THROW(setUp(fails, breaksDown()), BreakdownError);
     // Another pattern is found for values that are easier.
@@ -266,7 +266,7 @@ TEST(IctBreakdown, FollowsThePolicy) {
     fails.compute(copyTo<Device>(easy));
     expectNear(denseInverse(fails), inverse(toDense(easy), 4), 1e-14);
 
-    parameters.factorization.breakdown = BreakdownPolicy::Shift;
+    parameters.breakdown = BreakdownPolicy::Shift;
     IcMethod shifted(parameters);
     setUp(shifted, breaksDown());
     EXPECT_EQ(shifted.report().breakdowns, 1);
@@ -282,8 +282,8 @@ TEST(IctBreakdown, FollowsThePolicy) {
 /// of entries: the pattern is that of A + alpha diag(A), here alpha = shift times 4 at most.
 TEST(IctBreakdown, PatternIsThatOfTheShiftedMatrix) {
   const HostBsr a = breaksDown();
-  IcParameters<Device> parameters = ict(0.4, 10, PatternSearch::Sequential);
-  parameters.factorization.shift = 0.5;
+  IcParameters<double, Device> parameters = ict(0.4, 10, PatternSearch::Sequential);
+  parameters.shift = 0.5;
   IcMethod ic(parameters);
   setUp(ic, a);
   HostBsr shifted(a.graph, viewOf(toHost(a.values)), 1);
@@ -308,9 +308,9 @@ TEST(IctBreakdown, SearchJudgesPivotsAsTheFactorisation) {
             (i == j ? 3.5 : a.values(e)) * (i == 0 ? c.first : 1) * (j == 0 ? c.first : 1);
         shifted.values(e) = (i == j ? 1.5 : 1) * a.values(e);
       }
-    IcParameters<Device> parameters = ict(c.drop, 10, PatternSearch::Sequential);
-    parameters.factorization.shift = 0.5;
-    parameters.factorization.pivot_tolerance = c.tolerance / std::numeric_limits<double>::epsilon();
+    IcParameters<double, Device> parameters = ict(c.drop, 10, PatternSearch::Sequential);
+    parameters.shift = 0.5;
+    parameters.pivot_tolerance = c.tolerance / std::numeric_limits<double>::epsilon();
     IcMethod ic(parameters);
     setUp(ic, a);
     ASSERT_NE(plainIct(shifted, c.drop, 10), plainIct(a, c.drop, 10));
@@ -321,12 +321,12 @@ TEST(IctBreakdown, SearchJudgesPivotsAsTheFactorisation) {
 TEST(IctBreakdown, ZerosOnTheDiagonalEndTheSearch) {
   const HostBsr a(makeGraph({{0, 1}, {0, 1}}), viewOf<double>({0, 1, 1, 0}), 1);
   for (const PatternSearch search : searches) {
-    IcParameters<Device> parameters = ict(0.1, 10, search);
-    parameters.factorization.breakdown = BreakdownPolicy::Replace;
+    IcParameters<double, Device> parameters = ict(0.1, 10, search);
+    parameters.breakdown = BreakdownPolicy::Replace;
     IcMethod replaced(parameters);
     setUp(replaced, a);
     EXPECT_GT(replaced.report().breakdowns, 0);
-    parameters.factorization.breakdown = BreakdownPolicy::Shift;
+    parameters.breakdown = BreakdownPolicy::Shift;
     IcMethod shifted(parameters);
     setUp(shifted, a); // by the size of the row
     EXPECT_GT(shifted.shift(), 0);

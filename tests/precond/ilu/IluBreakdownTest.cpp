@@ -37,7 +37,7 @@ TEST(IluBreakdown, FailNamesTheFirstRowAndThePolicies) {
 TEST(IluBreakdown, ShiftAndReplaceAreCountedAndFinite) {
   for (const auto policy : {BreakdownPolicy::Shift, BreakdownPolicy::Replace})
     for (const int bs : {1, 3, 11}) {
-      IluParameters<Device> parameters = exactIlu();
+      IluSettings<Device> parameters = exactIlu();
       parameters.factorization.breakdown = policy;
       Ilu<double, Device> ilu(parameters);
       setUp(ilu, singularInRow3(bs));
@@ -73,7 +73,7 @@ TEST(IluBreakdown, MissingDiagonalBlocksMayFill) {
   pattern[3].insert(8);
   const HostBsr a = matrixOn(pattern, 2, 24);
   for (const int sweeps : {0, 3}) {
-    IluParameters<Device> parameters = exactIlu();
+    IluSettings<Device> parameters = exactIlu();
     parameters.factorization.sweeps = sweeps;
     Ilu<double, Device> ilu(parameters);
     setUp(ilu, a);
@@ -88,7 +88,7 @@ TEST(IluBreakdown, MissingDiagonalBlocksThatStayZeroFollowThePolicy) {
   pattern[8] = {9};
   const HostBsr a = matrixOn(pattern, 2, 24);
   for (const int level : {0, 2}) {
-    IluParameters<Device> parameters = exactIlu(level);
+    IluSettings<Device> parameters = exactIlu(level);
     Ilu<double, Device> strict(parameters);
     try {
       setUp(strict, a);
@@ -127,7 +127,7 @@ TEST(IluBreakdown, NoPolicyTakesValuesThatAreNotFinite) {
     for (const int sweeps : {0, 2})
       for (const BreakdownPolicy policy :
            {BreakdownPolicy::Fail, BreakdownPolicy::Shift, BreakdownPolicy::Replace}) {
-        IluParameters<Device> parameters;
+        IluSettings<Device> parameters;
         parameters.factorization.sweeps = sweeps;
         parameters.factorization.breakdown = policy;
         Ilu<double, Device> ilu(parameters);
@@ -206,7 +206,7 @@ TEST(IluBreakdown, PivotsThatAreRoundingErrorsOfTheirRowsAreCounted) {
           const HostBsr a = cancelling(bs, bs / 2, couple);
           for (size_t e = 0; e < a.values.extent(0); ++e)
             a.values(e) *= scale;
-          IluParameters<Device> parameters = exactIlu();
+          IluSettings<Device> parameters = exactIlu();
           parameters.factorization.sweeps = sweeps;
           const auto text = message("block size ", bs, ", couple ", couple, ", sweeps ", sweeps,
                                     ", scale ", scale);
@@ -234,7 +234,7 @@ TEST(IluBreakdown, RoundingErrorsAreThoseOfTheScalar) {
   const HostBsr a = matrixOn(fullPattern(2), 1, 85);
   std::fill_n(a.values.data(), 4, 1.0);
   a.values(3) += 0x1p-23;
-  IluParameters<Device> parameters = exactIlu();
+  IluSettings<Device> parameters = exactIlu();
   parameters.factorization.breakdown = BreakdownPolicy::Shift;
   Ilu<double, Device> in_double(parameters);
   setUp(in_double, a);
@@ -268,7 +268,7 @@ TEST(IluBreakdown, FactorsThatOverflowAreRefusedWhateverThePolicy) {
   for (const HostBsr& a : {upper, lower})
     for (const BreakdownPolicy policy :
          {BreakdownPolicy::Fail, BreakdownPolicy::Shift, BreakdownPolicy::Replace}) {
-      IluParameters<Device> parameters = exactIlu();
+      IluSettings<Device> parameters = exactIlu();
       parameters.factorization.breakdown = policy;
       parameters.factorization.pivot_tolerance = 0; // which would replace the first pivot
       Ilu<double, Device> ilu(parameters);
@@ -283,7 +283,7 @@ TEST(IluBreakdown, PivotsThatOverflowAreReplaced) {
   const double values[] = {1, 1e200, 1e200, 1};
   std::copy(values, values + 4, a.values.data());
   for (const BreakdownPolicy policy : {BreakdownPolicy::Shift, BreakdownPolicy::Replace}) {
-    IluParameters<Device> parameters = exactIlu();
+    IluSettings<Device> parameters = exactIlu();
     parameters.factorization.breakdown = policy;
     parameters.factorization.pivot_tolerance = 0; // which would replace the first pivot
     Ilu<double, Device> ilu(parameters);

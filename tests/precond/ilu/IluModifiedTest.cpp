@@ -16,8 +16,8 @@ namespace {
 
 using namespace test;
 
-IluParameters<Device> modifiedIlu(double omega, int level = 0) {
-  IluParameters<Device> parameters = exactIlu(level);
+IluSettings<Device> modifiedIlu(double omega, int level = 0) {
+  IluSettings<Device> parameters = exactIlu(level);
   parameters.factorization.modified = omega;
   return parameters;
 }
@@ -127,7 +127,7 @@ TEST_P(IluModified, EnoughSweepsEqualLevelByLevel) {
   const int bs = GetParam();
   const HostBsr a = matrixOn(randomPattern(30, 4, 10), bs, 54);
   Ilu<double, Device> by_levels(modifiedIlu(0.9, 1));
-  IluParameters<Device> parameters = modifiedIlu(0.9, 1);
+  IluSettings<Device> parameters = modifiedIlu(0.9, 1);
   parameters.factorization.sweeps = 30;
   Ilu<double, Device> by_sweeps(parameters);
   setUp(by_levels, a);

@@ -226,7 +226,7 @@ TEST(IluRearrangement, DescribesItselfAndRefusesTwoScalings) {
             "ilu: {level: 0, solve: exact, storage: double, match: product, reorder: nd}");
   EXPECT_EQ(make("ilu:scale=ruiz,reorder=rcm")->description(),
             "ilu: {level: 0, solve: exact, storage: double, scale: ruiz, reorder: rcm}");
-  IluParameters<Device> both = exactIlu();
+  IluSettings<Device> both = exactIlu();
   both.rearrangement.match = RowMatching::Product;
   both.rearrangement.scale = MatrixScaling::Ruiz;
   EXPECT_THROW((Ilu<double, Device>(both)), InvalidArgument);

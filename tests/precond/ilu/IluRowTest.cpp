@@ -62,7 +62,7 @@ TEST(IluRow, GivesTheFactors) {
     for (const double modified : {0.0, 0.7})
       for (const int level : {0, 1}) {
         const HostBsr a = matrixOn(randomPattern(61, 6, 61), bs, 62);
-        IluParameters<Device> parameters = exactIlu(level);
+        IluSettings<Device> parameters = exactIlu(level);
         parameters.factorization.modified = modified;
         parameters.factorization.relative_threshold = 1 + modified;
         parameters.factorization.absolute_threshold = 2 * modified;

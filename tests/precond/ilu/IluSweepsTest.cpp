@@ -110,7 +110,7 @@ TEST(IluSweeps, ResidualKnowsNoScale) {
 TEST(IluSweeps, TellWhatTheyLeaveWhenAsked) {
   const HostBsr host = matrixOn(randomPattern(40, 6, 85), 3, 85);
   const DeviceBsr a = copyTo<Device>(host);
-  IluParameters<Device> parameters = exactIlu();
+  IluSettings<Device> parameters = exactIlu();
   parameters.factorization.sweeps = 1;
   Ilu<double, Device> ilu(parameters);
   EXPECT_THROW(ilu.diagnose(a), InvalidArgument);
@@ -131,7 +131,7 @@ TEST(IluSweeps, CountThePivotsOfTheLastSweep) {
   HostBsr a = matrixOn(diagonalPattern(10), 1, 82);
   a.values(3) = 0;
   a.values(7) = 0;
-  IluParameters<Device> parameters;
+  IluSettings<Device> parameters;
   parameters.factorization.sweeps = 4;
   Ilu<double, Device> failing(parameters);
   EXPECT_THROW(setUp(failing, a), BreakdownError);
@@ -151,7 +151,7 @@ TEST(IluSweeps, OverflowIsABreakdown) {
   HostBsr a = matrixOn(pattern, 1, 83);
   for (Ordinal i = 0; i < 6; ++i)
     a.values(7 * i) = 1e-200;
-  IluParameters<Device> parameters;
+  IluSettings<Device> parameters;
   parameters.factorization.sweeps = 1;
   parameters.factorization.breakdown = BreakdownPolicy::Replace;
   parameters.factorization.pivot_tolerance = 0; // which would replace the pivots

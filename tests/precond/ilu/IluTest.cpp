@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "precond/ilu/IluSupport.hpp"
 
+#include "Ainvil_Factory.hpp"
 #include "gallery/Ainvil_Gallery.hpp"
 
 #include <gtest/gtest.h>
@@ -180,7 +181,7 @@ TEST(Ilu, TwoLargeLevelsEqualTwoSweeps) {
     }
   const HostBsr a = matrixOn(pattern, 3, 20);
   Ilu<double, Device> exact(exactIlu());
-  IluParameters<Device> parameters;
+  IluSettings<Device> parameters;
   SweepParameters sweeps;
   sweeps.sweeps = 2;
   parameters.solve = sweeps;
@@ -235,7 +236,7 @@ TEST(Ilu, ArrowMatrix) {
 
 TEST(Ilu, FactorsThatDoNotFitTheirStorageAreRefused) {
   for (const double scale : {1e45, 1e-45})
-    for (IluParameters<Device> parameters : {exactIlu(), isaiIlu(1)}) {
+    for (IluSettings<Device> parameters : {exactIlu(), isaiIlu(1)}) {
       HostBsr a = matrixOn(randomPattern(20, 3, 26), 1, 26);
       for (size_t i = 0; i < a.values.extent(0); ++i)
         a.values(i) *= scale;
@@ -287,7 +288,7 @@ TEST(Ilu, ReportsBothFactors) {
               ilu.lowerSolver().entries() + ilu.upperSolver().entries());
     EXPECT_NE(ilu.lowerSolver().bytes(), ilu.upperSolver().bytes());
   }
-  IluParameters<Device> parameters;
+  IluSettings<Device> parameters;
   parameters.factorization.sweeps = 2;
   Ilu<double, Device> ilu(parameters);
   const DeviceBsr on_device = copyTo<Device>(a);
@@ -300,17 +301,54 @@ TEST(Ilu, ReportsBothFactors) {
   EXPECT_EQ(ilu.report().notes, notes);
 }
 
+/// What a specification says, the parameters of C++ say as well.
+TEST(Ilu, ParametersAreThoseOfSpecifications) {
+  const HostBsr a = matrixOn(randomPattern(50, 4, 9), 2, 9);
+  IlutParameters threshold;
+  threshold.drop = 0.1;
+  IsaiParameters<Device> isai;
+  isai.power = 2;
+  SweepParameters sweeps;
+  sweeps.sweeps = 3;
+  const auto with = [&](const FactorizationMaker<double, Device>& factorization,
+                        const TriangularSolverMaker<double, Device>& solve) {
+    IluParameters<double, Device> parameters;
+    parameters.factorization = factorization;
+    parameters.solve = solve;
+    parameters.storage = Storage::Float;
+    return parameters;
+  };
+  for (const auto& [parameters, specification] :
+       {std::make_pair(with(threshold, isai), "ilu:factorization=ilut,drop=0.1,solve=isai,power=2"),
+        std::make_pair(with(BlockIluParameters(), sweeps), "ilu:solve=jacobi,sweeps=3"),
+        std::make_pair(with(threshold, ExactParameters()), "ilu:factorization=ilut,drop=0.1")}) {
+    Ilu<double, Device> ilu(parameters);
+    const auto by_name =
+        createPreconditioner<double, Device>(std::string(specification) + ",storage=float");
+    setUp(ilu, a);
+    setUp(*by_name, a);
+    EXPECT_EQ(denseInverse(ilu), denseInverse(*by_name)) << specification;
+    EXPECT_EQ(ilu.description(), by_name->description());
+  }
+}
+
 TEST(Ilu, RefusesBadParameters) {
+  IluParameters<double, Device> without;
+  without.factorization = {};
+  EXPECT_THROW((Ilu<double, Device>(without)), InvalidArgument);
+  without = {};
+  without.solve = {};
+  EXPECT_THROW((Ilu<double, Device>(without)), InvalidArgument);
   EXPECT_THROW((Ilu<double, Device>(exactIlu(-1))), InvalidArgument);
   EXPECT_THROW((Ilu<double, Device>(isaiIlu(0))), InvalidArgument);
   EXPECT_THROW((Ilu<double, Device>(isaiIlu(1, IsaiSide::Rows, -2))), InvalidArgument);
-  IluParameters<Device> negative = exactIlu();
+  IluSettings<Device> negative = exactIlu();
   negative.factorization.pivot_tolerance = -1;
   EXPECT_THROW((Ilu<double, Device>(negative)), InvalidArgument);
   negative.factorization.pivot_tolerance = 0; // every pivot but 0 will do
   EXPECT_NO_THROW((Ilu<double, Device>(negative)));
   for (const double shift : {0.0, -1.0, std::nan("")}) {
-    IluParameters<Device> parameters = exactIlu();
+    IluSettings<Device> parameters = exactIlu();
     parameters.factorization.shift = shift;
     EXPECT_THROW((Ilu<double, Device>(parameters)), InvalidArgument) << shift;
   }

@@ -17,9 +17,8 @@ namespace {
 using namespace test;
 using Factor = TriangularFactor<double, Device>;
 
-IluParameters<Device> adaptiveIlu(int power, int steps, double eps,
-                                  IsaiSide side = IsaiSide::Rows) {
-  IluParameters<Device> parameters = isaiIlu(power, side);
+IluSettings<Device> adaptiveIlu(int power, int steps, double eps, IsaiSide side = IsaiSide::Rows) {
+  IluSettings<Device> parameters = isaiIlu(power, side);
   isaiOf(parameters).adaptive = steps;
   isaiOf(parameters).eps = eps;
   return parameters;
@@ -168,7 +167,7 @@ TEST(IsaiAdaptivePattern, IsKeptForNewValues) {
       EXPECT_EQ(counter.count(), 0) << counter.labels();
     }
     EXPECT_EQ(patternOf(lowerOf(ilu)), kept);
-    IluParameters<Device> given = isaiIlu(1, side);
+    IluSettings<Device> given = isaiIlu(1, side);
     isaiOf(given).lower_pattern = lowerOf(ilu).inverse().graph;
     isaiOf(given).upper_pattern = upperOf(ilu).inverse().graph;
     Ilu<double, Device> fresh(given), other(adaptiveIlu(1, 3, 0.02, side));
@@ -218,7 +217,7 @@ TEST(IsaiAdaptivePattern, OfAnInverseThatOverflowsIsRefusedOrSubstituted) {
   const HostBsr a = matrixOn(Pattern{{0, 1}, {1, 2}, {2}}, 1, 79);
   for (Offset e = 0; e < a.numEntries(); ++e)
     a.values(e) = e % 2 == 0 ? 1 : 1e200;
-  IluParameters<Device> parameters = adaptiveIlu(1, 1, 0.1);
+  IluSettings<Device> parameters = adaptiveIlu(1, 1, 0.1);
   parameters.factorization.pivot_tolerance = 0;
   Ilu<double, Device> refused(parameters);
   EXPECT_THROW(setUp(refused, a), BreakdownError);

@@ -17,8 +17,8 @@ namespace {
 
 using namespace test;
 
-IluParameters<Device> automaticIlu(IsaiFallback fallback, int power = 1) {
-  IluParameters<Device> parameters = isaiIlu(power, IsaiSide::Rows, IsaiOptions::relax_auto);
+IluSettings<Device> automaticIlu(IsaiFallback fallback, int power = 1) {
+  IluSettings<Device> parameters = isaiIlu(power, IsaiSide::Rows, IsaiOptions::relax_auto);
   isaiOf(parameters).fallback = fallback;
   return parameters;
 }
@@ -48,7 +48,7 @@ TEST(IsaiAutomatic, StepsReachTheThreshold) {
   const HostBsr a = matrixOn(randomPattern(300, 6, 41), 2, 41);
   int before = -1;
   for (const double threshold : {0.5, 1e-2, 1e-6, 1e-12}) {
-    IluParameters<Device> parameters = automaticIlu(IsaiFallback::None);
+    IluSettings<Device> parameters = automaticIlu(IsaiFallback::None);
     isaiOf(parameters).relax_threshold = threshold;
     isaiOf(parameters).relax_limit = 100;
     Ilu<double, Device> ilu(parameters);
@@ -85,7 +85,7 @@ TEST(IsaiAutomatic, StepsEndWhereTheResidualIsLeast) {
     for (Offset e = a.graph.row_map(i); e < a.graph.row_map(i + 1); ++e)
       a.values(e) = a.graph.entries(e) == i ? 1 : i < tame ? 0.5 : std::pow(3, 0.25);
   const auto checkSteps = [&](int limit, double threshold, int expected) {
-    IluParameters<Device> parameters = automaticIlu(IsaiFallback::None);
+    IluSettings<Device> parameters = automaticIlu(IsaiFallback::None);
     isaiOf(parameters).relax_limit = limit;
     isaiOf(parameters).relax_threshold = threshold;
     Ilu<double, Device> ilu(parameters);
@@ -117,7 +117,7 @@ HostBsr chainOf(const std::vector<double>& couplings, Uplo uplo) {
 TEST(IsaiAutomatic, StepsObjectToDivergence) {
   for (const Uplo uplo : {Uplo::Lower, Uplo::Upper}) {
     const HostBsr growing = chainOf(std::vector<double>(60, 2.2), uplo);
-    IluParameters<Device> parameters = automaticIlu(IsaiFallback::None);
+    IluSettings<Device> parameters = automaticIlu(IsaiFallback::None);
     Ilu<double, Device> ilu(parameters);
     setUp(ilu, growing);
     const std::string factor = uplo == Uplo::Lower ? "lower" : "upper";
@@ -138,7 +138,7 @@ TEST(IsaiAutomatic, StepsObjectToDivergence) {
   // 30^2 decays: above 1 at the limit, and still falling.
   std::vector<double> decaying(199, 0.7);
   std::fill_n(decaying.begin() + 100, 3, 30.0);
-  IluParameters<Device> parameters = automaticIlu(IsaiFallback::None);
+  IluSettings<Device> parameters = automaticIlu(IsaiFallback::None);
   Ilu<double, Device> falling(parameters);
   setUp(falling, chainOf(decaying, Uplo::Upper));
   EXPECT_EQ(falling.objection(), "");
@@ -151,7 +151,7 @@ TEST(IsaiAutomatic, StepsObjectToDivergence) {
 /// Without a step nothing falls.
 TEST(IsaiAutomatic, NoStepsAtAllObjectToWhatIsLarge) {
   for (const double coupling : {0.9, 2.2}) {
-    IluParameters<Device> parameters = automaticIlu(IsaiFallback::None);
+    IluSettings<Device> parameters = automaticIlu(IsaiFallback::None);
     isaiOf(parameters).relax_limit = 0;
     Ilu<double, Device> ilu(parameters);
     setUp(ilu, chainOf(std::vector<double>(60, coupling), Uplo::Lower));
@@ -163,7 +163,7 @@ TEST(IsaiAutomatic, NoStepsAtAllObjectToWhatIsLarge) {
 TEST(IsaiAutomatic, StepsObjectToLargeResidualsThatFall) {
   for (const double second : {1e-1, 1e-5}) {
     const HostBsr a = chainOf({1e3, 1e3, second, second}, Uplo::Upper);
-    IluParameters<Device> parameters = automaticIlu(IsaiFallback::None);
+    IluSettings<Device> parameters = automaticIlu(IsaiFallback::None);
     isaiOf(parameters).relax_limit = 1;
     Ilu<double, Device> ilu(parameters);
     setUp(ilu, a);
@@ -179,7 +179,7 @@ bool has(const std::string& notes, const std::string& part) {
 /// The columns of A in other units, by powers of 2: U changes, A M^-1 and the steps do not.
 TEST(IsaiAutomatic, StepsDoNotDependOnTheUnitsOfColumns) {
   const HostBsr a = matrixOn(randomPattern(200, 6, 46), 2, 46);
-  IluParameters<Device> parameters = automaticIlu(IsaiFallback::None);
+  IluSettings<Device> parameters = automaticIlu(IsaiFallback::None);
   isaiOf(parameters).relax_threshold = 1e-4;
   Ilu<double, Device> plain(parameters), scaled(parameters);
   setUp(plain, a);
@@ -230,7 +230,7 @@ TEST(IsaiFallback, IsTheExactSolve) {
 TEST(IsaiFallback, BeginsAtItsThreshold) {
   const HostBsr a = chainOf(std::vector<double>(400, 0.97), Uplo::Lower);
   for (const double threshold : {0.2, 0.8}) {
-    IluParameters<Device> parameters = automaticIlu(IsaiFallback::Exact);
+    IluSettings<Device> parameters = automaticIlu(IsaiFallback::Exact);
     isaiOf(parameters).fallback_threshold = threshold;
     Ilu<double, Device> ilu(parameters);
     setUp(ilu, a);
@@ -242,7 +242,7 @@ TEST(IsaiFallback, BeginsAtItsThreshold) {
 TEST(IsaiFallback, TakesThePlaceOfInversesThatOverflow) {
   const HostBsr a = chainOf({1e200, 1e200}, Uplo::Upper);
   for (const IsaiFallback fallback : {IsaiFallback::None, IsaiFallback::Exact}) {
-    IluParameters<Device> parameters = automaticIlu(fallback, 2);
+    IluSettings<Device> parameters = automaticIlu(fallback, 2);
     parameters.factorization.pivot_tolerance = 0;
     Ilu<double, Device> ilu(parameters);
     if (fallback == IsaiFallback::None) {
@@ -264,7 +264,7 @@ TEST(IsaiFallback, TakesThePlaceOfInversesThatOverflow) {
 }
 
 TEST(IsaiFallback, EndsWithValuesThatNeedNone) {
-  IluParameters<Device> parameters = automaticIlu(IsaiFallback::Exact, 2);
+  IluSettings<Device> parameters = automaticIlu(IsaiFallback::Exact, 2);
   parameters.factorization.pivot_tolerance = 0;
   Ilu<double, Device> ilu(parameters), fresh(parameters);
   const HostBsr tame = chainOf({0.5, 0.25}, Uplo::Upper);
@@ -280,7 +280,7 @@ TEST(IsaiFallback, EndsWithValuesThatNeedNone) {
 TEST(IsaiFallback, TakesThePlaceOfInversesBeyondTheStorage) {
   const HostBsr a = chainOf({1e20, 1e20}, Uplo::Upper);
   for (const IsaiFallback fallback : {IsaiFallback::None, IsaiFallback::Exact}) {
-    IluParameters<Device> parameters = automaticIlu(fallback, 2);
+    IluSettings<Device> parameters = automaticIlu(fallback, 2);
     parameters.factorization.pivot_tolerance = 0;
     parameters.storage = Storage::Float;
     Ilu<double, Device> ilu(parameters);
@@ -292,7 +292,7 @@ TEST(IsaiFallback, TakesThePlaceOfInversesBeyondTheStorage) {
     EXPECT_TRUE(
         has(ilu.report().notes, "upper_solve=exact (the approximate inverse is out of range)"))
         << ilu.report().notes;
-    IluParameters<Device> exact = exactIlu();
+    IluSettings<Device> exact = exactIlu();
     exact.factorization.pivot_tolerance = 0;
     exact.storage = Storage::Float;
     Ilu<double, Device> expected(exact);
@@ -314,7 +314,7 @@ TEST(IsaiFallback, OfIcIsSymmetric) {
   for (Ordinal i = 0; i < n; ++i)
     for (Offset e = a.graph.row_map(i); e < a.graph.row_map(i + 1); ++e)
       a.values(e) = a.graph.entries(e) != i ? 2.2 : i == 0 ? 1 : 1 + 2.2 * 2.2;
-  IcParameters<Device> parameters;
+  IcParameters<double, Device> parameters;
   IsaiParameters<Device> isai;
   isai.relax = IsaiOptions::relax_auto;
   parameters.solve = isai;
@@ -328,7 +328,7 @@ TEST(IsaiFallback, OfIcIsSymmetric) {
 TEST(IsaiFallback, StoresWhatExactSolvesStore) {
   const HostBsr a = chainOf(std::vector<double>(60, 2.2), Uplo::Lower);
   for (const Storage storage : {Storage::Float, Storage::BFloat16}) {
-    IluParameters<Device> exact = exactIlu(), automatic = automaticIlu(IsaiFallback::Exact);
+    IluSettings<Device> exact = exactIlu(), automatic = automaticIlu(IsaiFallback::Exact);
     exact.storage = automatic.storage = storage;
     Ilu<double, Device> expected(exact), ilu(automatic);
     setUp(expected, a);

@@ -115,7 +115,7 @@ TEST(Isai, AccumulatorsLargerThanFastScratch) {
 
 TEST(Isai, DiagonalPatternEqualsBlockDiagonalFactors) {
   const HostBsr a = matrixOn(randomPattern(25, 4, 36), 3, 36);
-  IluParameters<Device> parameters = isaiIlu(1);
+  IluSettings<Device> parameters = isaiIlu(1);
   const Graph<Device> diagonal = copyTo<Device>(matrixOn(diagonalPattern(25), 1, 1).graph);
   isaiOf(parameters).lower_pattern = diagonal;
   isaiOf(parameters).upper_pattern = diagonal;
@@ -135,7 +135,7 @@ TEST(Isai, UserPatternEqualsThePowerItSpells) {
   const HostBsr a = matrixOn(randomPattern(40, 4, 37), 2, 37);
   Ilu<double, Device> by_power(isaiIlu(2));
   setUp(by_power, a);
-  IluParameters<Device> parameters = isaiIlu(1);
+  IluSettings<Device> parameters = isaiIlu(1);
   isaiOf(parameters).lower_pattern = lowerOf(by_power).inverse().graph;
   isaiOf(parameters).upper_pattern = upperOf(by_power).inverse().graph;
   Ilu<double, Device> by_pattern(parameters);
@@ -157,7 +157,7 @@ TEST(Isai, UserPatternEqualsThePowerItSpells) {
 TEST(Isai, RefusesAUserPatternThatDoesNotFit) {
   const HostBsr a = matrixOn(randomPattern(12, 3, 38), 1, 38);
   const auto refused = [&](const Graph<Device>& lower) {
-    IluParameters<Device> parameters = isaiIlu(1);
+    IluSettings<Device> parameters = isaiIlu(1);
     isaiOf(parameters).lower_pattern = lower;
     Ilu<double, Device> ilu(parameters);
     EXPECT_THROW(setUp(ilu, a), InvalidArgument);
@@ -224,7 +224,7 @@ TEST(Isai, InversesThatOverflowAreRefused) {
   for (Offset e = 0; e < a.numEntries(); ++e)
     a.values(e) = e % 2 == 0 ? 1 : 1e200;
   for (const IsaiSide side : {IsaiSide::Rows, IsaiSide::Columns}) {
-    IluParameters<Device> one = isaiIlu(1, side), two = isaiIlu(2, side);
+    IluSettings<Device> one = isaiIlu(1, side), two = isaiIlu(2, side);
     one.factorization.pivot_tolerance = two.factorization.pivot_tolerance = 0;
     Ilu<double, Device> finite(one), infinite(two);
     EXPECT_NO_THROW(setUp(finite, a));

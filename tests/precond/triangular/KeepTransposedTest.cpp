@@ -17,7 +17,9 @@ using namespace test;
 using Solver = TriangularSolverPtr<double, Device>;
 using Factor = TriangularFactor<double, Device>;
 
-std::vector<TriangularParameters<Device>> allStrategies() {
+using Maker = TriangularSolverMaker<double, Device>;
+
+std::vector<Maker> allStrategies() {
   IsaiParameters<Device> powers, relaxed;
   powers.power = 2;
   relaxed.side = IsaiSide::Columns;
@@ -31,9 +33,8 @@ std::vector<TriangularParameters<Device>> allStrategies() {
 }
 
 /// Initialised and computed.
-Solver made(const TriangularParameters<Device>& parameters, Storage storage, const Factor& factor,
-            bool keep) {
-  Solver solver = makeTriangularSolver<double>(parameters, storage);
+Solver made(const Maker& maker, Storage storage, const Factor& factor, bool keep) {
+  Solver solver = maker(storage);
   Report report;
   if (keep)
     solver->keepTransposed();
@@ -69,8 +70,8 @@ TEST(KeepTransposed, GivesWhatIsGivenWithoutACopy) {
     for (const Factor& factor : {factors.ilu.lower(), factors.ilu.upper()})
       for (const auto& strategy : allStrategies())
         for (const Storage storage : {Storage::Native, Storage::Float, Storage::BFloat16}) {
-          SCOPED_TRACE(message("block size ", bs, ", strategy ", strategy.index(), ", storage ",
-                               int(storage), factor.unit ? ", unit" : ""));
+          SCOPED_TRACE(message("block size ", bs, ", ", strategy(storage)->description(),
+                               ", storage ", int(storage), factor.unit ? ", unit" : ""));
           const Solver plain = made(strategy, storage, factor, false);
           const Solver kept = made(strategy, storage, factor, true);
           EXPECT_EQ(applied(*kept, Trans::No, x, columns), applied(*plain, Trans::No, x, columns));
@@ -79,7 +80,7 @@ TEST(KeepTransposed, GivesWhatIsGivenWithoutACopy) {
           expectNear(transposed, expected, 1e-13);
           // The same in every run; but exact solves keep copies of unit factors only, and on GPUs
           // those without add up in any order.
-          const bool is_exact = strategy.index() == 0;
+          const bool is_exact = strategy(storage)->description() == "exact";
           if (!is_exact || factor.unit) {
             EXPECT_EQ(transposed, applied(*kept, Trans::Yes, x, columns));
           }
@@ -118,7 +119,8 @@ TEST(KeepTransposed, SymmetricApplicationIsThatOfItsParts) {
       const size_t columns = 2, n = a.numPointRows();
       const auto x = Random(55).vector(n * columns);
       for (const auto& strategy : allStrategies()) {
-        SCOPED_TRACE(message("block size ", bs, ", strategy ", strategy.index(), ", rows ", n));
+        SCOPED_TRACE(
+            message("block size ", bs, ", ", strategy(Storage::Native)->description(), ", rows ", n));
         const Solver solver = made(strategy, Storage::Native, factor, true);
         const Solver plain = made(strategy, Storage::Native, factor, false);
         const auto first = applied(*plain, Trans::No, x, columns);

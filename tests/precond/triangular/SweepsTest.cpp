@@ -13,8 +13,8 @@ namespace {
 
 using namespace test;
 
-IluParameters<Device> sweepIlu(const SweepParameters& sweep) {
-  IluParameters<Device> parameters;
+IluSettings<Device> sweepIlu(const SweepParameters& sweep) {
+  IluSettings<Device> parameters;
   parameters.solve = sweep;
   return parameters;
 }
@@ -187,7 +187,7 @@ TEST(Sweeps, CountTheBytesOfTheirProducts) {
 TEST(Sweeps, CountTheEntriesOfTheFactors) {
   for (const int bs : {1, 3}) {
     const HostBsr a = matrixOn(randomPattern(40, 5, 75), bs, 75);
-    for (const IluParameters<Device>& parameters : {sweepIlu(sweeps(3)), IluParameters<Device>()}) {
+    for (const IluSettings<Device>& parameters : {sweepIlu(sweeps(3)), IluSettings<Device>()}) {
       Ilu<double, Device> ilu(parameters);
       setUp(ilu, a);
       for (const auto* solver : {&ilu.lowerSolver(), &ilu.upperSolver()}) {
@@ -233,7 +233,7 @@ TEST(Sweeps, ObjectToWhatIsNotANumber) {
     for (Ordinal i = 0; i < 50; ++i)
       for (Offset e = a.graph.row_map(i); e < a.graph.row_map(i + 1); ++e)
         a.values(e) = a.graph.entries(e) == i ? 1 : 1e200;
-    IluParameters<Device> parameters = sweepIlu(SweepParameters());
+    IluSettings<Device> parameters = sweepIlu(SweepParameters());
     parameters.factorization.pivot_tolerance = 0; // 1 is nothing beside 1e200
     Ilu<double, Device> ilu(parameters);
     setUp(ilu, a);
@@ -263,7 +263,7 @@ TEST(Sweeps, GoAlongTheDependencesOrAgainstThem) {
     for (const SweepOrder order : {SweepOrder::Along, SweepOrder::Against}) {
       SweepParameters parameters = sweeps(1, SweepMode::Async);
       parameters.order = order;
-      IluParameters<Host> ilu_parameters;
+      IluSettings<Host> ilu_parameters;
       ilu_parameters.solve = parameters;
       Ilu<double, Host> ilu(ilu_parameters);
       ilu.initialize(a);
@@ -298,7 +298,7 @@ TEST(Sweeps, RefuseDiagonalsThatDoNotFitTheirStorage) {
     HostBsr a = matrixOn(randomPattern(20, 3, 96), 2, 96);
     for (size_t i = 0; i < a.values.extent(0); ++i)
       a.values(i) *= scale;
-    IluParameters<Device> parameters = sweepIlu(sweeps(2));
+    IluSettings<Device> parameters = sweepIlu(sweeps(2));
     Ilu<double, Device> in_double(parameters);
     EXPECT_NO_THROW(setUp(in_double, a)) << scale;
     for (const Rounding& rounding : roundings) {
