@@ -40,7 +40,8 @@ struct IluParameters {
 /// Pivots may all be fine and the factors useless nevertheless: M^-1 of any vector is then huge.
 /// Where entries of U exceed 1e6, compute() applies B M^-1 to B times random signs; where that
 /// multiplies its norm by more than 1e4 / eps, the report gets an objection. Cost there: an
-/// application and two products with A; elsewhere a pass over U. Compare the condition estimate
+/// application and two products with A, whose long rows the first compute() of a graph finds, which
+/// may allocate; elsewhere a pass over U. Compare the condition estimate
 /// ||(L U)^-1 e|| of Chow, Saad, Experimental study of ILU preconditioners for indefinite matrices,
 /// J. Comput. Appl. Math. 86 (1997), which depends on the scale of A. diagnose() notes how far
 /// the entries of a factor have grown where that is more than 1000 times.
@@ -88,7 +89,7 @@ private:
   /// them.
   void fitSolvers(const execution_space& exec);
   /// ||B M^-1 z|| / ||z||, z = B times random signs.
-  double amplification(const execution_space& exec, const Matrix& b) const;
+  double amplification(const execution_space& exec, const Matrix& b);
   /// Objects to factors that no solver can use.
   void judgeFactors(const execution_space& exec, const Matrix& b);
   void noteGrowth(const execution_space& exec, const std::string& prefix,
@@ -98,6 +99,8 @@ private:
   FactorizationPtr<Scalar, Device> factorization_;
   TriangularSolverPtr<Scalar, Device> lower_, upper_; ///< of L, of U
   detail::Rearrangement<Scalar, Device> rearrangement_;
+  SparseOperator<Scalar, Device> probed_;    ///< L, where the strategy of U takes probes
+  SparseOperator<Scalar, Device> amplified_; ///< B, once amplification() was asked for
   bool knows_pattern_ = false; ///< matching and patterns of the last compute() still hold
   mutable MultiVector<Scalar, Device> intermediate_;
   mutable MultiVector<Scalar, Device> rearranged_; ///< vectors of B

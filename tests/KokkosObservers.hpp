@@ -215,6 +215,19 @@ inline std::string listOf(const std::vector<ToolEvent>& events) {
   return listOf(labels);
 }
 
+/// How many products with matrices there were, and how many of these had a launch for long rows.
+struct ProductCounts {
+  int all = 0, with_long_rows = 0;
+
+  explicit ProductCounts(const std::vector<std::string>& kernels) {
+    for (const std::string& label : kernels)
+      if (label == "Ainvil::spmv[long rows]")
+        ++with_long_rows;
+      else if (label.rfind("Ainvil::spmv", 0) == 0)
+        ++all;
+  }
+};
+
 /// Every label begins with "Ainvil::", but for those that Kokkos gives to kernels and buffers of
 /// its own: filling and copying views ("Kokkos::View::initialization [Ainvil::...]"), scratch
 /// memory. What the library launches or allocates without a label shows as "" or as a type name.

@@ -5,7 +5,6 @@
 #include "ilu/Ainvil_FactorGrowth.hpp"
 #include "parameters/Ainvil_CommonParameters.hpp"
 #include "product/Ainvil_Probes.hpp"
-#include "product/Ainvil_Spmv.hpp"
 
 #include <limits>
 #include <utility>
@@ -89,6 +88,7 @@ std::string Ilu<Scalar, Device>::description() const {
 
 template <class Scalar, class Device>
 void Ilu<Scalar, Device>::initializeParts(const execution_space& exec, const Matrix& b) {
+  amplified_ = {};
   factorization_->initialize(exec, b, report_);
   if (!factors().followsValues())
     initializeSolvers(exec);
@@ -98,6 +98,8 @@ template <class Scalar, class Device>
 void Ilu<Scalar, Device>::initializeSolvers(const execution_space& exec) {
   lower_->initialize(exec, factors().lower(), "lower_", report_);
   upper_->initialize(exec, factors().upper(), "upper_", report_);
+  if (upperSolver().takesProbes())
+    probed_ = SparseOperator<Scalar, Device>(exec, factors().lower().matrix);
 }
 
 template <class Scalar, class Device>
@@ -138,20 +140,23 @@ void Ilu<Scalar, Device>::fitSolvers(const execution_space& exec) {
   detail::fillProbes<Scalar, Device>(exec, r);
   lower_->fit(exec, factors().lower(), {r}, "lower_", report_);
   lowerSolver().apply(exec, r, y, Trans::No);
-  upper_->fit(exec, factors().upper(), {y, &factors().lower()}, "upper_", report_);
+  upper_->fit(exec, factors().upper(), {y, &probed_, factors().lower().unit}, "upper_", report_);
 }
 
 template <class Scalar, class Device>
-double Ilu<Scalar, Device>::amplification(const execution_space& exec, const Matrix& b) const {
+double Ilu<Scalar, Device>::amplification(const execution_space& exec, const Matrix& b) {
+  if (amplified_.numRows() == 0)
+    amplified_.setGraph(exec, b.graph, b.block_size);
+  amplified_.update(exec, b.values);
   const Offset n = b.numPointRows();
   const auto work = detail::workspaceOf(exec, intermediate_, n, 2);
   const MultiVectorArg<Scalar, Device> s(work.data(), n, 1), t(work.data() + n, n, 1);
   detail::fillProbes<Scalar, Device>(exec, s);
-  spmv<Scalar, Scalar, Device>(exec, Trans::No, Scalar(1), b, s, Scalar(0), t);
+  amplified_.multiply(exec, Trans::No, Scalar(1), s, Scalar(0), t);
   const double before = detail::norm<Scalar, Device>(exec, t);
   lowerSolver().apply(exec, t, s, Trans::No);
   upperSolver().apply(exec, s, t, Trans::No);
-  spmv<Scalar, Scalar, Device>(exec, Trans::No, Scalar(1), b, t, Scalar(0), s);
+  amplified_.multiply(exec, Trans::No, Scalar(1), t, Scalar(0), s);
   return before > 0 ? detail::norm<Scalar, Device>(exec, s) / before : 0.0;
 }
 

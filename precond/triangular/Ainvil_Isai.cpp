@@ -278,8 +278,8 @@ double IsaiTriangularSolver<Stored, Scalar, Device>::findSteps(
   const auto normInEquations = [&](MultiVectorArg<const Scalar, Device> v) {
     if (probes.before == nullptr)
       return detail::norm<Scalar, Device>(exec, v);
-    spmvAdd<Scalar, Scalar, Device>(exec, Scalar(1), probes.before->matrix, v,
-                                    Scalar(probes.before->unit ? 1 : 0), v, Scalar(0), v, l_t);
+    probes.before->multiplyAdd(exec, Trans::No, Scalar(1), v, Scalar(probes.before_is_unit ? 1 : 0),
+                               v, Scalar(0), v, l_t);
     return detail::norm<Scalar, Device>(exec, l_t);
   };
   const double size = normInEquations(probes.x);

@@ -3,7 +3,7 @@
 /// \file
 /// What triangular strategies choose by.
 
-#include "triangular/Ainvil_TriangularFactor.hpp"
+#include "product/Ainvil_SparseOperator.hpp"
 
 namespace ainvil {
 
@@ -11,9 +11,10 @@ namespace ainvil {
 template <class Scalar, class Device>
 struct TriangularProbes {
   MultiVectorArg<const Scalar, Device> x; ///< right-hand sides of T
-  /// The factor L that is solved with before T = U, else null. What U leaves, t = x - U y, is
-  /// L t in the equations of L U.
-  const TriangularFactor<Scalar, Device>* before = nullptr;
+  /// The `matrix` of the factor L that is solved with before T = U, else null. What U leaves,
+  /// t = x - U y, is L t in the equations of L U.
+  const SparseOperator<Scalar, Device>* before = nullptr;
+  bool before_is_unit = false; ///< L has a diagonal of ones besides
 };
 
 } // namespace ainvil

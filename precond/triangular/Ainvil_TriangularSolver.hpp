@@ -4,7 +4,7 @@
 /// The triangular strategies: ways to apply the inverse of a triangular factor.
 
 #include "Ainvil_Preconditioner.hpp"
-#include "product/Ainvil_SparseOperator.hpp"
+#include "triangular/Ainvil_TriangularFactor.hpp"
 #include "triangular/Ainvil_TriangularProbes.hpp"
 
 #include <functional>

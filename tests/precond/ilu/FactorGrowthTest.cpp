@@ -6,6 +6,7 @@
 
 #include "Ainvil_Factory.hpp"
 #include "Ainvil_Gmres.hpp"
+#include "KokkosObservers.hpp"
 #include "ilu/Ainvil_FactorGrowth.hpp"
 
 #include <gtest/gtest.h>
@@ -68,6 +69,24 @@ TEST(FactorGrowth, ObjectsToFactorsThatAreNoApproximation) {
       EXPECT_EQ(m->objection(), "");
       EXPECT_EQ(m->report().notes.find("amplification="), std::string::npos);
     }
+}
+
+/// The products that judge factors have a launch for long rows, and what it needs is found once.
+TEST(FactorGrowth, IsFoundByProductsThatKnowLongRows) {
+  const DeviceBsr a = copyTo<Device>(arrow(100, 0x1p-20, 3));
+  const auto m = createPreconditioner<double, Device>("ilu");
+  m->initialize(a);
+  {
+    const KernelLabelRecorder recorder;
+    m->compute(a);
+    const ProductCounts products(recorder.kernels());
+    EXPECT_EQ(products.all, 2);
+    EXPECT_EQ(products.with_long_rows, 2) << listOf(recorder.kernels());
+  }
+  const AllocationCounter counter;
+  m->compute(a);
+  EXPECT_NE(m->report().notes.find("amplification="), std::string::npos) << m->report().notes;
+  EXPECT_EQ(counter.count(), 0) << counter.labels();
 }
 
 /// What the message proposes serves.

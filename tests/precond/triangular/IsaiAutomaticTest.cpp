@@ -325,6 +325,27 @@ TEST(IsaiFallback, OfIcIsSymmetric) {
   expectNear(denseInverse(automatic), denseInverse(exact), 1e-13);
 }
 
+/// Products with long rows have a launch for these, those by which steps are found included.
+TEST(IsaiAutomatic, ProbesKnowLongRows) {
+  const Ordinal n = 300;
+  Pattern pattern = diagonalPattern(n);
+  for (Ordinal i = 1; i < n; ++i) {
+    pattern[n - 1].insert(i);
+    pattern[0].insert(i);
+  }
+  const DeviceBsr a = copyTo<Device>(matrixOn(pattern, 2, 53));
+  IluSettings<Device> parameters = automaticIlu(IsaiFallback::None);
+  isaiOf(parameters).relax_threshold = 1e-12;
+  isaiOf(parameters).relax_limit = 1;
+  Ilu<double, Device> ilu(parameters);
+  ilu.initialize(a);
+  const KernelLabelRecorder recorder;
+  ilu.compute(a);
+  const ProductCounts products(recorder.kernels());
+  EXPECT_GT(products.all, 4);
+  EXPECT_EQ(products.with_long_rows, products.all) << listOf(recorder.kernels());
+}
+
 TEST(IsaiFallback, StoresWhatExactSolvesStore) {
   const HostBsr a = chainOf(std::vector<double>(60, 2.2), Uplo::Lower);
   for (const Storage storage : {Storage::Float, Storage::BFloat16}) {
