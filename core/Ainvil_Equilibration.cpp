@@ -99,15 +99,12 @@ RowColumnScaling<Scalar, Device> ruizScaling(const typename Device::execution_sp
   return scaling;
 }
 
-#define AINVIL_INSTANTIATE_SCALAR(SCALAR, DEVICE)                                                  \
+#define AINVIL_INSTANTIATE(SCALAR, DEVICE)                                                         \
   template void detail::equilibrate<SCALAR, DEVICE>(                                               \
       const typename DEVICE::execution_space&, const BsrMatrix<SCALAR, DEVICE>&,                   \
       const RowColumnScaling<SCALAR, DEVICE>&, const RowColumnScaling<SCALAR, DEVICE>&);           \
   template RowColumnScaling<SCALAR, DEVICE> ruizScaling<SCALAR, DEVICE>(                           \
       const typename DEVICE::execution_space&, const BsrMatrix<SCALAR, DEVICE>&);
-#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  AINVIL_INSTANTIATE_SCALAR(double, DEVICE)                                                        \
-  AINVIL_INSTANTIATE_SCALAR(float, DEVICE)
-AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+AINVIL_FOR_EACH_TYPE(AINVIL_INSTANTIATE)
 
 } // namespace ainvil

@@ -161,7 +161,7 @@ void scale(const typename Device::execution_space& exec, const Vector<Scalar, De
       KOKKOS_LAMBDA(const Offset i) { x(i) *= s(i); });
 }
 
-#define AINVIL_INSTANTIATE_SCALAR(SCALAR, DEVICE)                                                  \
+#define AINVIL_INSTANTIATE(SCALAR, DEVICE)                                                         \
   template Vector<SCALAR, DEVICE> scalingFactors<SCALAR, DEVICE>(                                  \
       const typename DEVICE::execution_space&, const BsrMatrix<SCALAR, DEVICE>&, ScalingRule);     \
   template BsrMatrix<SCALAR, DEVICE> scaled<SCALAR, DEVICE>(                                       \
@@ -173,9 +173,6 @@ void scale(const typename Device::execution_space& exec, const Vector<Scalar, De
   template void scale<SCALAR, DEVICE>(const typename DEVICE::execution_space&,                     \
                                       const Vector<SCALAR, DEVICE>&,                               \
                                       const Vector<SCALAR, DEVICE>&);
-#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  AINVIL_INSTANTIATE_SCALAR(double, DEVICE)                                                        \
-  AINVIL_INSTANTIATE_SCALAR(float, DEVICE)
-AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+AINVIL_FOR_EACH_TYPE(AINVIL_INSTANTIATE)
 
 } // namespace ainvil

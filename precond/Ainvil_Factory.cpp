@@ -98,13 +98,10 @@ FsaiParameters<Device> fsaiParameters(const std::string& text) {
   return parameters;
 }
 
-#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  template FsaiParameters<DEVICE> fsaiParameters<double, DEVICE>(const std::string&);              \
-  template FsaiParameters<DEVICE> fsaiParameters<float, DEVICE>(const std::string&);               \
-  template PreconditionerPtr<double, DEVICE> detail::makePreconditioner<double, DEVICE>(           \
-      const std::string&, ParameterNames);                                                         \
-  template PreconditionerPtr<float, DEVICE> detail::makePreconditioner<float, DEVICE>(             \
+#define AINVIL_INSTANTIATE(SCALAR, DEVICE)                                                         \
+  template FsaiParameters<DEVICE> fsaiParameters<SCALAR, DEVICE>(const std::string&);              \
+  template PreconditionerPtr<SCALAR, DEVICE> detail::makePreconditioner<SCALAR, DEVICE>(           \
       const std::string&, ParameterNames);
-AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+AINVIL_FOR_EACH_TYPE(AINVIL_INSTANTIATE)
 
 } // namespace ainvil

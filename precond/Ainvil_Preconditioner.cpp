@@ -111,9 +111,6 @@ void Preconditioner<Scalar, Device>::apply(const execution_space& exec,
   });
 }
 
-#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  template class Preconditioner<double, DEVICE>;                                                   \
-  template class Preconditioner<float, DEVICE>;
-AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+AINVIL_INSTANTIATE_CLASS(Preconditioner)
 
 } // namespace ainvil

@@ -16,10 +16,9 @@ Registry<Scalar, Device>& bareRegistry() {
   return registry;
 }
 
-#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  template Registry<double, DEVICE>& bareRegistry<double, DEVICE>();                               \
-  template Registry<float, DEVICE>& bareRegistry<float, DEVICE>();
-AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+#define AINVIL_INSTANTIATE(SCALAR, DEVICE)                                                         \
+  template Registry<SCALAR, DEVICE>& bareRegistry<SCALAR, DEVICE>();
+AINVIL_FOR_EACH_TYPE(AINVIL_INSTANTIATE)
 
 } // namespace detail
 

@@ -164,9 +164,6 @@ void Auto<Scalar, Device>::doApply(const execution_space& exec,
   inner_->apply(exec, x, y, trans);
 }
 
-#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  template class Auto<double, DEVICE>;                                                             \
-  template class Auto<float, DEVICE>;
-AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+AINVIL_INSTANTIATE_CLASS(Auto)
 
 } // namespace ainvil

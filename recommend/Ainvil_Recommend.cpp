@@ -87,15 +87,12 @@ Recommendation recommend(const BsrMatrix<Scalar, Device>& a, const std::vector<S
   return recommend<Scalar, Device>(exec, a, on_device, std::move(options));
 }
 
-#define AINVIL_INSTANTIATE_SCALAR(SCALAR, DEVICE)                                                  \
+#define AINVIL_INSTANTIATE(SCALAR, DEVICE)                                                         \
   template Recommendation recommend(const DEVICE::execution_space&,                                \
                                     const BsrMatrix<SCALAR, DEVICE>&,                              \
                                     detail::RhsArg<SCALAR, DEVICE>, RecommendOptions);             \
   template Recommendation recommend(const BsrMatrix<SCALAR, DEVICE>&, const std::vector<SCALAR>&,  \
                                     RecommendOptions);
-#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  AINVIL_INSTANTIATE_SCALAR(double, DEVICE)                                                        \
-  AINVIL_INSTANTIATE_SCALAR(float, DEVICE)
-AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+AINVIL_FOR_EACH_TYPE(AINVIL_INSTANTIATE)
 
 } // namespace ainvil

@@ -195,12 +195,35 @@ using HostDevice = Kokkos::DefaultHostExecutionSpace::device_type;
 
 } // namespace ainvil
 
-/// Applies a macro to every device the library is instantiated for: the default one, and the host
-/// where that is another.
+/// EACH(WHAT, DEVICE) for every device that the library is instantiated for: the default one, and
+/// the host where that is another.
 #if defined(KOKKOS_ENABLE_CUDA) || defined(KOKKOS_ENABLE_HIP)
-#define AINVIL_FOR_EACH_DEVICE(MACRO)                                                              \
-  MACRO(::ainvil::DefaultDevice)                                                                   \
-  MACRO(::ainvil::HostDevice)
+#define AINVIL_ON_EACH_DEVICE(EACH, WHAT)                                                          \
+  EACH(WHAT, ::ainvil::DefaultDevice)                                                              \
+  EACH(WHAT, ::ainvil::HostDevice)
 #else
-#define AINVIL_FOR_EACH_DEVICE(MACRO) MACRO(::ainvil::DefaultDevice)
+#define AINVIL_ON_EACH_DEVICE(EACH, WHAT) EACH(WHAT, ::ainvil::DefaultDevice)
 #endif
+
+#define AINVIL_APPLY(MACRO, DEVICE) MACRO(DEVICE)
+#define AINVIL_APPLY_SCALARS(MACRO, DEVICE)                                                        \
+  MACRO(double, DEVICE)                                                                            \
+  MACRO(float, DEVICE)
+#define AINVIL_APPLY_STORED(MACRO, DEVICE)                                                         \
+  MACRO(double, double, DEVICE)                                                                    \
+  MACRO(float, double, DEVICE)                                                                     \
+  MACRO(BFloat16, double, DEVICE)                                                                  \
+  MACRO(float, float, DEVICE)                                                                      \
+  MACRO(BFloat16, float, DEVICE)
+#define AINVIL_INSTANTIATE_SCALARS(CLASS, DEVICE)                                                  \
+  template class CLASS<double, DEVICE>;                                                            \
+  template class CLASS<float, DEVICE>;
+
+/// MACRO(DEVICE) for all that the library is instantiated for.
+#define AINVIL_FOR_EACH_DEVICE(MACRO) AINVIL_ON_EACH_DEVICE(AINVIL_APPLY, MACRO)
+/// MACRO(SCALAR, DEVICE) likewise.
+#define AINVIL_FOR_EACH_TYPE(MACRO) AINVIL_ON_EACH_DEVICE(AINVIL_APPLY_SCALARS, MACRO)
+/// MACRO(STORED, SCALAR, DEVICE) likewise, with the precisions in which matrices may be stored.
+#define AINVIL_FOR_EACH_STORED_TYPE(MACRO) AINVIL_ON_EACH_DEVICE(AINVIL_APPLY_STORED, MACRO)
+/// Instantiates CLASS<Scalar, Device> for all of these.
+#define AINVIL_INSTANTIATE_CLASS(CLASS) AINVIL_ON_EACH_DEVICE(AINVIL_INSTANTIATE_SCALARS, CLASS)

@@ -93,12 +93,10 @@ void takeAbsoluteBlocks(const typename Device::execution_space& exec, int block_
              AbsoluteBlock<Scalar>{blocks, block_size}, std::size_t(bs * bs + bs) * sizeof(Scalar));
 }
 
-#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  template void takeAbsoluteBlocks<double, DEVICE>(const typename DEVICE::execution_space&, int,   \
-                                                   const Kokkos::View<double*, DEVICE>&);          \
-  template void takeAbsoluteBlocks<float, DEVICE>(const typename DEVICE::execution_space&, int,    \
-                                                  const Kokkos::View<float*, DEVICE>&);
-AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+#define AINVIL_INSTANTIATE(SCALAR, DEVICE)                                                         \
+  template void takeAbsoluteBlocks<SCALAR, DEVICE>(const typename DEVICE::execution_space&, int,   \
+                                                   const Kokkos::View<SCALAR*, DEVICE>&);
+AINVIL_FOR_EACH_TYPE(AINVIL_INSTANTIATE)
 
 } // namespace detail
 } // namespace ainvil

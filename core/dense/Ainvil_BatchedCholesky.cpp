@@ -138,9 +138,6 @@ void BatchedCholesky<Scalar, Device>::factorSolveLast(const execution_space& exe
   run(exec, "Ainvil::BatchedCholesky[factorSolveLast]", InPlace<true, Scalar, Device>{a, g, info});
 }
 
-#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  template class BatchedCholesky<double, DEVICE>;                                                  \
-  template class BatchedCholesky<float, DEVICE>;
-AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+AINVIL_INSTANTIATE_CLASS(BatchedCholesky)
 
 } // namespace ainvil

@@ -38,14 +38,11 @@ Graph<Device> detail::sparsified(const typename Device::execution_space& exec,
   return selectEntries(exec, a.graph, KeepLarge<Scalar, Device>{a, diagonalScales(exec, a), tau});
 }
 
-#define AINVIL_INSTANTIATE_TYPE(SCALAR, DEVICE)                                                    \
+#define AINVIL_INSTANTIATE(SCALAR, DEVICE)                                                         \
   template Kokkos::View<double*, DEVICE> detail::diagonalScales<SCALAR, DEVICE>(                   \
       const typename DEVICE::execution_space&, const BsrMatrix<SCALAR, DEVICE>&);                  \
   template Graph<DEVICE> detail::sparsified<SCALAR, DEVICE>(                                       \
       const typename DEVICE::execution_space&, const BsrMatrix<SCALAR, DEVICE>&, double);
-#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  AINVIL_INSTANTIATE_TYPE(double, DEVICE)                                                          \
-  AINVIL_INSTANTIATE_TYPE(float, DEVICE)
-AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+AINVIL_FOR_EACH_TYPE(AINVIL_INSTANTIATE)
 
 } // namespace ainvil

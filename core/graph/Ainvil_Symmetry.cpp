@@ -105,16 +105,13 @@ void detail::requireSymmetric(const typename Device::execution_space& exec,
                                   counted("block row", first), ": ", advice));
 }
 
-#define AINVIL_INSTANTIATE_TYPE(SCALAR, DEVICE)                                                    \
+#define AINVIL_INSTANTIATE(SCALAR, DEVICE)                                                         \
   template detail::Asymmetry detail::countAsymmetric<SCALAR, DEVICE>(                              \
       const typename DEVICE::execution_space&, const BsrMatrix<SCALAR, DEVICE>&,                   \
       const Kokkos::View<Offset*, DEVICE>&);                                                       \
   template void detail::requireSymmetric<SCALAR, DEVICE>(                                          \
       const typename DEVICE::execution_space&, const BsrMatrix<SCALAR, DEVICE>&, const char*,      \
       const char*, const Kokkos::View<Offset*, DEVICE>&);
-#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  AINVIL_INSTANTIATE_TYPE(double, DEVICE)                                                          \
-  AINVIL_INSTANTIATE_TYPE(float, DEVICE)
-AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+AINVIL_FOR_EACH_TYPE(AINVIL_INSTANTIATE)
 
 } // namespace ainvil

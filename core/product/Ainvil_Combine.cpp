@@ -47,14 +47,11 @@ void detail::combine(const typename Device::execution_space& exec, Scalar alpha,
                        CombineKernel<Scalar, Device>{alpha, beta, gamma, x, u, v, y});
 }
 
-#define AINVIL_INSTANTIATE_SCALAR(SCALAR, DEVICE)                                                  \
+#define AINVIL_INSTANTIATE(SCALAR, DEVICE)                                                         \
   template void detail::combine<SCALAR, DEVICE>(                                                   \
       const typename DEVICE::execution_space&, SCALAR, MultiVectorArg<const SCALAR, DEVICE>,       \
       SCALAR, MultiVectorArg<const SCALAR, DEVICE>, SCALAR, MultiVectorArg<const SCALAR, DEVICE>,  \
       MultiVectorArg<SCALAR, DEVICE>);
-#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  AINVIL_INSTANTIATE_SCALAR(double, DEVICE)                                                        \
-  AINVIL_INSTANTIATE_SCALAR(float, DEVICE)
-AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+AINVIL_FOR_EACH_TYPE(AINVIL_INSTANTIATE)
 
 } // namespace ainvil

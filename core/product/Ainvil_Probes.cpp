@@ -79,16 +79,13 @@ double detail::norm(const typename Device::execution_space& exec,
   return largest * std::sqrt(sumOfSquares<Scalar, Device>(exec, z, largest));
 }
 
-#define AINVIL_INSTANTIATE_TYPE(SCALAR, DEVICE)                                                    \
+#define AINVIL_INSTANTIATE(SCALAR, DEVICE)                                                         \
   template void detail::fillProbes<SCALAR, DEVICE>(const typename DEVICE::execution_space&,        \
                                                    MultiVectorArg<SCALAR, DEVICE>);                \
   template double detail::largestModulus<SCALAR, DEVICE>(const typename DEVICE::execution_space&,  \
                                                          MultiVectorArg<const SCALAR, DEVICE>);    \
   template double detail::norm<SCALAR, DEVICE>(const typename DEVICE::execution_space&,            \
                                                MultiVectorArg<const SCALAR, DEVICE>);
-#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  AINVIL_INSTANTIATE_TYPE(double, DEVICE)                                                          \
-  AINVIL_INSTANTIATE_TYPE(float, DEVICE)
-AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+AINVIL_FOR_EACH_TYPE(AINVIL_INSTANTIATE)
 
 } // namespace ainvil

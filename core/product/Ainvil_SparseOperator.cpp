@@ -147,9 +147,6 @@ void SparseOperator<Scalar, Device>::multiplyAddLongRows(const execution_space& 
   });
 }
 
-#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  template class SparseOperator<double, DEVICE>;                                                   \
-  template class SparseOperator<float, DEVICE>;
-AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+AINVIL_INSTANTIATE_CLASS(SparseOperator)
 
 } // namespace ainvil

@@ -80,10 +80,7 @@ void DiagonalInverse<Scalar, Device>::apply(const execution_space& exec, Trans t
                                                y);
 }
 
-#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  template class DiagonalInverse<double, DEVICE>;                                                  \
-  template class DiagonalInverse<float, DEVICE>;
-AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+AINVIL_INSTANTIATE_CLASS(DiagonalInverse)
 
 } // namespace detail
 } // namespace ainvil

@@ -135,15 +135,13 @@ Ordinal checkDiagonal(const typename Device::execution_space& exec, const Graph<
   return missing;
 }
 
+AINVIL_INSTANTIATE_CLASS(PivotInverter)
+#define AINVIL_INSTANTIATE_SCALAR(SCALAR, DEVICE)                                                  \
+  template void findRowSizes<SCALAR, DEVICE>(const typename DEVICE::execution_space&,              \
+                                             const BsrMatrix<SCALAR, DEVICE>&,                     \
+                                             const Kokkos::View<SCALAR*, DEVICE>&);
+AINVIL_FOR_EACH_TYPE(AINVIL_INSTANTIATE_SCALAR)
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  template class PivotInverter<double, DEVICE>;                                                    \
-  template class PivotInverter<float, DEVICE>;                                                     \
-  template void findRowSizes<double, DEVICE>(const typename DEVICE::execution_space&,              \
-                                             const BsrMatrix<double, DEVICE>&,                     \
-                                             const Kokkos::View<double*, DEVICE>&);                \
-  template void findRowSizes<float, DEVICE>(const typename DEVICE::execution_space&,               \
-                                            const BsrMatrix<float, DEVICE>&,                       \
-                                            const Kokkos::View<float*, DEVICE>&);                  \
   template Ordinal checkDiagonal<DEVICE>(const typename DEVICE::execution_space&,                  \
                                          const Graph<DEVICE>&, BreakdownPolicy);
 AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)

@@ -139,9 +139,6 @@ void Chebyshev<Scalar, Device>::doApply(const execution_space& exec,
   }
 }
 
-#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  template class Chebyshev<double, DEVICE>;                                                        \
-  template class Chebyshev<float, DEVICE>;
-AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+AINVIL_INSTANTIATE_CLASS(Chebyshev)
 
 } // namespace ainvil

@@ -164,10 +164,7 @@ void BlockIc<Scalar, Device>::addWorkRows(const Matrix& a) {
     work_rows_.emplace_back(a.numRows(), longest_row_ + 1, a.block_size);
 }
 
-#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  template class BlockIc<double, DEVICE>;                                                          \
-  template class BlockIc<float, DEVICE>;
-AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+AINVIL_INSTANTIATE_CLASS(BlockIc)
 
 } // namespace detail
 } // namespace ainvil

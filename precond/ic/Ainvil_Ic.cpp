@@ -225,9 +225,6 @@ void Ic<Scalar, Device>::doApply(const execution_space& exec,
   solver().applySymmetric(exec, pivotInverses(), factor().matrix.block_size, x, t, y);
 }
 
-#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  template class Ic<double, DEVICE>;                                                               \
-  template class Ic<float, DEVICE>;
-AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+AINVIL_INSTANTIATE_CLASS(Ic)
 
 } // namespace ainvil

@@ -45,13 +45,10 @@ FactorizationPtr<Scalar, Device> BlockIluParameters::makeFactorization() const {
   return std::make_unique<BlockIlu<Scalar, Device>>(*this);
 }
 
-#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  template class BlockIlu<double, DEVICE>;                                                         \
-  template class BlockIlu<float, DEVICE>;                                                          \
-  template FactorizationPtr<double, DEVICE>                                                        \
-  BlockIluParameters::makeFactorization<double, DEVICE>() const;                                   \
-  template FactorizationPtr<float, DEVICE> BlockIluParameters::makeFactorization<float, DEVICE>()  \
-      const;
-AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+AINVIL_INSTANTIATE_CLASS(BlockIlu)
+#define AINVIL_INSTANTIATE(SCALAR, DEVICE)                                                         \
+  template FactorizationPtr<SCALAR, DEVICE>                                                        \
+  BlockIluParameters::makeFactorization<SCALAR, DEVICE>() const;
+AINVIL_FOR_EACH_TYPE(AINVIL_INSTANTIATE)
 
 } // namespace ainvil

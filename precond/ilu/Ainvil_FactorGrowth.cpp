@@ -65,17 +65,14 @@ LargestModuli largestModuli(const typename Device::execution_space& exec,
   return {std::max(of_lower, 0.0), std::max(of_upper, 0.0)}; // of nothing they are the least number
 }
 
-#define AINVIL_INSTANTIATE_SCALAR(SCALAR, DEVICE)                                                  \
+#define AINVIL_INSTANTIATE(SCALAR, DEVICE)                                                         \
   template LargestModuli largestModuli<SCALAR, DEVICE>(                                            \
       const typename DEVICE::execution_space&, const Kokkos::View<const SCALAR*, DEVICE>&,         \
       const Kokkos::View<const SCALAR*, DEVICE>&);                                                 \
   template Growth growthOf<SCALAR, DEVICE>(const typename DEVICE::execution_space&,                \
                                            const TriangularFactor<SCALAR, DEVICE>&,                \
                                            const BsrMatrix<SCALAR, DEVICE>&);
-#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  AINVIL_INSTANTIATE_SCALAR(double, DEVICE)                                                        \
-  AINVIL_INSTANTIATE_SCALAR(float, DEVICE)
-AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+AINVIL_FOR_EACH_TYPE(AINVIL_INSTANTIATE)
 
 } // namespace detail
 } // namespace ainvil

@@ -251,9 +251,6 @@ void Ilu<Scalar, Device>::doApply(const execution_space& exec,
   rearrangement_.leave(exec, trans, b, y);
 }
 
-#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  template class Ilu<double, DEVICE>;                                                              \
-  template class Ilu<float, DEVICE>;
-AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+AINVIL_INSTANTIATE_CLASS(Ilu)
 
 } // namespace ainvil

@@ -283,10 +283,7 @@ void IluOnPattern<Scalar, Device>::diagnose(const execution_space& exec, const M
     report.note(message("ilu_residual=", residual(exec, a)));
 }
 
-#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  template class IluOnPattern<double, DEVICE>;                                                     \
-  template class IluOnPattern<float, DEVICE>;
-AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+AINVIL_INSTANTIATE_CLASS(IluOnPattern)
 
 } // namespace detail
 } // namespace ainvil

@@ -60,12 +60,10 @@ FactorizationPtr<Scalar, Device> IlutParameters::makeFactorization() const {
   return std::make_unique<Ilut<Scalar, Device>>(*this);
 }
 
-#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  template class Ilut<double, DEVICE>;                                                             \
-  template class Ilut<float, DEVICE>;                                                              \
-  template FactorizationPtr<double, DEVICE> IlutParameters::makeFactorization<double, DEVICE>()    \
-      const;                                                                                       \
-  template FactorizationPtr<float, DEVICE> IlutParameters::makeFactorization<float, DEVICE>() const;
-AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+AINVIL_INSTANTIATE_CLASS(Ilut)
+#define AINVIL_INSTANTIATE(SCALAR, DEVICE)                                                         \
+  template FactorizationPtr<SCALAR, DEVICE> IlutParameters::makeFactorization<SCALAR, DEVICE>()    \
+      const;
+AINVIL_FOR_EACH_TYPE(AINVIL_INSTANTIATE)
 
 } // namespace ainvil

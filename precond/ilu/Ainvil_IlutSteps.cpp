@@ -283,14 +283,11 @@ FillTriangles<Device> ilutPatternBySteps(const typename Device::execution_space&
   return search.pattern();
 }
 
-#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  template FillTriangles<DEVICE> ilutPatternBySteps<double, DEVICE>(                               \
-      const typename DEVICE::execution_space&, const BsrMatrix<double, DEVICE>&, const IlutRule&,  \
-      const IluOnPatternOptions&, int, FactorKind, Ordinal&);                                      \
-  template FillTriangles<DEVICE> ilutPatternBySteps<float, DEVICE>(                                \
-      const typename DEVICE::execution_space&, const BsrMatrix<float, DEVICE>&, const IlutRule&,   \
+#define AINVIL_INSTANTIATE(SCALAR, DEVICE)                                                         \
+  template FillTriangles<DEVICE> ilutPatternBySteps<SCALAR, DEVICE>(                               \
+      const typename DEVICE::execution_space&, const BsrMatrix<SCALAR, DEVICE>&, const IlutRule&,  \
       const IluOnPatternOptions&, int, FactorKind, Ordinal&);
-AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+AINVIL_FOR_EACH_TYPE(AINVIL_INSTANTIATE)
 
 } // namespace detail
 } // namespace ainvil

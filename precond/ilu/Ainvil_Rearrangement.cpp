@@ -245,10 +245,7 @@ void Rearrangement<Scalar, Device>::leave(const execution_space& exec, Trans tra
                            plain ? scaling_.columns : scaling_.rows, false, t, y);
 }
 
-#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  template class Rearrangement<double, DEVICE>;                                                    \
-  template class Rearrangement<float, DEVICE>;
-AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+AINVIL_INSTANTIATE_CLASS(Rearrangement)
 
 } // namespace detail
 } // namespace ainvil

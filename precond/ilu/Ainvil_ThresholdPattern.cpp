@@ -106,14 +106,11 @@ thresholdPattern(const typename Device::execution_space& exec, const BsrMatrix<S
   return found.pattern;
 }
 
-#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  template FillTriangles<DEVICE> thresholdPattern<double, DEVICE>(                                 \
-      const typename DEVICE::execution_space&, const BsrMatrix<double, DEVICE>&,                   \
-      const ThresholdOptions&, IluOnPatternOptions, FactorKind);                                   \
-  template FillTriangles<DEVICE> thresholdPattern<float, DEVICE>(                                  \
-      const typename DEVICE::execution_space&, const BsrMatrix<float, DEVICE>&,                    \
+#define AINVIL_INSTANTIATE(SCALAR, DEVICE)                                                         \
+  template FillTriangles<DEVICE> thresholdPattern<SCALAR, DEVICE>(                                 \
+      const typename DEVICE::execution_space&, const BsrMatrix<SCALAR, DEVICE>&,                   \
       const ThresholdOptions&, IluOnPatternOptions, FactorKind);
-AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+AINVIL_FOR_EACH_TYPE(AINVIL_INSTANTIATE)
 
 } // namespace detail
 } // namespace ainvil

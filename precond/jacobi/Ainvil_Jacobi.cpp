@@ -51,9 +51,6 @@ void Jacobi<Scalar, Device>::doApply(const execution_space& exec,
   inverse_.apply(exec, trans, Scalar(1), x, Scalar(0), y);
 }
 
-#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  template class Jacobi<double, DEVICE>;                                                           \
-  template class Jacobi<float, DEVICE>;
-AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+AINVIL_INSTANTIATE_CLASS(Jacobi)
 
 } // namespace ainvil

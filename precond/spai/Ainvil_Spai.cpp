@@ -147,9 +147,6 @@ void Spai<Scalar, Device>::doApply(const execution_space& exec,
   inverse_.multiply(exec, trans, Scalar(1), x, Scalar(0), y);
 }
 
-#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  template class Spai<double, DEVICE>;                                                             \
-  template class Spai<float, DEVICE>;
-AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+AINVIL_INSTANTIATE_CLASS(Spai)
 
 } // namespace ainvil

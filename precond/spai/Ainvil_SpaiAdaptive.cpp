@@ -171,13 +171,10 @@ Graph<Device> detail::adaptiveSpaiPattern(const typename Device::execution_space
   return pattern;
 }
 
-#define AINVIL_INSTANTIATE_TYPE(SCALAR, DEVICE)                                                    \
+#define AINVIL_INSTANTIATE(SCALAR, DEVICE)                                                         \
   template Graph<DEVICE> detail::adaptiveSpaiPattern<SCALAR, DEVICE>(                              \
       const typename DEVICE::execution_space&, const BsrMatrix<SCALAR, DEVICE>&,                   \
       const Graph<DEVICE>&, const Graph<DEVICE>&, const SpaiAdaptive&, double);
-#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  AINVIL_INSTANTIATE_TYPE(double, DEVICE)                                                          \
-  AINVIL_INSTANTIATE_TYPE(float, DEVICE)
-AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+AINVIL_FOR_EACH_TYPE(AINVIL_INSTANTIATE)
 
 } // namespace ainvil

@@ -168,16 +168,12 @@ TriangularSolverPtr<Scalar, Device> ExactParameters::makeSolver(Storage storage)
   return detail::makeStored<ExactTriangularSolver, Scalar, Device>(*this, storage);
 }
 
-#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  template class ExactTriangularSolver<double, double, DEVICE>;                                    \
-  template class ExactTriangularSolver<float, double, DEVICE>;                                     \
-  template class ExactTriangularSolver<BFloat16, double, DEVICE>;                                  \
-  template class ExactTriangularSolver<float, float, DEVICE>;                                      \
-  template class ExactTriangularSolver<BFloat16, float, DEVICE>;                                   \
-  template TriangularSolverPtr<double, DEVICE> ExactParameters::makeSolver<double, DEVICE>(        \
-      Storage) const;                                                                              \
-  template TriangularSolverPtr<float, DEVICE> ExactParameters::makeSolver<float, DEVICE>(Storage)  \
-      const;
-AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+#define AINVIL_INSTANTIATE_STORED(STORED, SCALAR, DEVICE)                                          \
+  template class ExactTriangularSolver<STORED, SCALAR, DEVICE>;
+AINVIL_FOR_EACH_STORED_TYPE(AINVIL_INSTANTIATE_STORED)
+#define AINVIL_INSTANTIATE(SCALAR, DEVICE)                                                         \
+  template TriangularSolverPtr<SCALAR, DEVICE> ExactParameters::makeSolver<SCALAR, DEVICE>(        \
+      Storage) const;
+AINVIL_FOR_EACH_TYPE(AINVIL_INSTANTIATE)
 
 } // namespace ainvil

@@ -373,16 +373,12 @@ IsaiParameters<Device>::makeSolver(Storage storage) const {
   return detail::makeStored<IsaiTriangularSolver, Scalar, Device>(*this, storage);
 }
 
-#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  template class IsaiTriangularSolver<double, double, DEVICE>;                                     \
-  template class IsaiTriangularSolver<float, double, DEVICE>;                                      \
-  template class IsaiTriangularSolver<BFloat16, double, DEVICE>;                                   \
-  template class IsaiTriangularSolver<float, float, DEVICE>;                                       \
-  template class IsaiTriangularSolver<BFloat16, float, DEVICE>;                                    \
-  template TriangularSolverPtr<double, DEVICE> IsaiParameters<DEVICE>::makeSolver<double, DEVICE>( \
-      Storage) const;                                                                              \
-  template TriangularSolverPtr<float, DEVICE> IsaiParameters<DEVICE>::makeSolver<float, DEVICE>(   \
+#define AINVIL_INSTANTIATE_STORED(STORED, SCALAR, DEVICE)                                          \
+  template class IsaiTriangularSolver<STORED, SCALAR, DEVICE>;
+AINVIL_FOR_EACH_STORED_TYPE(AINVIL_INSTANTIATE_STORED)
+#define AINVIL_INSTANTIATE(SCALAR, DEVICE)                                                         \
+  template TriangularSolverPtr<SCALAR, DEVICE> IsaiParameters<DEVICE>::makeSolver<SCALAR, DEVICE>( \
       Storage) const;
-AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+AINVIL_FOR_EACH_TYPE(AINVIL_INSTANTIATE)
 
 } // namespace ainvil

@@ -243,16 +243,12 @@ TriangularSolverPtr<Scalar, Device> SweepParameters::makeSolver(Storage storage)
   return detail::makeStored<SweepTriangularSolver, Scalar, Device>(*this, storage);
 }
 
-#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  template class SweepTriangularSolver<double, double, DEVICE>;                                    \
-  template class SweepTriangularSolver<float, double, DEVICE>;                                     \
-  template class SweepTriangularSolver<BFloat16, double, DEVICE>;                                  \
-  template class SweepTriangularSolver<float, float, DEVICE>;                                      \
-  template class SweepTriangularSolver<BFloat16, float, DEVICE>;                                   \
-  template TriangularSolverPtr<double, DEVICE> SweepParameters::makeSolver<double, DEVICE>(        \
-      Storage) const;                                                                              \
-  template TriangularSolverPtr<float, DEVICE> SweepParameters::makeSolver<float, DEVICE>(Storage)  \
-      const;
-AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+#define AINVIL_INSTANTIATE_STORED(STORED, SCALAR, DEVICE)                                          \
+  template class SweepTriangularSolver<STORED, SCALAR, DEVICE>;
+AINVIL_FOR_EACH_STORED_TYPE(AINVIL_INSTANTIATE_STORED)
+#define AINVIL_INSTANTIATE(SCALAR, DEVICE)                                                         \
+  template TriangularSolverPtr<SCALAR, DEVICE> SweepParameters::makeSolver<SCALAR, DEVICE>(        \
+      Storage) const;
+AINVIL_FOR_EACH_TYPE(AINVIL_INSTANTIATE)
 
 } // namespace ainvil

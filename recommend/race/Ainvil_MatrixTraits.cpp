@@ -114,11 +114,9 @@ MatrixTraits traitsOf(const typename Device::execution_space& exec,
   return traits;
 }
 
-#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  template MatrixTraits traitsOf(const DEVICE::execution_space&,                                   \
-                                 const BsrMatrix<double, DEVICE>&);                                \
-  template MatrixTraits traitsOf(const DEVICE::execution_space&, const BsrMatrix<float, DEVICE>&);
-AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+#define AINVIL_INSTANTIATE(SCALAR, DEVICE)                                                         \
+  template MatrixTraits traitsOf(const DEVICE::execution_space&, const BsrMatrix<SCALAR, DEVICE>&);
+AINVIL_FOR_EACH_TYPE(AINVIL_INSTANTIATE)
 
 } // namespace detail
 } // namespace ainvil

@@ -336,10 +336,7 @@ Recommendation Race<Scalar, Device>::run() {
   return result();
 }
 
-#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  template class Race<double, DEVICE>;                                                             \
-  template class Race<float, DEVICE>;
-AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+AINVIL_INSTANTIATE_CLASS(Race)
 
 } // namespace detail
 } // namespace ainvil

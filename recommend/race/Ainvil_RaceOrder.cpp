@@ -202,7 +202,7 @@ std::string Race<Scalar, Device>::whyHopeless(const Run& run) const {
                                        " after ", run.entry.iterations, " iterations");
 }
 
-#define AINVIL_INSTANTIATE_SCALAR(SCALAR, DEVICE)                                                  \
+#define AINVIL_INSTANTIATE(SCALAR, DEVICE)                                                         \
   template double Race<SCALAR, DEVICE>::predicted(const Run&) const;                               \
   template void Race<SCALAR, DEVICE>::chooseLeader();                                              \
   template double Race<SCALAR, DEVICE>::affordable() const;                                        \
@@ -210,10 +210,7 @@ std::string Race<Scalar, Device>::whyHopeless(const Run& run) const {
   template typename Race<SCALAR, DEVICE>::RunPtr Race<SCALAR, DEVICE>::nextChallenger();           \
   template double Race<SCALAR, DEVICE>::sliceOf(const Run&) const;                                 \
   template void Race<SCALAR, DEVICE>::dropHopeless();
-#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  AINVIL_INSTANTIATE_SCALAR(double, DEVICE)                                                        \
-  AINVIL_INSTANTIATE_SCALAR(float, DEVICE)
-AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+AINVIL_FOR_EACH_TYPE(AINVIL_INSTANTIATE)
 
 } // namespace detail
 } // namespace ainvil

@@ -62,10 +62,8 @@ Recommendation Race<Scalar, Device>::result() {
   return result;
 }
 
-#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  template Recommendation Race<double, DEVICE>::result();                                          \
-  template Recommendation Race<float, DEVICE>::result();
-AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+#define AINVIL_INSTANTIATE(SCALAR, DEVICE) template Recommendation Race<SCALAR, DEVICE>::result();
+AINVIL_FOR_EACH_TYPE(AINVIL_INSTANTIATE)
 
 } // namespace detail
 } // namespace ainvil

@@ -198,14 +198,11 @@ void Race<Scalar, Device>::confirm(Run& run, SolveResult result) {
       result.status == SolveStatus::Converged ? std::string() : result.message);
 }
 
-#define AINVIL_INSTANTIATE_SCALAR(SCALAR, DEVICE)                                                  \
+#define AINVIL_INSTANTIATE(SCALAR, DEVICE)                                                         \
   template void Race<SCALAR, DEVICE>::setUp(Run&);                                                 \
   template void Race<SCALAR, DEVICE>::watch(int, double);                                          \
   template void Race<SCALAR, DEVICE>::advance(const RunPtr&, double);
-#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  AINVIL_INSTANTIATE_SCALAR(double, DEVICE)                                                        \
-  AINVIL_INSTANTIATE_SCALAR(float, DEVICE)
-AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+AINVIL_FOR_EACH_TYPE(AINVIL_INSTANTIATE)
 
 } // namespace detail
 } // namespace ainvil

@@ -293,9 +293,6 @@ typename BiCgStab<Scalar, Device>::Stop BiCgStab<Scalar, Device>::breakdown(int 
   return {SolveStatus::Breakdown, "r.A M r = 0: BiCGStab has no direction to go"};
 }
 
-#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  template class BiCgStab<double, DEVICE>;                                                         \
-  template class BiCgStab<float, DEVICE>;
-AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+AINVIL_INSTANTIATE_CLASS(BiCgStab)
 
 } // namespace ainvil

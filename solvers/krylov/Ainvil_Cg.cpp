@@ -202,9 +202,6 @@ typename Cg<Scalar, Device>::Stop Cg<Scalar, Device>::breakdown(int stop) const 
   return {SolveStatus::Breakdown, detail::describe(stop), detail::advice(stop)};
 }
 
-#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  template class Cg<double, DEVICE>;                                                               \
-  template class Cg<float, DEVICE>;
-AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+AINVIL_INSTANTIATE_CLASS(Cg)
 
 } // namespace ainvil

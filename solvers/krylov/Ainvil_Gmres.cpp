@@ -351,9 +351,6 @@ void Gmres<Scalar, Device>::toCandidates(double* y, int column, int vectors) con
   }
 }
 
-#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  template class Gmres<double, DEVICE>;                                                            \
-  template class Gmres<float, DEVICE>;
-AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+AINVIL_INSTANTIATE_CLASS(Gmres)
 
 } // namespace ainvil

@@ -394,9 +394,6 @@ KrylovSolver<Scalar, Device>::start(const System& system, ConstVectorArg b, Solv
   return {};
 }
 
-#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  template class KrylovSolver<double, DEVICE>;                                                     \
-  template class KrylovSolver<float, DEVICE>;
-AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+AINVIL_INSTANTIATE_CLASS(KrylovSolver)
 
 } // namespace ainvil

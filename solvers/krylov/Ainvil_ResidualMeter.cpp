@@ -99,10 +99,7 @@ typename ResidualMeter<Scalar, Device>::Norms ResidualMeter<Scalar, Device>::res
   return norms;
 }
 
-#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  template class ResidualMeter<double, DEVICE>;                                                    \
-  template class ResidualMeter<float, DEVICE>;
-AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+AINVIL_INSTANTIATE_CLASS(ResidualMeter)
 
 } // namespace detail
 } // namespace ainvil

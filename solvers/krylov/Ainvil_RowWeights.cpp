@@ -119,17 +119,14 @@ void WeightedPreconditioner<Scalar, Device>::apply(const execution_space& exec,
   m_->apply(exec, scaled, y, Trans::No, alpha, beta);
 }
 
-#define AINVIL_INSTANTIATE_SCALAR(SCALAR, DEVICE)                                                  \
+#define AINVIL_INSTANTIATE(SCALAR, DEVICE)                                                         \
   template void checkWeights<SCALAR, DEVICE>(const DEVICE::execution_space&,                       \
                                              const Vector<const SCALAR, DEVICE>&, Offset);         \
   template void weighRows<SCALAR, DEVICE>(const DEVICE::execution_space&, const ColumnSet&,        \
                                           const Vector<const SCALAR, DEVICE>&,                     \
                                           MultiVectorArg<SCALAR, DEVICE>);                         \
   template class WeightedPreconditioner<SCALAR, DEVICE>;
-#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  AINVIL_INSTANTIATE_SCALAR(double, DEVICE)                                                        \
-  AINVIL_INSTANTIATE_SCALAR(float, DEVICE)
-AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+AINVIL_FOR_EACH_TYPE(AINVIL_INSTANTIATE)
 
 } // namespace detail
 } // namespace ainvil

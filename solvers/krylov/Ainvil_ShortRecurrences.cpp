@@ -54,9 +54,6 @@ void ShortRecurrences<Scalar, Device>::run(const System& system, const Columns& 
       stops[c] = breakdown(ends[c]);
 }
 
-#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  template class ShortRecurrences<double, DEVICE>;                                                 \
-  template class ShortRecurrences<float, DEVICE>;
-AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+AINVIL_INSTANTIATE_CLASS(ShortRecurrences)
 
 } // namespace ainvil

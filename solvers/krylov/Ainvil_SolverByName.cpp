@@ -39,15 +39,12 @@ SolveResult solve(const std::string& solver, const BsrMatrix<Scalar, Device>& a,
   return result;
 }
 
-#define AINVIL_INSTANTIATE_SCALAR(SCALAR, DEVICE)                                                  \
+#define AINVIL_INSTANTIATE(SCALAR, DEVICE)                                                         \
   template std::unique_ptr<KrylovSolver<SCALAR, DEVICE>> createSolver(const std::string&,          \
                                                                       SolverOptions);              \
   template SolveResult solve(const std::string&, const BsrMatrix<SCALAR, DEVICE>&,                 \
                              detail::PrecondArg<SCALAR, DEVICE>, const std::vector<SCALAR>&,       \
                              std::vector<SCALAR>&, SolverOptions);
-#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  AINVIL_INSTANTIATE_SCALAR(double, DEVICE)                                                        \
-  AINVIL_INSTANTIATE_SCALAR(float, DEVICE)
-AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+AINVIL_FOR_EACH_TYPE(AINVIL_INSTANTIATE)
 
 } // namespace ainvil
