@@ -22,6 +22,13 @@ enum class Trans { No, Yes };
 /// Precision in which applied factors or basis vectors are stored: that of the vectors, in which
 /// all arithmetic is, float, or (factors only) bfloat16.
 enum class Storage { Native, Float, BFloat16 };
+/// Precision of the vectors, for what is no template of it.
+enum class VectorPrecision { Double, Float };
+/// That of vectors of Scalar.
+template <class Scalar>
+constexpr VectorPrecision precisionOf() {
+  return std::is_same<Scalar, float>::value ? VectorPrecision::Float : VectorPrecision::Double;
+}
 
 /// The device that an execution space, a memory space or a device stands for.
 template <class Space>

@@ -40,7 +40,7 @@ struct AinvParameters {
   double pivot_tolerance = 10;
 
   /// The keys that name them; the words of `storage` depend on the precision of the vectors.
-  static const ParameterTable<AinvParameters>& table(bool float_vectors);
+  static const ParameterTable<AinvParameters>& table(VectorPrecision vectors);
 };
 
 /// The rule that is meant: what DropRule::Auto stands for.
@@ -96,7 +96,7 @@ public:
 
   /// The keys that name them.
   static const ParameterTable<Parameters>& parameterTable() {
-    return Parameters::table(std::is_same<Scalar, float>::value);
+    return Parameters::table(precisionOf<Scalar>());
   }
 
   /// \throws InvalidArgument for parameters out of range.

@@ -51,7 +51,7 @@ std::vector<MethodHelp> preconditionerHelp() {
 }
 
 std::vector<ParameterHelp> commonParameterHelp() {
-  return PolynomialParameters::table(false).help();
+  return PolynomialParameters::table(VectorPrecision::Double).help();
 }
 
 MethodHelp methodHelp(const std::string& name) {

@@ -43,7 +43,7 @@ struct FsaiOptions {
   Offset chunk_bytes = Offset(256) << 20;
 
   /// The keys that name them; the words of `storage` depend on the precision of the vectors.
-  static const ParameterTable<FsaiOptions>& table(bool float_vectors);
+  static const ParameterTable<FsaiOptions>& table(VectorPrecision vectors);
 };
 
 /// All of Fsai.
@@ -107,7 +107,7 @@ public:
 
   /// The keys that name them.
   static const ParameterTable<FsaiOptions>& parameterTable() {
-    return FsaiOptions::table(std::is_same<Scalar, float>::value);
+    return FsaiOptions::table(precisionOf<Scalar>());
   }
 
   /// \throws InvalidArgument for parameters out of range.

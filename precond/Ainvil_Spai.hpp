@@ -32,7 +32,7 @@ struct SpaiOptions {
   double shift = 1e-3; ///< relative size of the shift under BreakdownPolicy::Shift
 
   /// The keys that name them; the words of `storage` depend on the precision of the vectors.
-  static const ParameterTable<SpaiOptions>& table(bool float_vectors);
+  static const ParameterTable<SpaiOptions>& table(VectorPrecision vectors);
 };
 
 /// All of Spai.
@@ -94,7 +94,7 @@ public:
 
   /// The keys that name them.
   static const ParameterTable<SpaiOptions>& parameterTable() {
-    return SpaiOptions::table(std::is_same<Scalar, float>::value);
+    return SpaiOptions::table(precisionOf<Scalar>());
   }
 
   /// \throws InvalidArgument for parameters out of range.

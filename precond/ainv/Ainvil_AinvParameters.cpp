@@ -10,9 +10,9 @@ DropRule dropRule(const AinvParameters& parameters) {
   return parameters.symmetric ? DropRule::Relative : DropRule::Absolute;
 }
 
-const ParameterTable<AinvParameters>& AinvParameters::table(bool float_vectors) {
+const ParameterTable<AinvParameters>& AinvParameters::table(VectorPrecision vectors) {
   using P = AinvParameters;
-  const auto make = [](bool in_float) {
+  const auto make = [](VectorPrecision of) {
     ParameterTable<P> table;
     table
         .choice("variant", "ainv: variant", &P::stabilized,
@@ -49,7 +49,7 @@ const ParameterTable<AinvParameters>& AinvParameters::table(bool float_vectors) 
         .flag("symmetric", "ainv: symmetric", &P::symmetric,
               "one factor Z, or Z and W for any matrix")
         .details("Both take twice the work and memory.");
-    detail::addStorage(table, in_float, "precision in which the factors are stored");
+    detail::addStorage(table, of, "precision in which the factors are stored");
     detail::addBreakdown(table,
                          "For a pivot that is not positive (zero, if not symmetric): throw, take "
                          "shift |a_jj|, take |a_jj|.",
@@ -69,8 +69,7 @@ const ParameterTable<AinvParameters>& AinvParameters::table(bool float_vectors) 
                      })
         .describedBy({"max-col?", "max-fill?", "parts?", "symmetric?", "order", "storage"});
   };
-  static const ParameterTable<P> of_double = make(false), of_float = make(true);
-  return float_vectors ? of_float : of_double;
+  return detail::forPrecision(vectors, make);
 }
 
 } // namespace ainvil

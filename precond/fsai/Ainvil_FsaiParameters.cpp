@@ -4,10 +4,10 @@
 
 namespace ainvil {
 
-const ParameterTable<FsaiOptions>& FsaiOptions::table(bool float_vectors) {
+const ParameterTable<FsaiOptions>& FsaiOptions::table(VectorPrecision vectors) {
   using P = FsaiOptions;
   const auto grows = [](const P& p) { return p.adaptive.steps > 0; };
-  const auto make = [&](bool in_float) {
+  const auto make = [&](VectorPrecision of) {
     ParameterTable<P> table;
     table
         .number("tau", "fsai: threshold", &P::tau, NumberRange::NonNegative,
@@ -40,7 +40,7 @@ const ParameterTable<FsaiOptions>& FsaiOptions::table(bool float_vectors) {
                 "drop blocks of G below this part of their row's norm")
         .below(1)
         .details("0: none, and no pass for it. Cheaper applications, more iterations.");
-    detail::addStorage(table, in_float, "precision in which G is stored")
+    detail::addStorage(table, of, "precision in which G is stored")
         .details("`fsai` over ranks takes `double` only.")
         .integer("chunk-mib", "fsai: chunk size", &P::chunk_bytes, 1,
                  "memory for local systems that do not fit fast memory, MiB")
@@ -54,8 +54,7 @@ const ParameterTable<FsaiOptions>& FsaiOptions::table(bool float_vectors) {
     return table.describedBy(
         {"tau", "power", "adaptive?", "per-step", "tolerance", "max-row?", "filter", "storage"});
   };
-  static const ParameterTable<P> of_double = make(false), of_float = make(true);
-  return float_vectors ? of_float : of_double;
+  return detail::forPrecision(vectors, make);
 }
 
 } // namespace ainvil

@@ -121,7 +121,7 @@ const ParameterTable<IcParameters<Scalar, Device>>& Ic<Scalar, Device>::paramete
         .refusing([](const std::string& name) {
           return known.varies(name) ? refusalOf(name) : std::string();
         });
-    detail::addStorage(table, std::is_same<Scalar, float>::value,
+    detail::addStorage(table, precisionOf<Scalar>(),
                        "precision in which the applied factor is stored")
         .details("Pivots keep the precision of the vectors, in which arithmetic stays.");
     return table;

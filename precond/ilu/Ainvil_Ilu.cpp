@@ -56,7 +56,7 @@ const ParameterTable<IluParameters<Scalar, Device>>& Ilu<Scalar, Device>::parame
         .component("solve", "trisolver: type", known.triangular_solvers, &P::solve, "exact",
                    "substitution, products with approximate inverses, or sweeps")
         .details("How L^-1 and U^-1 are applied.");
-    detail::addStorage(table, std::is_same<Scalar, float>::value,
+    detail::addStorage(table, precisionOf<Scalar>(),
                        "precision in which the applied factors are stored")
         .details("Arithmetic stays in that of the vectors. `float` halves the bytes of its values, "
                  "`bfloat16` quarters them.");

@@ -92,18 +92,26 @@ void addPivots(ParameterTable<Struct>& table, const std::string& block, const st
   addPivotTolerance(table, pivotToleranceDetails(block, eps));
 }
 
-/// `storage`, a member of this name. float is the precision of the vectors with `float_vectors`.
+/// `storage`, a member of this name; the precision of the vectors is not among the others.
 template <class Struct>
-ParameterTable<Struct>& addStorage(ParameterTable<Struct>& table, bool float_vectors,
+ParameterTable<Struct>& addStorage(ParameterTable<Struct>& table, VectorPrecision vectors,
                                    std::string_view help, const char* key = "storage",
                                    const char* name = "storage: precision") {
-  if (float_vectors)
+  if (vectors == VectorPrecision::Float)
     return table.choice(key, name, &Struct::storage,
                         {{"float", Storage::Native}, {"bfloat16", Storage::BFloat16}}, help);
   return table.choice(
       key, name, &Struct::storage,
       {{"double", Storage::Native}, {"float", Storage::Float}, {"bfloat16", Storage::BFloat16}},
       help);
+}
+
+/// The table make(precision), made once for either precision of the vectors.
+template <class Make>
+const auto& forPrecision(VectorPrecision vectors, const Make& make) {
+  static const auto of_double = make(VectorPrecision::Double);
+  static const auto of_float = make(VectorPrecision::Float);
+  return vectors == VectorPrecision::Float ? of_float : of_double;
 }
 
 } // namespace detail

@@ -31,9 +31,9 @@ double acceptable(const std::vector<double>& promised, int k) {
 
 } // namespace
 
-const ParameterTable<PolynomialParameters>& PolynomialParameters::table(bool float_vectors) {
+const ParameterTable<PolynomialParameters>& PolynomialParameters::table(VectorPrecision vectors) {
   using P = PolynomialParameters;
-  const auto make = [](bool in_float) {
+  const auto make = [](VectorPrecision of) {
     ParameterTable<P> table;
     table
         .integer("poly", "poly: degree", &P::degree, 0,
@@ -45,13 +45,12 @@ const ParameterTable<PolynomialParameters>& PolynomialParameters::table(bool flo
                  "For SPD matrices the degree is made odd. auto: the first `compute` races several "
                  "degrees and none, with cg where the matrix looks SPD, else with gmres, on random "
                  "numbers, within ten times the time of the fastest, which stays for later ones.");
-    detail::addStorage(table, in_float, "precision of the matrix in the polynomial", "poly-storage",
+    detail::addStorage(table, of, "precision of the matrix in the polynomial", "poly-storage",
                        "poly: storage precision")
         .onlyIf([](const P& p) { return p.degree != 0; }, "poly > 0 or auto");
     return table.describedBy({"poly", "poly-storage?"});
   };
-  static const ParameterTable<P> of_double = make(false), of_float = make(true);
-  return float_vectors ? of_float : of_double;
+  return detail::forPrecision(vectors, make);
 }
 
 template <class Scalar, class Device>

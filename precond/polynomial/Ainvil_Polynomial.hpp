@@ -22,7 +22,7 @@ struct PolynomialParameters {
 
   /// The keys that every method takes; the words of `poly-storage` depend on the precision of the
   /// vectors.
-  static const ParameterTable<PolynomialParameters>& table(bool float_vectors);
+  static const ParameterTable<PolynomialParameters>& table(VectorPrecision vectors);
 };
 
 /// M^-1 p(A M^-1) for a preconditioner M^-1 and a polynomial p of degree d - 1: what
@@ -73,7 +73,7 @@ public:
 
   /// The keys that every method takes.
   static const ParameterTable<Parameters>& parameterTable() {
-    return Parameters::table(std::is_same<Scalar, float>::value);
+    return Parameters::table(precisionOf<Scalar>());
   }
 
   /// Takes M^-1, set up or not: initialize() and compute() set it up. \throws InvalidArgument for a

@@ -4,10 +4,10 @@
 
 namespace ainvil {
 
-const ParameterTable<SpaiOptions>& SpaiOptions::table(bool float_vectors) {
+const ParameterTable<SpaiOptions>& SpaiOptions::table(VectorPrecision vectors) {
   using P = SpaiOptions;
   const auto grows = [](const P& p) { return p.adaptive.steps > 0; };
-  const auto make = [&](bool in_float) {
+  const auto make = [&](VectorPrecision of) {
     ParameterTable<P> table;
     table
         .integer("power", "spai: pattern power", &P::power, 0,
@@ -37,7 +37,7 @@ const ParameterTable<SpaiOptions>& SpaiOptions::table(bool float_vectors) {
             "The set-up fails before it solves least squares problems with more, or one with "
             "1000 times as many. Of a matrix of 10,000 rows that is about a quarter of an hour "
             "on two cores.");
-    detail::addStorage(table, in_float, "precision in which M is stored");
+    detail::addStorage(table, of, "precision in which M is stored");
     detail::addBreakdown(table,
                          "For rows whose least squares problem is rank deficient: throw, try again "
                          "with a shifted diagonal, take a multiple of I.",
@@ -46,8 +46,7 @@ const ParameterTable<SpaiOptions>& SpaiOptions::table(bool float_vectors) {
     return table.describedBy(
         {"power", "tau?", "adaptive?", "per-step", "eps", "max-work?", "storage"});
   };
-  static const ParameterTable<P> of_double = make(false), of_float = make(true);
-  return float_vectors ? of_float : of_double;
+  return detail::forPrecision(vectors, make);
 }
 
 } // namespace ainvil
