@@ -7,7 +7,7 @@
 #include "Ainvil_Ic.hpp"
 #include "breakdown/Ainvil_PivotInverter.hpp"
 #include "graph/Ainvil_OrderedRows.hpp"
-#include "triangular/Ainvil_WorkRow.hpp"
+#include "ilu/Ainvil_WorkRow.hpp"
 
 namespace ainvil {
 namespace detail {

@@ -7,7 +7,7 @@
 #include "backend/Ainvil_KernelArrays.hpp"
 #include "breakdown/Ainvil_PivotInverter.hpp"
 #include "graph/Ainvil_RowSearch.hpp"
-#include "triangular/Ainvil_WorkRow.hpp"
+#include "ilu/Ainvil_WorkRow.hpp"
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 
 #include "backend/Ainvil_RowTeams.hpp"
 #include "ilu/Ainvil_ThresholdRow.hpp"
-#include "triangular/Ainvil_WorkRow.hpp"
+#include "ilu/Ainvil_WorkRow.hpp"
 
 #include <functional>
 
