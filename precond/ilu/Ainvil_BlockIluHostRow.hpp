@@ -4,9 +4,8 @@
 /// The row of block ILU for a thread of a host, which remembers where the columns of its row are
 /// instead of searching for them.
 
-#include "backend/Ainvil_KernelArrays.hpp"
-#include "breakdown/Ainvil_PivotInverter.hpp"
 #include "graph/Ainvil_RowSearch.hpp"
+#include "ilu/Ainvil_IluRowData.hpp"
 #include "ilu/Ainvil_WorkRow.hpp"
 
 #include <algorithm>
@@ -35,174 +34,249 @@ inline void subtractRow(Scalar* w, Scalar l, const Scalar* u, const Ordinal* col
 ///   w_ij = A_ij - sum over k < min(i, j) of L_ik U_kj          for (i, j) in the pattern
 ///   L_ij = w_ij (j <= i),   D_i = L_ii,   U_ij = D_i^-1 w_ij (j > i),
 /// the k in ascending order, the diagonal of A changed by the pivot inverter. Modified factors
-/// have, with omega = `modified`,
+/// have, with omega = `data.modified`,
 ///   D_i = L_ii - omega times the sum of L_ik U_kj over k < min(i, j), less A_ij, for (i, j) beside
 ///   the pattern.
-/// Scalars lie in w by column: products outside of the pattern go where
-/// nobody looks, which costs less than to ask, unless they are wanted. Blocks lie in w as in the
-/// row, and the others are left out.
+/// Scalars lie in w by column. Products beside the pattern are written there too, to columns that
+/// are never read, which is cheaper than a test for each; modified factors sum them up instead.
+/// Blocks lie in w as in the row, first those of L, and products beside the pattern are left out.
 template <int BS, class Scalar>
 struct BlockIluHostRow {
-  KernelGraph a_graph, l_graph, u_graph;
-  KernelArray<const Scalar> a_values;
-  KernelArray<Scalar> l_values, u_values, inverse;
-  KernelMatrix<const Scalar> u_read; ///< U of the rows before; without values: all zero
-  PivotInversion<Scalar> pivot_inverter;
-  int block_size;
-  bool holds_a;               ///< the pattern holds that of A
-  Scalar modified;            ///< omega
+  IluRowData<Scalar> data;
   WorkRow<Scalar>* work_rows; ///< one a thread
 
   void operator()(int worker, Ordinal i) const {
-    const int bs = BS > 0 ? BS : block_size, bs2 = bs * bs;
+    const Row row(data, i, sizeOfBlocks());
     WorkRow<Scalar>& work = work_rows[worker];
-    const Ordinal* const l_columns = l_graph.entries.data() + l_graph.row_map(i);
-    const Ordinal* const u_columns = u_graph.entries.data() + u_graph.row_map(i);
-    const Ordinal* const a_columns = a_graph.entries.data() + a_graph.row_map(i);
-    const Scalar* const a_row = a_values.data() + a_graph.row_map(i) * bs2;
-    Scalar* const l_row = l_values.data() + l_graph.row_map(i) * bs2;
-    Scalar* const u_row = u_values.data() + u_graph.row_map(i) * bs2;
-    const int a_length = static_cast<int>(a_graph.row_map(i + 1) - a_graph.row_map(i));
-    const int l_length = static_cast<int>(l_graph.row_map(i + 1) - l_graph.row_map(i));
-    const int u_length = static_cast<int>(u_graph.row_map(i + 1) - u_graph.row_map(i));
-    Scalar* const sizes = work.room.data();
-    Scalar* const scales = sizes + bs;
-    Scalar* const block = scales + 2 * bs;
-    Scalar* const d_inverse = inverse.data() + Offset(i) * bs2;
-    // Whether there is anything in the pattern that is not in A.
-    const bool filled = !holds_a || l_length + u_length > a_length;
-    const bool eliminates = u_read.values.data() != nullptr;
-    const bool keeps_dropped = modified != Scalar(0);
-    int* const position = work.position.data();
-    bool finite = true, read_finite = true;
-
-    for (int r = 0; r < bs; ++r)
-      sizes[r] = 0;
-    for (int t = 0; t < a_length; ++t)
-      for (int e = 0; e < bs2; ++e) {
-        const Scalar size = compat::math::fabs(a_row[t * bs2 + e]);
-        sizes[e / bs] = size > sizes[e / bs] ? size : sizes[e / bs];
-        read_finite = read_finite & isFinite(size);
-      }
-
-    Scalar* const w = work.w.data();
-    if constexpr (BS == 1) {
-      for (int t = 0; filled && t < l_length; ++t)
-        w[l_columns[t]] = 0;
-      for (int t = 0; filled && t < u_length; ++t)
-        w[u_columns[t]] = 0;
-      for (int t = 0; t < a_length; ++t)
-        w[a_columns[t]] = a_row[t];
-      pivot_inverter.changeDiagonal(w + i, 1, sizes);
-      Scalar dropped = 0; // A_ij less the products
-      if (keeps_dropped) {
-        mark(position, {l_columns, l_columns + l_length}, {u_columns, u_columns + u_length});
-        for (int t = 0; !holds_a && t < a_length; ++t)
-          dropped += position[a_columns[t]] < 0 ? a_row[t] : Scalar(0);
-      }
-      for (int t = 0; t + 1 < l_length; ++t) {
-        const Ordinal k = l_columns[t];
-        const Scalar l_ik = w[k];
-        l_row[t] = l_ik;
-        finite = finite && isFinite(l_ik);
-        if (!eliminates || l_ik == Scalar(0))
-          continue;
-        const Offset begin = u_read.graph.row_map(k), end = u_read.graph.row_map(k + 1);
-        if (keeps_dropped)
-          for (Offset kj = begin; kj < end; ++kj) {
-            const Ordinal j = u_read.graph.entries(kj);
-            (position[j] >= 0 ? w[j] : dropped) -= l_ik * u_read.values(kj);
-          }
-        else if (isMuchLonger(end - begin, l_length - t - 1 + u_length))
-          searchColumns(begin, end, {l_columns + t + 1, l_columns + l_length},
-                        {u_columns, u_columns + u_length},
-                        [&](Ordinal j, Offset kj) { w[j] -= l_ik * u_read.values(kj); });
-        else
-          subtractRow(w, l_ik, u_read.values.data() + begin, u_read.graph.entries.data() + begin,
-                      static_cast<Ordinal>(end - begin));
-      }
-      if (keeps_dropped) {
-        unmark(position, {l_columns, l_columns + l_length}, {u_columns, u_columns + u_length});
-        w[i] += modified * dropped;
-      }
-      pivot_inverter.template invert<1>(i, 1, w + i, sizes, d_inverse, nullptr, nullptr);
-      l_row[l_length - 1] = w[i];
-      const Scalar inverted = d_inverse[0];
-      for (int t = 0; t < u_length; ++t) {
-        const Scalar u_ij = inverted * w[u_columns[t]];
-        u_row[t] = u_ij;
-        finite = finite && isFinite(u_ij);
-      }
-    } else {
-      const Offset length = l_length + u_length;
-      mark(position, {l_columns, l_columns + l_length}, {u_columns, u_columns + u_length});
-      std::fill_n(block, keeps_dropped ? bs2 : 0, Scalar(0)); // A_ij less the products
-      if (filled) {
-        std::fill_n(w, length * bs2, Scalar(0));
-        for (int t = 0; t < a_length; ++t) {
-          const Scalar* const a_ij = a_row + Offset(t) * bs2;
-          if (const int at = position[a_columns[t]]; at >= 0)
-            std::copy_n(a_ij, bs2, w + Offset(at) * bs2);
-          else
-            for (int e = 0; keeps_dropped && e < bs2; ++e)
-              block[e] += a_ij[e];
-        }
-      } else {
-        std::copy_n(a_row, length * bs2, w);
-      }
-      pivot_inverter.changeDiagonal(w + Offset(l_length - 1) * bs2, bs, sizes);
-      for (int t = 0; eliminates && t + 1 < l_length; ++t) {
-        const Ordinal k = l_columns[t];
-        const Scalar* const l_ik = w + Offset(t) * bs2;
-        const auto subtract = [&](Ordinal j, Offset kj) {
-          const int at = position[j];
-          if (at >= 0 || keeps_dropped)
-            subtractProduct<BS>(at >= 0 ? w + Offset(at) * bs2 : block, l_ik,
-                                u_read.values.data() + kj * bs2, bs);
-        };
-        const Offset begin = u_read.graph.row_map(k), end = u_read.graph.row_map(k + 1);
-        if (!keeps_dropped && isMuchLonger(end - begin, l_length - t - 1 + u_length))
-          searchColumns(begin, end, {l_columns + t + 1, l_columns + l_length},
-                        {u_columns, u_columns + u_length}, subtract);
-        else
-          for (Offset kj = begin; kj < end; ++kj)
-            subtract(u_read.graph.entries(kj), kj);
-      }
-      unmark(position, {l_columns, l_columns + l_length}, {u_columns, u_columns + u_length});
-      for (int e = 0; keeps_dropped && e < bs2; ++e)
-        w[Offset(l_length - 1) * bs2 + e] += modified * block[e];
-      pivot_inverter.template invert<BS>(i, bs, w + Offset(l_length - 1) * bs2, sizes, d_inverse,
-                                         work.pivots.data(), scales);
-      std::copy_n(w, Offset(l_length) * bs2, l_row);
-      for (int t = 0; t < u_length; ++t) {
-        std::fill_n(block, bs2, Scalar(0));
-        subtractProduct<BS>(block, d_inverse, w + Offset(l_length + t) * bs2, bs);
-        for (int e = 0; e < bs2; ++e)
-          u_row[Offset(t) * bs2 + e] = -block[e];
-      }
-      for (Offset e = 0; e < Offset(l_length) * bs2; ++e)
-        finite = finite && isFinite(l_row[e]);
-      for (Offset e = 0; e < Offset(u_length) * bs2; ++e)
-        finite = finite && isFinite(u_row[e]);
-    }
+    const bool read_finite = readSizes(row, work.room.data());
     work.read_finite = work.read_finite && read_finite;
-    work.finite = work.finite && finite;
+    if constexpr (BS == 1)
+      work.finite = factorScalars(row, work) && work.finite;
+    else
+      work.finite = factorBlocks(row, work) && work.finite;
   }
 
 private:
+  /// Columns of a part of a row.
   struct Columns {
     const Ordinal *first, *last;
   };
 
+  /// Row i of A, of L with its diagonal block, which comes last, and of U.
+  struct Row {
+    Ordinal i;
+    const Ordinal *a_columns, *l_columns, *u_columns;
+    const Scalar* a;
+    Scalar *l, *u, *d_inverse;
+    int a_length, l_length, u_length;
+
+    Row(const IluRowData<Scalar>& data, Ordinal row, Offset bs2)
+        : i(row), a_columns(data.a_graph.entries.data() + data.a_graph.row_map(i)),
+          l_columns(data.l_graph.entries.data() + data.l_graph.row_map(i)),
+          u_columns(data.u_graph.entries.data() + data.u_graph.row_map(i)),
+          a(data.a_values.data() + data.a_graph.row_map(i) * bs2),
+          l(data.l_values.data() + data.l_graph.row_map(i) * bs2),
+          u(data.u_values.data() + data.u_graph.row_map(i) * bs2),
+          d_inverse(data.inverse.data() + i * bs2), a_length(lengthIn(data.a_graph)),
+          l_length(lengthIn(data.l_graph)), u_length(lengthIn(data.u_graph)) {}
+
+    Columns below() const { return {l_columns, l_columns + l_length}; } ///< and on the diagonal
+    Columns above() const { return {u_columns, u_columns + u_length}; }
+
+  private:
+    int lengthIn(const KernelGraph& graph) const {
+      return static_cast<int>(graph.row_map(i + 1) - graph.row_map(i));
+    }
+  };
+
+  int sizeOfBlock() const { return BS > 0 ? BS : data.block_size; }
+  int sizeOfBlocks() const { return sizeOfBlock() * sizeOfBlock(); }
+  bool eliminates() const { return data.u_read.values.data() != nullptr; }
+  bool isModified() const { return data.modified != Scalar(0); }
+  /// Whether the pattern has anything that A has not, so that w has to begin with zeros.
+  bool isFilled(const Row& row) const {
+    return !data.holds_a || row.l_length + row.u_length > row.a_length;
+  }
+
+  /// The largest entries of the point rows of A. Returns whether all are numbers.
+  bool readSizes(const Row& row, Scalar* sizes) const {
+    const int bs = sizeOfBlock(), bs2 = sizeOfBlocks();
+    bool finite = true;
+    for (int r = 0; r < bs; ++r)
+      sizes[r] = 0;
+    for (int t = 0; t < row.a_length; ++t)
+      for (int e = 0; e < bs2; ++e) {
+        const Scalar size = compat::math::fabs(row.a[t * bs2 + e]);
+        sizes[e / bs] = size > sizes[e / bs] ? size : sizes[e / bs];
+        finite = finite & isFinite(size);
+      }
+    return finite;
+  }
+
+  /// The row where blocks are scalars. Returns whether all values written are numbers.
+  bool factorScalars(const Row& row, WorkRow<Scalar>& work) const {
+    Scalar* const w = work.w.data();
+    Scalar dropped = readScalars(row, work); // A_ij less the products
+    bool finite = true;
+    for (int t = 0; t + 1 < row.l_length; ++t) {
+      const Scalar l_ik = w[row.l_columns[t]];
+      row.l[t] = l_ik;
+      finite = finite && isFinite(l_ik);
+      if (eliminates() && l_ik != Scalar(0))
+        subtractScalars(row, t, l_ik, work, dropped);
+    }
+    if (isModified()) {
+      unmark(work.position.data(), row);
+      w[row.i] += data.modified * dropped;
+    }
+    data.pivot_inverter.template invert<1>(row.i, 1, w + row.i, work.room.data(), row.d_inverse,
+                                           nullptr, nullptr);
+    row.l[row.l_length - 1] = w[row.i];
+    const Scalar inverted = row.d_inverse[0];
+    for (int t = 0; t < row.u_length; ++t) {
+      const Scalar u_ij = inverted * w[row.u_columns[t]];
+      row.u[t] = u_ij;
+      finite = finite && isFinite(u_ij);
+    }
+    return finite;
+  }
+
+  /// w = row i of A, its diagonal changed. Modified factors: marks the pattern and returns the sum
+  /// of the entries beside it.
+  Scalar readScalars(const Row& row, WorkRow<Scalar>& work) const {
+    Scalar* const w = work.w.data();
+    const bool filled = isFilled(row);
+    for (int t = 0; filled && t < row.l_length; ++t)
+      w[row.l_columns[t]] = 0;
+    for (int t = 0; filled && t < row.u_length; ++t)
+      w[row.u_columns[t]] = 0;
+    for (int t = 0; t < row.a_length; ++t)
+      w[row.a_columns[t]] = row.a[t];
+    data.pivot_inverter.changeDiagonal(w + row.i, 1, work.room.data());
+    Scalar beside = 0;
+    if (isModified()) {
+      int* const position = work.position.data();
+      mark(position, row);
+      for (int t = 0; !data.holds_a && t < row.a_length; ++t)
+        beside += position[row.a_columns[t]] < 0 ? row.a[t] : Scalar(0);
+    }
+    return beside;
+  }
+
+  /// w_ij -= L_ik U_kj for all j, k the column t of L. Modified factors: `dropped` -= those beside
+  /// the pattern.
+  void subtractScalars(const Row& row, int t, Scalar l_ik, WorkRow<Scalar>& work,
+                       Scalar& dropped) const {
+    Scalar* const w = work.w.data();
+    const Ordinal k = row.l_columns[t];
+    const Offset begin = data.u_read.graph.row_map(k), end = data.u_read.graph.row_map(k + 1);
+    if (isModified()) {
+      const int* const position = work.position.data();
+      for (Offset kj = begin; kj < end; ++kj) {
+        const Ordinal j = data.u_read.graph.entries(kj);
+        (position[j] >= 0 ? w[j] : dropped) -= l_ik * data.u_read.values(kj);
+      }
+    } else if (isMuchLonger(end - begin, row.l_length - t - 1 + row.u_length)) {
+      searchColumns(begin, end, row, t + 1,
+                    [&](Ordinal j, Offset kj) { w[j] -= l_ik * data.u_read.values(kj); });
+    } else {
+      subtractRow(w, l_ik, data.u_read.values.data() + begin,
+                  data.u_read.graph.entries.data() + begin, static_cast<Ordinal>(end - begin));
+    }
+  }
+
+  /// The row where blocks are larger. Returns whether all values written are numbers.
+  bool factorBlocks(const Row& row, WorkRow<Scalar>& work) const {
+    const int bs = sizeOfBlock(), bs2 = sizeOfBlocks();
+    Scalar* const sizes = work.room.data();
+    Scalar* const scales = sizes + bs;
+    Scalar* const dropped = scales + 2 * bs; // A_ij less the products
+    Scalar* const w = work.w.data();
+    Scalar* const d = w + Offset(row.l_length - 1) * bs2;
+    mark(work.position.data(), row);
+    readBlocks(row, work, dropped);
+    data.pivot_inverter.changeDiagonal(d, bs, sizes);
+    for (int t = 0; eliminates() && t + 1 < row.l_length; ++t)
+      subtractBlocks(row, t, work, dropped);
+    unmark(work.position.data(), row);
+    for (int e = 0; isModified() && e < bs2; ++e)
+      d[e] += data.modified * dropped[e];
+    data.pivot_inverter.template invert<BS>(row.i, bs, d, sizes, row.d_inverse, work.pivots.data(),
+                                            scales);
+    return storeBlocks(row, w, dropped);
+  }
+
+  /// w = row i of A. Modified factors: `beside` = the sum of its blocks beside the pattern.
+  void readBlocks(const Row& row, WorkRow<Scalar>& work, Scalar* beside) const {
+    const int bs2 = sizeOfBlocks();
+    const Offset length = row.l_length + row.u_length;
+    const bool keeps_dropped = isModified();
+    Scalar* const w = work.w.data();
+    std::fill_n(beside, keeps_dropped ? bs2 : 0, Scalar(0));
+    if (!isFilled(row)) {
+      std::copy_n(row.a, length * bs2, w);
+      return;
+    }
+    std::fill_n(w, length * bs2, Scalar(0));
+    for (int t = 0; t < row.a_length; ++t) {
+      const Scalar* const a_ij = row.a + Offset(t) * bs2;
+      if (const int at = work.position[row.a_columns[t]]; at >= 0)
+        std::copy_n(a_ij, bs2, w + Offset(at) * bs2);
+      else
+        for (int e = 0; keeps_dropped && e < bs2; ++e)
+          beside[e] += a_ij[e];
+    }
+  }
+
+  /// As subtractScalars().
+  void subtractBlocks(const Row& row, int t, WorkRow<Scalar>& work, Scalar* dropped) const {
+    const int bs = sizeOfBlock(), bs2 = sizeOfBlocks();
+    const bool keeps_dropped = isModified();
+    Scalar* const w = work.w.data();
+    const int* const position = work.position.data();
+    const Scalar* const l_ik = w + Offset(t) * bs2;
+    const auto subtract = [&](Ordinal j, Offset kj) {
+      const int at = position[j];
+      if (at >= 0 || keeps_dropped)
+        subtractProduct<BS>(at >= 0 ? w + Offset(at) * bs2 : dropped, l_ik,
+                            data.u_read.values.data() + kj * bs2, bs);
+    };
+    const Ordinal k = row.l_columns[t];
+    const Offset begin = data.u_read.graph.row_map(k), end = data.u_read.graph.row_map(k + 1);
+    if (!keeps_dropped && isMuchLonger(end - begin, row.l_length - t - 1 + row.u_length))
+      searchColumns(begin, end, row, t + 1, subtract);
+    else
+      for (Offset kj = begin; kj < end; ++kj)
+        subtract(data.u_read.graph.entries(kj), kj);
+  }
+
+  /// L_ij = w_ij, U_ij = D_i^-1 w_ij; `block` has room for one. Returns whether all are numbers.
+  bool storeBlocks(const Row& row, const Scalar* w, Scalar* block) const {
+    const int bs = sizeOfBlock(), bs2 = sizeOfBlocks();
+    bool finite = true;
+    std::copy_n(w, Offset(row.l_length) * bs2, row.l);
+    for (int t = 0; t < row.u_length; ++t) {
+      std::fill_n(block, bs2, Scalar(0));
+      subtractProduct<BS>(block, row.d_inverse, w + Offset(row.l_length + t) * bs2, bs);
+      for (int e = 0; e < bs2; ++e)
+        row.u[Offset(t) * bs2 + e] = -block[e];
+    }
+    for (Offset e = 0; e < Offset(row.l_length) * bs2; ++e)
+      finite = finite && isFinite(row.l[e]);
+    for (Offset e = 0; e < Offset(row.u_length) * bs2; ++e)
+      finite = finite && isFinite(row.u[e]);
+    return finite;
+  }
+
   /// Where the columns of the row are: those of U behind those of L.
-  static void mark(int* position, Columns below, Columns above) {
+  static void mark(int* position, const Row& row) {
     int t = 0;
-    for (const Columns& columns : {below, above})
+    for (const Columns& columns : {row.below(), row.above()})
       for (const Ordinal* j = columns.first; j < columns.last; ++j)
         position[*j] = t++;
   }
-  static void unmark(int* position, Columns below, Columns above) {
-    for (const Columns& columns : {below, above})
+  static void unmark(int* position, const Row& row) {
+    for (const Columns& columns : {row.below(), row.above()})
       for (const Ordinal* j = columns.first; j < columns.last; ++j)
         position[*j] = -1;
   }
@@ -211,13 +285,14 @@ private:
   /// walking through it.
   static bool isMuchLonger(Offset length, Offset wanted) { return length > 16 * wanted; }
 
-  /// Calls use(j, e) for the entries e of [begin, end) of U in the columns j of `below` and
-  /// `above`.
+  /// Calls use(j, e) for the entries e of [begin, end) of U in the columns j of the row, of L from
+  /// its entry `from` on.
   template <class Use>
-  void searchColumns(Offset begin, Offset end, Columns below, Columns above, const Use& use) const {
-    for (const Columns& columns : {below, above})
+  void searchColumns(Offset begin, Offset end, const Row& row, int from, const Use& use) const {
+    for (const Columns& columns :
+         {Columns{row.l_columns + from, row.l_columns + row.l_length}, row.above()})
       for (const Ordinal* j = columns.first; j < columns.last; ++j) {
-        const Offset e = findEntry(u_read.graph.entries, begin, end, *j);
+        const Offset e = findEntry(data.u_read.graph.entries, begin, end, *j);
         if (e >= 0)
           use(*j, e);
       }

@@ -7,6 +7,7 @@
 #include "breakdown/Ainvil_PivotLanes.hpp"
 #include "graph/Ainvil_OrderedRows.hpp"
 #include "graph/Ainvil_RowSearch.hpp"
+#include "ilu/Ainvil_IluRowData.hpp"
 
 namespace ainvil {
 namespace detail {
@@ -24,15 +25,8 @@ namespace detail {
 /// for each other.
 template <int BS, class Scalar, class Device>
 struct BlockIluRow {
-  KernelGraph a_graph, l_graph, u_graph;
-  KernelArray<const Scalar> a_values;
-  KernelArray<Scalar> l_values, u_values, inverse;
-  KernelMatrix<const Scalar> u_read; ///< without values: all zero
-  PivotInversion<Scalar> pivot_inverter;
-  int block_size;
-  int capacity;    ///< blocks of w in scratch memory; longer rows are worked on in place
-  Scalar modified; ///< omega
-  bool holds_a;    ///< the pattern holds that of A
+  IluRowData<Scalar> data;
+  int capacity; ///< blocks of w in scratch memory; longer rows are worked on in place
 
   /// Products with entries `u_shift` + begin .. `u_shift` + end - 1 of U, their targets in the
   /// list.
@@ -70,13 +64,13 @@ struct BlockIluRow {
 
   /// Position of column j in row i: 0, 1, ... in L, then on in U; -1 if it is not in the pattern.
   KOKKOS_INLINE_FUNCTION int locate(Ordinal i, Ordinal j) const {
-    const Offset l_begin = l_graph.row_map(i), l_end = l_graph.row_map(i + 1);
+    const Offset l_begin = data.l_graph.row_map(i), l_end = data.l_graph.row_map(i + 1);
     if (j <= i) {
-      const Offset at = findEntry(l_graph.entries, l_begin, l_end, j);
+      const Offset at = findEntry(data.l_graph.entries, l_begin, l_end, j);
       return at < 0 ? -1 : static_cast<int>(at - l_begin);
     }
-    const Offset u_begin = u_graph.row_map(i);
-    const Offset at = findEntry(u_graph.entries, u_begin, u_graph.row_map(i + 1), j);
+    const Offset u_begin = data.u_graph.row_map(i);
+    const Offset at = findEntry(data.u_graph.entries, u_begin, data.u_graph.row_map(i + 1), j);
     return at < 0 ? -1 : static_cast<int>(at - u_begin + (l_end - l_begin));
   }
 
@@ -95,21 +89,21 @@ struct BlockIluRow {
   template <class Member, class Gate>
   KOKKOS_INLINE_FUNCTION void eliminate(const Member& member, Ordinal i, const WorkRow& w,
                                         Step* steps, int* targets, const Gate& gate) const {
-    const int bs = BS > 0 ? BS : block_size;
+    const int bs = BS > 0 ? BS : data.block_size;
     const int bs2 = bs * bs;
-    const Offset l_begin = l_graph.row_map(i);
+    const Offset l_begin = data.l_graph.row_map(i);
     const int most = bs <= 1024 ? max_products : 1; // scalars of the list are counted in int
     Offset done_in_row = 0;                         // entries of row k of U that are behind
     for (int l = 0; l + 1 < w.l_length;) {
       int num_steps = 0, listed = 0;
       while (l + 1 < w.l_length && num_steps < max_steps && listed < most) {
-        const Ordinal k = l_graph.entries(l_begin + l);
-        const Offset first = u_read.graph.row_map(k) + done_in_row;
-        const Offset k_end = u_read.graph.row_map(k + 1);
+        const Ordinal k = data.l_graph.entries(l_begin + l);
+        const Offset first = data.u_read.graph.row_map(k) + done_in_row;
+        const Offset k_end = data.u_read.graph.row_map(k + 1);
         const int room = most - listed;
         const int count = static_cast<int>(k_end - first < room ? k_end - first : room);
         forLanes(member, count, [&](const int t) {
-          targets[listed + t] = locate(i, u_read.graph.entries(first + t));
+          targets[listed + t] = locate(i, data.u_read.graph.entries(first + t));
         });
         Kokkos::single(Kokkos::PerThread(member), [&]() {
           steps[num_steps] = {first - listed, k, l, listed, listed + count};
@@ -130,13 +124,13 @@ struct BlockIluRow {
             return;
           const int e = item - t * bs2;
           const int r = e / bs, c = e - r * bs;
-          const Scalar* u_kj = u_read.values.data() + (step.u_shift + t) * bs2;
+          const Scalar* u_kj = data.u_read.values.data() + (step.u_shift + t) * bs2;
           Scalar sum = 0;
           for (int m = 0; m < bs; ++m)
             sum += l_ik[r * bs + m] * u_kj[m * bs + c];
           w.block(targets[t])[e] -= sum;
         });
-        if (modified != Scalar(0))
+        if (data.modified != Scalar(0))
           subtractDropped(member, step, targets, l_ik, w.block(w.l_length - 1));
       }
     }
@@ -147,7 +141,7 @@ struct BlockIluRow {
   KOKKOS_INLINE_FUNCTION void subtractDropped(const Member& member, const Step& step,
                                               const int* targets, const Scalar* l_ik,
                                               Scalar* d) const {
-    const int bs = BS > 0 ? BS : block_size;
+    const int bs = BS > 0 ? BS : data.block_size;
     const int bs2 = bs * bs;
     if constexpr (BS == 1) {
       Scalar sum = 0;
@@ -155,10 +149,10 @@ struct BlockIluRow {
           Kokkos::ThreadVectorRange(member, step.end - step.begin),
           [&](const int t, Scalar& partial) {
             if (targets[step.begin + t] < 0)
-              partial += u_read.values(step.u_shift + step.begin + t);
+              partial += data.u_read.values(step.u_shift + step.begin + t);
           },
           sum);
-      Kokkos::single(Kokkos::PerThread(member), [&]() { d[0] -= modified * (l_ik[0] * sum); });
+      Kokkos::single(Kokkos::PerThread(member), [&]() { d[0] -= data.modified * (l_ik[0] * sum); });
       joinLanes(member);
     } else {
       forLanes(member, bs2, [&](const int e) {
@@ -167,11 +161,11 @@ struct BlockIluRow {
         for (int t = step.begin; t < step.end; ++t) {
           if (targets[t] >= 0)
             continue;
-          const Scalar* u_kj = u_read.values.data() + (step.u_shift + t) * bs2;
+          const Scalar* u_kj = data.u_read.values.data() + (step.u_shift + t) * bs2;
           for (int m = 0; m < bs; ++m)
             sum += l_ik[r * bs + m] * u_kj[m * bs + c];
         }
-        d[e] -= modified * sum;
+        d[e] -= data.modified * sum;
       });
     }
   }
@@ -180,18 +174,18 @@ struct BlockIluRow {
   template <class Member>
   KOKKOS_INLINE_FUNCTION void addDroppedOfA(const Member& member, Ordinal i, int* targets,
                                             Scalar* d) const {
-    const int bs = BS > 0 ? BS : block_size;
+    const int bs = BS > 0 ? BS : data.block_size;
     const int bs2 = bs * bs;
-    const Offset end = a_graph.row_map(i + 1);
-    for (Offset begin = a_graph.row_map(i); begin < end; begin += max_products) {
+    const Offset end = data.a_graph.row_map(i + 1);
+    for (Offset begin = data.a_graph.row_map(i); begin < end; begin += max_products) {
       const int count = static_cast<int>(end - begin < max_products ? end - begin : max_products);
       forLanes(member, count,
-               [&](const int t) { targets[t] = locate(i, a_graph.entries(begin + t)); });
+               [&](const int t) { targets[t] = locate(i, data.a_graph.entries(begin + t)); });
       forLanes(member, bs2, [&](const int e) {
         Scalar sum = 0;
         for (int t = 0; t < count; ++t)
-          sum += targets[t] < 0 ? a_values((begin + t) * bs2 + e) : Scalar(0);
-        d[e] += modified * sum;
+          sum += targets[t] < 0 ? data.a_values((begin + t) * bs2 + e) : Scalar(0);
+        d[e] += data.modified * sum;
       });
     }
   }
@@ -199,7 +193,7 @@ struct BlockIluRow {
   template <class Member, class Gate>
   KOKKOS_FUNCTION void operator()(const Member& member, Ordinal i, void* scratch,
                                   const Gate& gate) const {
-    const int bs = BS > 0 ? BS : block_size;
+    const int bs = BS > 0 ? BS : data.block_size;
     const int bs2 = bs * bs;
     Step* steps = static_cast<Step*>(scratch);
     Scalar* block = reinterpret_cast<Scalar*>(steps + max_steps);
@@ -209,50 +203,50 @@ struct BlockIluRow {
     Scalar* w_row = scalars + Room::scalarsOf(bs);
     int* targets = reinterpret_cast<int*>(w_row + Offset(capacity) * bs2);
     int* pivots = targets + max_products;
-    const Offset l_begin = l_graph.row_map(i), u_begin = u_graph.row_map(i);
-    const int l_length = static_cast<int>(l_graph.row_map(i + 1) - l_begin);
-    const int u_length = static_cast<int>(u_graph.row_map(i + 1) - u_begin);
+    const Offset l_begin = data.l_graph.row_map(i), u_begin = data.u_graph.row_map(i);
+    const int l_length = static_cast<int>(data.l_graph.row_map(i + 1) - l_begin);
+    const int u_length = static_cast<int>(data.u_graph.row_map(i + 1) - u_begin);
     const bool fits = l_length + u_length <= capacity;
-    Scalar* const l_row = l_values.data() + l_begin * bs2;
-    Scalar* const u_row = u_values.data() + u_begin * bs2;
+    Scalar* const l_row = data.l_values.data() + l_begin * bs2;
+    Scalar* const u_row = data.u_values.data() + u_begin * bs2;
     const WorkRow w{fits ? w_row : l_row, fits ? w_row + l_length * bs2 : u_row, l_length, bs2};
 
     forLanes(member, bs,
-             [&](const int r) { sizes[r] = pivot_inverter.row_sizes(Offset(i) * bs + r); });
+             [&](const int r) { sizes[r] = data.pivot_inverter.row_sizes(Offset(i) * bs + r); });
     // Row i of A as far as the pattern has it, zeros elsewhere.
     forLanes(member, l_length * Offset(bs2), [&](const Offset e) { w.l[e] = 0; });
     forLanes(member, u_length * Offset(bs2), [&](const Offset e) { w.u[e] = 0; });
-    const Offset a_begin = a_graph.row_map(i);
-    forLanes(member, static_cast<int>(a_graph.row_map(i + 1) - a_begin), [&](const int t) {
-      const int at = locate(i, a_graph.entries(a_begin + t));
+    const Offset a_begin = data.a_graph.row_map(i);
+    forLanes(member, static_cast<int>(data.a_graph.row_map(i + 1) - a_begin), [&](const int t) {
+      const int at = locate(i, data.a_graph.entries(a_begin + t));
       if (at < 0)
         return;
       Scalar* to = w.block(at);
       for (int e = 0; e < bs2; ++e)
-        to[e] = a_values((a_begin + t) * bs2 + e);
+        to[e] = data.a_values((a_begin + t) * bs2 + e);
     });
-    if (pivot_inverter.changesDiagonal()) {
+    if (data.pivot_inverter.changesDiagonal()) {
       Scalar* const d = w.block(l_length - 1);
       forLanes(member, bs, [&](const int r) {
-        d[r * (bs + 1)] = pivot_inverter.changed(d[r * (bs + 1)], sizes[r]);
+        d[r * (bs + 1)] = data.pivot_inverter.changed(d[r * (bs + 1)], sizes[r]);
       });
     }
-    if (modified != Scalar(0) && !holds_a)
+    if (data.modified != Scalar(0) && !data.holds_a)
       addDroppedOfA(member, i, targets, w.block(l_length - 1));
-    if (u_read.values.data() != nullptr)
+    if (data.u_read.values.data() != nullptr)
       eliminate(member, i, w, steps, targets, gate);
 
     // Large blocks are inverted in memory.
-    Scalar* const stored_inverse = inverse.data() + Offset(i) * bs2;
+    Scalar* const stored_inverse = data.inverse.data() + Offset(i) * bs2;
     Scalar* const d_inverse = BS > 0 ? small_inverse : stored_inverse;
     if constexpr (by_lanes) {
       joinLanes(member);
-      invertByLanes<BS>(member, pivot_inverter, i, bs, w.block(l_length - 1), sizes, d_inverse,
+      invertByLanes<BS>(member, data.pivot_inverter, i, bs, w.block(l_length - 1), sizes, d_inverse,
                         Room{block, scalars, pivots});
     } else {
       Kokkos::single(Kokkos::PerThread(member), [&]() {
-        pivot_inverter.template invert<BS>(i, bs, w.block(l_length - 1), sizes, d_inverse, pivots,
-                                           scalars);
+        data.pivot_inverter.template invert<BS>(i, bs, w.block(l_length - 1), sizes, d_inverse,
+                                                pivots, scalars);
       });
       joinLanes(member);
     }

@@ -188,21 +188,21 @@ void IluOnPattern<Scalar, Device>::factorRows(const execution_space& exec, const
   pivot_inverter_.forget(exec);
   if constexpr (on_host)
     addWorkRows(a, ordered ? order_.workers() : exec.concurrency());
+  const IluRowData<Scalar> data{a.graph,
+                                lower_.matrix.graph,
+                                upper_.matrix.graph,
+                                a.values,
+                                lower_.matrix.values,
+                                u,
+                                lower_.diagonal_inverse,
+                                u_read,
+                                pivot_inverter_,
+                                a.block_size,
+                                holds_a_,
+                                Scalar(options_.modified)};
   dispatchBlockSize(a.block_size, [&](auto bs) {
     if constexpr (on_host) {
-      const BlockIluHostRow<decltype(bs)::value, Scalar> row{a.graph,
-                                                             lower_.matrix.graph,
-                                                             upper_.matrix.graph,
-                                                             a.values,
-                                                             lower_.matrix.values,
-                                                             u,
-                                                             lower_.diagonal_inverse,
-                                                             u_read,
-                                                             pivot_inverter_,
-                                                             a.block_size,
-                                                             holds_a_,
-                                                             Scalar(options_.modified),
-                                                             work_rows_.data()};
+      const BlockIluHostRow<decltype(bs)::value, Scalar> row{data, work_rows_.data()};
       if (ordered)
         order_.runByWorkers(exec, label, row);
       else
@@ -211,19 +211,7 @@ void IluOnPattern<Scalar, Device>::factorRows(const execution_space& exec, const
       using Row = BlockIluRow<decltype(bs)::value, Scalar, Device>;
       const int capacity = Row::capacityFor(longest_row_, a.block_size);
       const std::size_t scratch = Row::scratchBytes(a.block_size, capacity);
-      const Row row{a.graph,
-                    lower_.matrix.graph,
-                    upper_.matrix.graph,
-                    a.values,
-                    lower_.matrix.values,
-                    u,
-                    lower_.diagonal_inverse,
-                    u_read,
-                    pivot_inverter_,
-                    a.block_size,
-                    capacity,
-                    Scalar(options_.modified),
-                    holds_a_};
+      const Row row{data, capacity};
       if (ordered)
         order_.run(exec, label, row, scratch);
       else
