@@ -65,9 +65,7 @@ Recommendation recommend(const typename Device::execution_space& exec,
   for (const std::string& precond : options.preconds)
     createPreconditioner<Scalar, Device>(precond); // likewise
   detail::requireKokkos<typename Device::execution_space>();
-  if (a.numRows() != a.numCols())
-    throw InvalidArgument(message("recommend() needs a square matrix, but it has ",
-                                  a.numPointRows(), " rows and ", a.numPointCols(), " columns"));
+  detail::requireSquare("recommend()", a.numPointRows(), a.numPointCols());
   if (Offset(b.extent(0)) != a.numPointRows())
     throw InvalidArgument(message("recommend() needs a b of ", a.numPointRows(),
                                   " entries, as A has rows, but it has ", b.extent(0)));

@@ -20,25 +20,41 @@ KOKKOS_INLINE_FUNCTION bool isSafeSum(double squares) {
   return squares >= 1e-280 && squares <= 1e300;
 }
 
-/// (sum of v^2)^1/2 of the values v that each(f) calls f(double) with; also where the squares
-/// overflow or underflow, which takes two calls of each() more. NaN and Inf stay what they are, and
-/// of both together there is NaN.
-template <class Each>
-KOKKOS_INLINE_FUNCTION double safeNorm(const Each& each) {
-  double sum = 0;
-  each([&](double value) { sum += value * value; });
+/// (sum of v^2)^1/2 of values of which sumOfSquares(unit) is the sum of (v / unit)^2 and
+/// largestModulus() the largest |v|, NaN left out; also where the squares overflow or underflow,
+/// which takes these two more. NaN and Inf stay what they are, and of both together there is NaN.
+template <class SumOfSquares, class LargestModulus>
+KOKKOS_INLINE_FUNCTION double safeNormBy(const SumOfSquares& sumOfSquares,
+                                         const LargestModulus& largestModulus) {
+  const double sum = sumOfSquares(1.0);
   if (isSafeSum(sum))
     return compat::math::sqrt(sum);
-  double largest = 0;
-  each([&](double value) {
-    const double size = compat::math::fabs(value);
-    largest = size > largest ? size : largest;
-  });
+  const double largest = largestModulus();
   if (largest == 0 || !isFinite(largest)) // zeros, NaN or Inf: the sum tells
     return compat::math::sqrt(sum);
-  sum = 0;
-  each([&](double value) { sum += (value / largest) * (value / largest); });
-  return largest * compat::math::sqrt(sum);
+  return largest * compat::math::sqrt(sumOfSquares(largest));
+}
+
+/// The same of the values that each(f) calls f(double) with.
+template <class Each>
+KOKKOS_INLINE_FUNCTION double safeNorm(const Each& each) {
+  return safeNormBy(
+      [&](double unit) {
+        double sum = 0;
+        each([&](double value) {
+          const double ratio = value / unit;
+          sum += ratio * ratio;
+        });
+        return sum;
+      },
+      [&]() {
+        double largest = 0;
+        each([&](double value) {
+          const double size = compat::math::fabs(value);
+          largest = size > largest ? size : largest;
+        });
+        return largest;
+      });
 }
 
 } // namespace detail

@@ -5,8 +5,6 @@
 #include "backend/Ainvil_Hash.hpp"
 #include "backend/Ainvil_RowTeams.hpp"
 
-#include <cmath>
-
 namespace ainvil {
 
 using detail::Range;
@@ -70,13 +68,8 @@ double detail::largestModulus(const typename Device::execution_space& exec,
 template <class Scalar, class Device>
 double detail::norm(const typename Device::execution_space& exec,
                     MultiVectorArg<const Scalar, Device> z) {
-  const double sum = sumOfSquares<Scalar, Device>(exec, z, 1.0);
-  if (std::isnan(sum) || isSafeSum(sum))
-    return std::sqrt(sum);
-  const double largest = largestModulus<Scalar, Device>(exec, z);
-  if (largest == 0 || std::isinf(largest))
-    return largest;
-  return largest * std::sqrt(sumOfSquares<Scalar, Device>(exec, z, largest));
+  return safeNormBy([&](double unit) { return sumOfSquares<Scalar, Device>(exec, z, unit); },
+                    [&]() { return largestModulus<Scalar, Device>(exec, z); });
 }
 
 #define AINVIL_INSTANTIATE(SCALAR, DEVICE)                                                         \

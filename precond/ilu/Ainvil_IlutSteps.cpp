@@ -38,7 +38,7 @@ struct ResidualLists {
   }
 };
 
-/// norms(i) = ||A_i||_F, of entries over their largest.
+/// norms(i) = ||A_i||_F by the lanes of the row, with squares that stay in range.
 template <class Scalar>
 struct RowNorms {
   KernelMatrix<const Scalar> a;
@@ -48,25 +48,30 @@ struct RowNorms {
   KOKKOS_FUNCTION void operator()(const Member& member, Ordinal i, void*) const {
     const Offset bs2 = Offset(a.block_size) * a.block_size;
     const Offset begin = a.graph.row_map(i) * bs2, end = a.graph.row_map(i + 1) * bs2;
-    Scalar largest = 0, sum = 0;
-    Kokkos::parallel_reduce(
-        Kokkos::ThreadVectorRange(member, end - begin),
-        [&](const Offset e, Scalar& most) {
-          const Scalar size = compat::math::fabs(a.values(begin + e));
-          most = size > most ? size : most;
+    const double norm = safeNormBy(
+        [&](double unit) {
+          double sum = 0;
+          Kokkos::parallel_reduce(
+              Kokkos::ThreadVectorRange(member, end - begin),
+              [&](const Offset e, double& partial) {
+                const double ratio = double(a.values(begin + e)) / unit;
+                partial += ratio * ratio;
+              },
+              sum);
+          return sum;
         },
-        Kokkos::Max<Scalar>(largest));
-    if (largest > Scalar(0))
-      Kokkos::parallel_reduce(
-          Kokkos::ThreadVectorRange(member, end - begin),
-          [&](const Offset e, Scalar& partial) {
-            const Scalar part = a.values(begin + e) / largest;
-            partial += part * part;
-          },
-          sum);
-    Kokkos::single(Kokkos::PerThread(member), [&]() {
-      norms(i) = largest > Scalar(0) ? largest * compat::math::sqrt(sum) : 0;
-    });
+        [&]() {
+          double largest = 0;
+          Kokkos::parallel_reduce(
+              Kokkos::ThreadVectorRange(member, end - begin),
+              [&](const Offset e, double& most) {
+                const double size = compat::math::fabs(double(a.values(begin + e)));
+                most = size > most ? size : most;
+              },
+              Kokkos::Max<double>(largest));
+          return largest > 0 ? largest : 0.0; // of nothing it is the least number
+        });
+    Kokkos::single(Kokkos::PerThread(member), [&]() { norms(i) = static_cast<Scalar>(norm); });
   }
 };
 

@@ -4,6 +4,7 @@
 /// The row of which a sequential factorisation by threshold keeps the largest entries.
 
 #include "Ainvil_BsrMatrix.hpp"
+#include "backend/Ainvil_FiniteNumbers.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,21 +14,15 @@
 namespace ainvil {
 namespace detail {
 
-/// ||b||_F of `count` numbers without squares that leave the range; the largest number where it is
-/// not finite.
+/// ||b||_F of `count` numbers by safeNorm(); the largest number where it is not finite.
 template <class Scalar>
 Scalar normOf(const Scalar* b, Offset count) {
-  Scalar largest = 0;
-  for (Offset e = 0; e < count; ++e)
-    largest = std::max(largest, std::abs(b[e]));
-  if (count > 1 && largest > 0 && largest <= std::numeric_limits<Scalar>::max()) {
-    Scalar sum = 0;
+  const double norm = count == 1 ? std::abs(double(b[0])) : safeNorm([&](const auto& f) {
     for (Offset e = 0; e < count; ++e)
-      sum += (b[e] / largest) * (b[e] / largest);
-    largest *= std::sqrt(sum);
-  }
-  return largest <= std::numeric_limits<Scalar>::max() ? largest
-                                                       : std::numeric_limits<Scalar>::max();
+      f(b[e]);
+  });
+  constexpr double most = std::numeric_limits<Scalar>::max();
+  return Scalar(norm <= most ? norm : most);
 }
 
 /// A sparse row of blocks, found by their columns.
