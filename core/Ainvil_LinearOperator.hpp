@@ -24,8 +24,8 @@ public:
   LinearOperator& operator=(const LinearOperator&) = delete;
   virtual ~LinearOperator() = default;
 
-  virtual Offset numRows() const = 0; ///< unknowns of y in the untransposed product
-  virtual Offset numCols() const = 0; ///< unknowns of x in the untransposed product
+  virtual Offset numPointRows() const = 0; ///< unknowns of y in the untransposed product
+  virtual Offset numPointCols() const = 0; ///< unknowns of x in the untransposed product
 
   /// y = alpha op(A) x + beta y; beta = 0 overwrites y, NaN included; x and y must not overlap.
   /// Asynchronous on `exec`.
@@ -58,8 +58,8 @@ public:
   explicit MatrixOperator(BsrMatrix<Scalar, Device> matrix, const execution_space& exec = {})
       : operator_(exec, validated(exec, matrix)) {}
 
-  Offset numRows() const override { return operator_.numPointRows(); }
-  Offset numCols() const override { return operator_.numPointCols(); }
+  Offset numPointRows() const override { return operator_.numPointRows(); }
+  Offset numPointCols() const override { return operator_.numPointCols(); }
 
   void apply(const execution_space& exec, MultiVectorArg<const Scalar, Device> x,
              MultiVectorArg<Scalar, Device> y, Trans trans = Trans::No, Scalar alpha = 1,

@@ -30,7 +30,7 @@ void Preconditioner<Scalar, Device>::initialize(const execution_space& exec, con
     num_rows_ = a.numRows();
     graph_ = a.graph;
     block_size_ = a.block_size;
-    detail::workspaceOf(exec, workspace_, numRows(), 1);
+    detail::workspaceOf(exec, workspace_, numPointRows(), 1);
   });
   initialized_ = true;
 }
@@ -95,9 +95,9 @@ void Preconditioner<Scalar, Device>::apply(const execution_space& exec,
   detail::requireKokkos<execution_space>();
   if (!computed_)
     throw InvalidArgument("apply() was called before compute(): call compute() first");
-  if (Offset(x.extent(0)) != numRows() || Offset(y.extent(0)) != numRows() ||
+  if (Offset(x.extent(0)) != numPointRows() || Offset(y.extent(0)) != numPointRows() ||
       x.extent(1) != y.extent(1))
-    throw InvalidArgument(message("apply() needs x and y of ", numRows(), " rows, but x is ",
+    throw InvalidArgument(message("apply() needs x and y of ", numPointRows(), " rows, but x is ",
                                   x.extent(0), " x ", x.extent(1), " and y is ", y.extent(0), " x ",
                                   y.extent(1)));
   detail::reportingOutOfMemory("apply()", [&] {

@@ -116,8 +116,8 @@ public:
 
   bool isInitialized() const { return initialized_; } ///< there is a pattern
   bool isComputed() const { return computed_; }       ///< apply() may be called
-  Offset numRows() const final { return Offset(num_rows_) * block_size_; }
-  Offset numCols() const final { return numRows(); }
+  Offset numPointRows() const final { return Offset(num_rows_) * block_size_; }
+  Offset numPointCols() const final { return numPointRows(); }
   const Report& report() const { return report_; } ///< of the last set-up
   std::string objection() const final { return report_.objection; }
 

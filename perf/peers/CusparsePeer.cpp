@@ -84,8 +84,10 @@ public:
   ProductOperator(const Matrix& a, CusparseFormat format)
       : context_(a), row_indices_(rowIndices(context_.exec, a.graph, format)),
         a_(format == CusparseFormat::Csr ? csrOf(context_) : cooOf(context_, row_indices_)) {
-    const DeviceVector x = allocateZeros<double, Device>(context_.exec, "Ainvil::perf", numRows());
-    const DeviceVector y = allocateZeros<double, Device>(context_.exec, "Ainvil::perf", numRows());
+    const DeviceVector x =
+        allocateZeros<double, Device>(context_.exec, "Ainvil::perf", numPointRows());
+    const DeviceVector y =
+        allocateZeros<double, Device>(context_.exec, "Ainvil::perf", numPointRows());
     const Dense dense_x = denseOf(x.data()), dense_y = denseOf(y.data());
     size_t bytes = 0;
     check(cusparseSpMV_bufferSize(context_.handle, no_transpose, &one, a_, dense_x, &zero, dense_y,
@@ -98,8 +100,8 @@ public:
     compat::fence(context_.exec, "Ainvil::perf[preprocess]");
   }
 
-  Offset numRows() const override { return context_.rows; }
-  Offset numCols() const override { return context_.rows; }
+  Offset numPointRows() const override { return context_.rows; }
+  Offset numPointCols() const override { return context_.rows; }
 
   void apply(const Exec& exec, MultiVectorArg<const double, Device> x,
              MultiVectorArg<double, Device> y, Trans trans, double alpha,

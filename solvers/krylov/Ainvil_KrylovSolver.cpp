@@ -91,11 +91,12 @@ template <class Scalar, class Device>
 template <class B, class X>
 void KrylovSolver<Scalar, Device>::checkSystem(const Operator& a, const Operator* m, const B& b,
                                                const X& x) const {
-  const Offset n = a.numRows();
-  detail::requireSquare(name_, n, a.numCols());
-  if (m != nullptr && (m->numRows() != n || m->numCols() != n))
+  const Offset n = a.numPointRows();
+  detail::requireSquare(name_, n, a.numPointCols());
+  if (m != nullptr && (m->numPointRows() != n || m->numPointCols() != n))
     throw InvalidArgument(message(name_, " needs a preconditioner of the size ", n,
-                                  " of A, but it is ", m->numRows(), " x ", m->numCols()));
+                                  " of A, but it is ", m->numPointRows(), " x ",
+                                  m->numPointCols()));
   if (Offset(b.extent(0)) != n || Offset(x.extent(0)) != n)
     throw InvalidArgument(message(name_, " on ", n, " unknowns needs b and x of that size, ",
                                   "but they have ", b.extent(0), " and ", x.extent(0), " entries"));
@@ -120,7 +121,7 @@ SolveResult KrylovSolver<Scalar, Device>::resume(const execution_space& exec, co
   const Solving solving(solving_, name_);
   ScopedRegion region(message("Ainvil::solve[", name_, "]"));
   checkSystem(a, m, asColumn(b), asColumn(x));
-  if (!is_paused_ || a.numRows() != n_ || (m != nullptr && !preconditioned_))
+  if (!is_paused_ || a.numPointRows() != n_ || (m != nullptr && !preconditioned_))
     throw InvalidArgument(message(name_, ": resume() goes on with a solve of the same system that ",
                                   "an exception out of progress has ended, but there is none"));
   is_paused_ = false;
@@ -149,7 +150,7 @@ void KrylovSolver<Scalar, Device>::solveAll(const execution_space& exec, const O
   is_paused_ = false;
   detail::requireKokkos<execution_space>();
   ScopedRegion region(message("Ainvil::solve[", name_, "]"));
-  const Offset n = a.numRows(), unknowns = reduction_ != nullptr ? reduction_->total(n) : n;
+  const Offset n = a.numPointRows(), unknowns = reduction_ != nullptr ? reduction_->total(n) : n;
   timer_.reset();
   ended_ = SolveStatus::Converged;
   const Offset columns = b.extent(1), together = Columns::capacity;

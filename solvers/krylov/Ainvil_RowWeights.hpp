@@ -54,8 +54,8 @@ public:
   /// `m` may be null. The object has no other state that lasts.
   void set(const Operator* m, const Vector<const Scalar, Device>& weights);
 
-  Offset numRows() const override { return weights_.extent(0); }
-  Offset numCols() const override { return weights_.extent(0); }
+  Offset numPointRows() const override { return weights_.extent(0); }
+  Offset numPointCols() const override { return weights_.extent(0); }
   /// Untransposed, whatever it is told: solvers ask for nothing else.
   void apply(const execution_space& exec, MultiVectorArg<const Scalar, Device> x,
              MultiVectorArg<Scalar, Device> y, Trans, Scalar alpha, Scalar beta) const override;

@@ -36,8 +36,8 @@ public:
         takes_factors_(own_ != nullptr || dynamic_cast<const RowMatrix*>(&op) != nullptr),
         unknowns_(unknowns), read_(unknowns), written_(unknowns) {}
 
-  Offset numRows() const override { return compat::numLocalElements(*unknowns_); }
-  Offset numCols() const override { return compat::numLocalElements(*unknowns_); }
+  Offset numPointRows() const override { return compat::numLocalElements(*unknowns_); }
+  Offset numPointCols() const override { return compat::numLocalElements(*unknowns_); }
   bool isFixed() const override { return own_ == nullptr || own_->isFixed(); }
 
   void apply(const execution_space& exec, In x, Out y, Trans, Scalar alpha,

@@ -183,8 +183,8 @@ TEST(Limits, ProblemsOfTheGallery) {
 /// Of so many unknowns, none of which is there.
 struct MockedOperator : LinearOperator<double, Device> {
   explicit MockedOperator(Offset n) : n(n) {}
-  Offset numRows() const override { return n; }
-  Offset numCols() const override { return n; }
+  Offset numPointRows() const override { return n; }
+  Offset numPointCols() const override { return n; }
   void apply(const Exec&, MultiVectorArg<const double, Device>, MultiVectorArg<double, Device>,
              Trans, double, double) const override {
     FAIL() << "there is no memory for a solve";

@@ -124,7 +124,7 @@ void precondition(const Matrix& a, const std::string& specification) {
   const auto m = createPreconditioner<double, Device>(specification);
   m->initialize(exec, a);
   m->compute(exec, a);
-  const HostVector x = ones(m->numRows()), y = ones(m->numRows());
+  const HostVector x = ones(m->numPointRows()), y = ones(m->numPointRows());
   for (const Trans trans : {Trans::No, Trans::Yes})
     m->apply(exec, x, y, trans);
 }

@@ -113,7 +113,7 @@ Pattern longRowsPattern(Ordinal n) {
 }
 
 std::vector<double> denseInverse(const Preconditioner<double, Device>& m, Trans trans) {
-  const size_t n = static_cast<size_t>(m.numRows());
+  const size_t n = static_cast<size_t>(m.numPointRows());
   std::vector<double> identity(n * n, 0.0);
   for (size_t i = 0; i < n; ++i)
     identity[i * n + i] = 1.0;

@@ -159,7 +159,7 @@ TEST_P(Rules, UnsortedRowsGiveTheSame) {
 
 TEST_P(Rules, EmptyAndTinyMatricesAndIsolatedRows) {
   const auto empty = make(matrixOn({}, 3, 56));
-  EXPECT_EQ(empty->numRows(), 0);
+  EXPECT_EQ(empty->numPointRows(), 0);
   empty->apply(Exec(), poisoned(0, 1), poisoned(0, 1));
 
   const HostBsr one = matrixOn(diagonalPattern(1), 1, 57);

@@ -162,7 +162,7 @@ MethodPtr built(const std::string& specification, const HostBsr& pattern, const 
 
 std::vector<double> applied(const Method& m, const std::vector<double>& x, Trans trans,
                             size_t columns) {
-  const size_t n = m.numRows();
+  const size_t n = m.numPointRows();
   const auto y = poisoned(n, columns, n + 3);
   m.apply(Exec(), toDevice(x, n, columns, n + 1), y, trans);
   return toHost(y);

@@ -35,8 +35,9 @@ Auto<double, Device> makeAuto(RaceSolver solver) {
 }
 
 std::vector<double> applied(const Preconditioner<double, Device>& m, Trans trans = Trans::No) {
-  const auto x = test::toDevice(test::Random(7).vector(size_t(m.numRows())), m.numRows(), 1);
-  const auto y = test::poisoned(m.numRows(), 1);
+  const auto x =
+      test::toDevice(test::Random(7).vector(size_t(m.numPointRows())), m.numPointRows(), 1);
+  const auto y = test::poisoned(m.numPointRows(), 1);
   m.apply(Exec(), x, y, trans);
   return test::toHost(y);
 }

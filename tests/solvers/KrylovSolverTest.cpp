@@ -57,8 +57,8 @@ TEST(KrylovSolver, ATrueResidualEqualToTheToleranceIsConverged) {
 class Rectangle final : public LinearOperator<double, Device> {
 public:
   Rectangle(Offset rows, Offset columns) : rows_(rows), columns_(columns) {}
-  Offset numRows() const override { return rows_; }
-  Offset numCols() const override { return columns_; }
+  Offset numPointRows() const override { return rows_; }
+  Offset numPointCols() const override { return columns_; }
   void apply(const Exec& exec, MultiVectorArg<const double, Device>,
              MultiVectorArg<double, Device> y, Trans, double, double) const override {
     Kokkos::deep_copy(exec, y, 0.0);

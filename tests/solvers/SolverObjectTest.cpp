@@ -41,8 +41,8 @@ class InnerSolve final : public Operator {
 public:
   InnerSolve(const Operator& a, KrylovSolver<double, Device>& solver) : a_(a), solver_(solver) {}
 
-  Offset numRows() const override { return a_.numRows(); }
-  Offset numCols() const override { return a_.numCols(); }
+  Offset numPointRows() const override { return a_.numPointRows(); }
+  Offset numPointCols() const override { return a_.numPointCols(); }
   void apply(const Exec& exec, MultiVectorArg<const double, Device> x,
              MultiVectorArg<double, Device> y, Trans, double, double) const override {
     const Vector<double, Device> b("b", x.extent(0)), z("z", x.extent(0));

@@ -167,8 +167,8 @@ public:
   }
   explicit Sequence(const HostCsr& matrix) : Sequence(std::vector<HostCsr>{matrix}) {}
 
-  Offset numRows() const override { return operators_[0]->numRows(); }
-  Offset numCols() const override { return operators_[0]->numCols(); }
+  Offset numPointRows() const override { return operators_[0]->numPointRows(); }
+  Offset numPointCols() const override { return operators_[0]->numPointCols(); }
   void apply(const Exec& exec, MultiVectorArg<const Scalar, Device> x,
              MultiVectorArg<Scalar, Device> y, Trans trans, Scalar alpha,
              Scalar beta) const override {

@@ -195,7 +195,7 @@ TEST(IcBreakdown, IndefiniteBlocks) {
       setUp(ic, a);
       EXPECT_EQ(ic.report().breakdowns, 1);
       EXPECT_EQ(ic.report().first_breakdown, 6);
-      const size_t n = static_cast<size_t>(ic.numRows());
+      const size_t n = static_cast<size_t>(ic.numPointRows());
       const auto dense = denseInverse(ic);
       Random random(43);
       for (int probe = 0; probe < 10; ++probe) {
