@@ -175,6 +175,7 @@ public:
   template <class Body>
   void runByValues(const execution_space& exec, const char* label, const Body& body,
                    std::size_t scratch_bytes) const {
+    requireShortArguments<detail::ValueGate<spin>, Body>();
     runForwards(exec, label, body, scratch_bytes, detail::ValueGate<spin>{});
   }
 
@@ -210,6 +211,7 @@ public:
   void runReversed(const execution_space& exec, const char* label, const Body& body,
                    std::size_t scratch_bytes) const {
     using detail::UpdateGate;
+    requireShortArguments<UpdateGate<spin>, Body>();
     if constexpr (on_host) {
       launchWorkers(exec, label,
                     detail::RowsOfGroup<UpdateGate<false>, Body>{body, uplo_ == Uplo::Lower},
@@ -230,6 +232,14 @@ private:
   static detail::RowTeams wholeWarps() {
     constexpr double more_than_lanes = 1024;
     return detail::RowTeams::forWork<execution_space>(more_than_lanes);
+  }
+
+  /// Solves must not wait for their launches: see detail::withinArguments().
+  template <class Gate, class Body>
+  static constexpr void requireShortArguments() {
+    static_assert(sizeof(detail::OrderedRowBody<Gate, Body>) + sizeof(detail::Ticket) <=
+                      detail::most_kernel_bytes,
+                  "a launch of this body waits on CUDA");
   }
 
   template <class Gate, class Body>

@@ -42,9 +42,9 @@ void detail::combine(const typename Device::execution_space& exec, Scalar alpha,
   requireSameShape(alpha != Scalar(0), "x", x, y);
   requireSameShape(beta != Scalar(0), "u", u, y);
   requireSameShape(gamma != Scalar(0), "v", v, y);
-  Kokkos::parallel_for("Ainvil::combine",
-                       Range<typename Device::execution_space>(exec, 0, y.extent(0)),
-                       CombineKernel<Scalar, Device>{alpha, beta, gamma, x, u, v, y});
+  Kokkos::parallel_for(
+      "Ainvil::combine", Range<typename Device::execution_space>(exec, 0, y.extent(0)),
+      withinArguments(CombineKernel<Scalar, Device>{alpha, beta, gamma, x, u, v, y}));
 }
 
 #define AINVIL_INSTANTIATE(SCALAR, DEVICE)                                                         \

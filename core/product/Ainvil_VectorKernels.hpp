@@ -256,7 +256,8 @@ void sumRows(const typename Device::execution_space& exec, const char* label, co
     if (num_rows > 0)
       Kokkos::parallel_for(
           label, shape.policy(exec, (shape.team_size + 1) * sizeof(Sums<Count>), columns.size()),
-          Kernel{of_rows, sums, columns, num_rows, shape.rows_per_team, shape.lanes, shape.league});
+          withinArguments(Kernel{of_rows, sums, columns, num_rows, shape.rows_per_team, shape.lanes,
+                                 shape.league}));
   };
   if (reduction == nullptr)
     return launch(body);
@@ -268,7 +269,7 @@ void sumRows(const typename Device::execution_space& exec, const char* label, co
   reduction->sum(exec, kept);
   Kokkos::parallel_for("Ainvil::finishSums",
                        Range<typename Device::execution_space>(exec, 0, columns.size()),
-                       FinishSumsKernel<Count, Device, Body>{body, columns, kept});
+                       withinArguments(FinishSumsKernel<Count, Device, Body>{body, columns, kept}));
 }
 
 /// body.row(i) for all rows i of each of some columns, in runs of rows, after body.begin(column),
@@ -299,7 +300,7 @@ void forRows(const typename Device::execution_space& exec, const char* label, Of
   using Kernel = ForRowsKernel<Device, Body>;
   const ColumnRuns runs = runsOf<typename Device::execution_space>(columns, num_rows);
   Kokkos::parallel_for(label, Range<typename Device::execution_space>(exec, 0, runs.numItems()),
-                       Kernel{body, runs, num_rows});
+                       withinArguments(Kernel{body, runs, num_rows}));
 }
 
 /// y_i = x_i
@@ -410,7 +411,7 @@ void combineColumns(const typename Device::execution_space& exec, const ColumnSe
   const ColumnRuns runs = runsOf<typename Device::execution_space>(columns, num_rows);
   Kokkos::parallel_for("Ainvil::combineColumns",
                        Range<typename Device::execution_space>(exec, 0, runs.numItems()),
-                       Kernel{v, a, counts, beta, y, runs, num_rows});
+                       withinArguments(Kernel{v, a, counts, beta, y, runs, num_rows}));
 }
 
 } // namespace detail

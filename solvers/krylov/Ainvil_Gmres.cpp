@@ -247,23 +247,24 @@ void Gmres<Scalar, Device>::takeInnerProducts(const execution_space& exec, const
     using Stored = std::decay_t<decltype(*basis.data)>;
     using Kernel = detail::ArnoldiDotsKernel<Stored, Scalar, Device, decltype(form)::value>;
     const int chunks_per_team = shape_.chunksPerTeam(exec);
-    Kokkos::parallel_for("Ainvil::Gmres::innerProducts",
-                         shape_.policy(exec, Kernel::scratchBytes(shape_.team_size), columns.size(),
-                                       chunks_per_team),
-                         Kernel{{basis.data, basis.vector_stride, basis.column_stride},
-                                candidate(),
-                                z,
-                                vectors,
-                                sums_,
-                                columns,
-                                n_,
-                                shape_.rows_per_team,
-                                shape_.lanes,
-                                shape_.league,
-                                chunks_per_team,
-                                to,
-                                reduction == nullptr,
-                                losses(follows)});
+    Kokkos::parallel_for(
+        "Ainvil::Gmres::innerProducts",
+        shape_.policy(exec, Kernel::scratchBytes(shape_.team_size), columns.size(),
+                      chunks_per_team),
+        detail::withinArguments(Kernel{{basis.data, basis.vector_stride, basis.column_stride},
+                                       candidate(),
+                                       z,
+                                       vectors,
+                                       sums_,
+                                       columns,
+                                       n_,
+                                       shape_.rows_per_team,
+                                       shape_.lanes,
+                                       shape_.league,
+                                       chunks_per_team,
+                                       to,
+                                       reduction == nullptr,
+                                       losses(follows)}));
   });
   if (reduction == nullptr)
     return;
@@ -273,10 +274,10 @@ void Gmres<Scalar, Device>::takeInnerProducts(const execution_space& exec, const
   if (n_ == 0)
     Kokkos::deep_copy(exec, products, 0.0);
   reduction->sum(exec, products);
-  Kokkos::parallel_for(
-      "Ainvil::Gmres::concludeRecord",
-      Kokkos::TeamPolicy<execution_space>(exec, columns.size(), 1, shape_.lanes),
-      detail::ArnoldiConcludeKernel<Device>{to, columns, vectors, losses(follows)});
+  Kokkos::parallel_for("Ainvil::Gmres::concludeRecord",
+                       Kokkos::TeamPolicy<execution_space>(exec, columns.size(), 1, shape_.lanes),
+                       detail::withinArguments(detail::ArnoldiConcludeKernel<Device>{
+                           to, columns, vectors, losses(follows)}));
 }
 
 /// Makes the candidate basis vector j and what is left of the product the next candidate.
@@ -286,9 +287,10 @@ void Gmres<Scalar, Device>::update(const execution_space& exec, const Columns& c
     using Stored = std::decay_t<decltype(*basis.data)>;
     using Kernel = detail::ArnoldiUpdateKernel<Stored, Scalar, Device, decltype(form)::value>;
     const auto runs = detail::runsOf<execution_space>(columns, n_);
-    Kokkos::parallel_for(
-        "Ainvil::Gmres::update", detail::Range<execution_space>(exec, 0, runs.numItems()),
-        Kernel{basis, candidate(), product(), runs, n_, j, step(records_.data(), j), losses(true)});
+    Kokkos::parallel_for("Ainvil::Gmres::update",
+                         detail::Range<execution_space>(exec, 0, runs.numItems()),
+                         detail::withinArguments(Kernel{basis, candidate(), product(), runs, n_, j,
+                                                        step(records_.data(), j), losses(true)}));
   });
 }
 
