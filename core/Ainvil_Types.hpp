@@ -92,8 +92,8 @@ struct IsRowMajor<Kokkos::View<Data, Properties...>>
                     !std::is_same<typename Kokkos::View<Data, Properties...>::array_layout,
                                   Kokkos::LayoutLeft>::value> {};
 
-/// Enables an overload if one of the arguments is such a view. The overload says that there are
-/// column-major multivectors only; without it the error would come from a constructor of Kokkos.
+/// Enables an overload where one of the arguments is such a view. It exists for the sentence of
+/// RequireColumnMajor: without it the compiler would name constructors of views that do not match.
 template <class... Arguments>
 using EnableIfRowMajor = std::enable_if_t<(IsRowMajor<Arguments>::value || ...)>;
 

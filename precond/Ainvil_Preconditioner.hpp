@@ -127,9 +127,9 @@ protected:
   /// Whether doCompute() calls detail::requireFiniteMatrix() where it meets NaN or infinity, and
   /// looks at every value of A. Else compute() takes a pass over them before.
   virtual bool refusesNonFinite() const { return false; }
-  /// What compute() does.
+  /// compute() on a matrix of the graph that doInitialize() had, with sorted rows.
   virtual void doCompute(const execution_space& exec, const Matrix& a) = 0;
-  /// What diagnose() does.
+  /// diagnose(), on the matrix of the last doCompute().
   virtual void doDiagnose(const execution_space& /* exec */, const Matrix& /* a */) {}
   /// y = op(M^-1) x, of matching shapes.
   virtual void doApply(const execution_space& exec, MultiVectorArg<const Scalar, Device> x,

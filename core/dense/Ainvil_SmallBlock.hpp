@@ -61,12 +61,12 @@ KOKKOS_INLINE_FUNCTION Scalar inversePowerOfTwo(const Scalar& x) {
 
 /// a <- a^-1 for an n x n row-major block, by Gauss-Jordan elimination with row pivoting, 2 n^3
 /// operations. `pivots` is room for n integers, `scales` for 2 n scalars. Returns false and leaves
-/// `a` undefined if the block is singular to rounding, or it or its inverse is not finite. Pivots
-/// are chosen and judged relative to the largest entry that their row, taken down to a power of
-/// two, and then their column began with: one that is at most 10 n eps counts as zero. So no
-/// scaling of rows and columns by powers of two changes the verdict, as long as their largest
-/// entries are normal numbers. Which rows are exchanged is
-/// compared for, not indexed with: a small block of known size then stays in registers of a GPU.
+/// `a` undefined if the block is singular to rounding, or it or its inverse is not finite. To
+/// choose and to judge pivots rows are scaled by powers of two, to largest entries in [1, 2), and
+/// columns are measured then: a pivot of at most 10 n eps times the measure of its column counts as
+/// zero. So no scaling of rows and columns by powers of two changes the verdict, as long as their
+/// largest entries are normal numbers. Rows are exchanged in loops that compare every row with the
+/// pivot's instead of indexing by it: a small block of known size then stays in registers of a GPU.
 template <class Scalar>
 KOKKOS_INLINE_FUNCTION bool invertBlock(Scalar* a, int* pivots, Scalar* scales, const int n) {
   Scalar* row_scale = scales; // about 1 / largest entry

@@ -287,9 +287,9 @@ private:
   Ordinal num_rows_, num_cols_;
   Collector collector_;
   Kokkos::View<Offset*, Device> row_map_; ///< counts of rows, -1 for none so far; then offsets
-  Entries slots_of_;                      ///< slots of the table that row i fits into
-  Entries room_;                          ///< the rows of one class after those of the other
-  Ordinal taken_ = 0;                     ///< elements of room_ in use
+  Entries slots_of_;  ///< slots of the table that row i fits into, 0 if it fits into none
+  Entries room_;      ///< the rows that fit into tables, one behind the other
+  Ordinal taken_ = 0; ///< elements of room_ in use
   std::vector<SizeClass> classes_;
   Rows huge_; ///< rows beyond all tables
   Kokkos::View<std::uint32_t**, Kokkos::LayoutRight, Device> bits_;

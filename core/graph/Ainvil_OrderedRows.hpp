@@ -102,11 +102,12 @@ struct RowOrder {
   detail::WorkerSchedule schedule;           ///< on hosts, unless it has too many steps
 };
 
-/// What will run over ordered rows: on GPUs rows tell each other by it that they are done.
+/// How a row on a GPU tells those that wait for it that it is done, which decides which functions
+/// of OrderedRows may be called, and how much memory they take.
 enum class RowSignals {
-  Flags,           ///< run(): 4 bytes a row
-  Values,          ///< runByValues(): no memory
-  ValuesAndUpdates ///< runByValues() and runReversed(): 8 bytes a row
+  Flags,           ///< a flag a row, 4 bytes: run()
+  Values,          ///< the numbers that it writes, no memory: runByValues()
+  ValuesAndUpdates ///< runByValues(), and runReversed() by counters, 8 bytes a row
 };
 
 /// The order in which the rows of a triangular pattern can be worked on. Where teams may wait for
@@ -129,8 +130,8 @@ public:
   /// Of the triangle `uplo` of the graph. `entry_time` tells about how many nanoseconds a core of a
   /// host takes for an entry of the triangle, and `scattered` how many times as long where rows do
   /// not come in the order of memory. `known` is the order() of another object of the same
-  /// triangle, one that takes longer; without it the order is found here, which waits. Nothing runs
-  /// but what `signals` names.
+  /// triangle, one that takes longer; without it the order is found here, which waits. `signals`
+  /// says which of the functions below will be called.
   OrderedRows(const execution_space& exec, const Graph<Device>& graph, Uplo uplo, double entry_time,
               double scattered, OrderPtr known = nullptr, RowSignals signals = RowSignals::Flags)
       : num_rows_(graph.num_rows), uplo_(uplo), order_(std::move(known)) {

@@ -81,9 +81,9 @@ struct ValueGate {
 /// order.
 template <bool Spin>
 struct UpdateGate {
-  KernelArray<unsigned> done;           ///< updates that row i has received in all runs
-  KernelArray<const unsigned> expected; ///< updates that row i receives in one run
-  unsigned runs = 0;                    ///< number of runs, this one included
+  KernelArray<unsigned> done;           ///< updates that row i has had in all runs
+  KernelArray<const unsigned> expected; ///< updates that row i gets in one run
+  unsigned runs = 0;                    ///< runs so far, this one included
 
   /// Returns in all lanes once row i has all updates, and shows them.
   template <class Member>

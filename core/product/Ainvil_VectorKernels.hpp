@@ -40,8 +40,8 @@ struct reduction_identity<ainvil::detail::Sums<Count>> {
 namespace ainvil {
 namespace detail {
 
-/// True in every thread of one team: of the `teams` that sum for this column the one after whose
-/// stores no other stores any more.
+/// True in all threads of the team that is the last of the `teams` of this column to have stored
+/// its partial sums.
 template <class Device, class Member>
 KOKKOS_FUNCTION bool isLastTeam(const PartialSums<Device>& sums, const Member& member, int column,
                                 int teams) {

@@ -15,12 +15,11 @@ namespace ainvil {
 namespace detail {
 
 /// Row i of S and block i of D^-1, for A with the diagonal changed by the pivot inverter, B:
-///   w_ij = B_ij - sum over k < j of w_ik S_jk^T,   S_ij = w_ij D_j^-1     for (i, j) in the
-///   pattern D_i = B_ii - sum over j of w_ij S_ij^T.
+///   w_ij = B_ij - sum over k < j of w_ik S_jk^T,   S_ij = w_ij D_j^-1   for (i, j) in the pattern,
+///   D_i = B_ii - sum over j of w_ij S_ij^T.
 /// The entries of row j are taken from its end on, which lies at j, down to the first column of row
 /// i: what is before it meets nothing in w. Scalars lie in w by column, with zeros where the row
-/// has no entry; blocks lie in w as in the row, each transposed, so that
-/// the inner loops of
+/// has no entry; blocks lie in w as in the row, each transposed, so that the inner loops of
 ///   w_ij^T -= S_jk w_ik^T,   S_ij^T = D_j^-1 w_ij^T,   D_i -= S_ij w_ij^T
 /// run along rows.
 template <int BS, class Scalar>

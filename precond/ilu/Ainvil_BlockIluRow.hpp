@@ -15,10 +15,11 @@ namespace detail {
 /// Row i of Crout's block ILU, row i of L (pivot block last) and of U:
 ///   w_ij = A_ij - sum over k < min(i, j) of L_ik U_kj          for (i, j) in the pattern
 ///   L_ij = w_ij (j <= i),   D_i = L_ii,   U_ij = D_i^-1 w_ij (j > i),
-/// the diagonal of A changed by the pivot inverter,
-/// and for modified factors D_i = L_ii - `modified` times the sum of the L_ik U_kj, less A_ij, for
-/// (i, j) beside the pattern, which have no target: of scalars a lane a term of it, of blocks an
-/// entry. The k of row i run in ascending order, the lanes share the block products L_ik U_kj of
+/// the diagonal of A changed by the pivot inverter, and for modified factors, with omega =
+/// `data.modified`,
+///   D_i = L_ii - omega times the sum of L_ik U_kj, less A_ij, over (i, j) beside the pattern:
+/// of scalars a lane takes a term of the sum, of blocks an entry of the block.
+/// The k of row i run in ascending order, the lanes share the block products L_ik U_kj of
 /// each entry by entry. What rows wait for is kept short: the products of as many k as there is
 /// room for are listed before the first of these is waited for, and w lies in scratch memory where
 /// the row fits. The U_kj are taken from `u_read`, which is the U that is written where rows wait

@@ -89,7 +89,8 @@ double Race<Scalar, Device>::affordable() const {
   return std::min(most, options_.budget) - spent;
 }
 
-/// Seconds of its set-up as far as others tell; 0 if they do not, or it has been set up.
+/// Seconds that its set-up will take, from set-ups of the same method so far or of others that call
+/// METIS as well; 0 if there were none, or it has been set up.
 template <class Scalar, class Device>
 double Race<Scalar, Device>::expectedSetUp(const Run& run) const {
   if (run.setup != nullptr)

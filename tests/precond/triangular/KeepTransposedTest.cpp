@@ -119,8 +119,8 @@ TEST(KeepTransposed, SymmetricApplicationIsThatOfItsParts) {
       const size_t columns = 2, n = a.numPointRows();
       const auto x = Random(55).vector(n * columns);
       for (const auto& strategy : allStrategies()) {
-        SCOPED_TRACE(
-            message("block size ", bs, ", ", strategy(Storage::Native)->description(), ", rows ", n));
+        SCOPED_TRACE(message("block size ", bs, ", ", strategy(Storage::Native)->description(),
+                             ", rows ", n));
         const Solver solver = made(strategy, Storage::Native, factor, true);
         const Solver plain = made(strategy, Storage::Native, factor, false);
         const auto first = applied(*plain, Trans::No, x, columns);
