@@ -78,12 +78,14 @@ private:
            Stop* stops) override;
   double negligible() const;
   bool reorthogonalizesByNeed() const;
-  detail::OrthogonalityLoss losses(bool followed) const;
+  /// After the record of a step, or of the end of a cycle.
+  enum class NextStep { Follows, None };
+  detail::OrthogonalityLoss losses(NextStep next) const;
   void startCycle(const Columns& columns, const SolveResult* results);
   void runCycle(const System& system, SolveResult* results);
   void multiply(const System& system, const Columns& columns, int j);
   void takeInnerProducts(const execution_space& exec, const Columns& columns, int vectors,
-                         VectorArg z, bool follows);
+                         VectorArg z, NextStep next);
   void update(const execution_space& exec, const Columns& columns, int j);
   void readRecords(const execution_space& exec, int first, int last);
   void look(const System& system, SolveResult* results);

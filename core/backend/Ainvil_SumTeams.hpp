@@ -69,6 +69,12 @@ struct SumTeams {
   }
 };
 
+/// Where the rows of a sum are.
+enum class SumOver {
+  Process,  ///< all in this one
+  Processes ///< in several
+};
+
 /// One partial sum a team, added up by whichever team of a column ends last: no second launch.
 template <class Device>
 struct PartialSums {
@@ -80,13 +86,13 @@ struct PartialSums {
   Kokkos::View<double*, Device> of_process;
 
   PartialSums() = default;
-  /// Room for `num_sums` sums a column of launches of the given shape, over one process or several.
+  /// Room for `num_sums` sums a column of launches of the given shape.
   PartialSums(const typename Device::execution_space& exec, int num_sums, const SumTeams& shape,
-              bool over_processes = false, int columns = 1)
+              SumOver over = SumOver::Process, int columns = 1)
       : partials(allocateView<Partials>(exec, "Ainvil::partial_sums", size_t(num_sums) * columns,
                                         size_t(shape.league))),
         teams_done(allocateZeros<int, Device>(exec, "Ainvil::teams_done", columns)) {
-    if (over_processes)
+    if (over == SumOver::Processes)
       of_process =
           allocateZeros<double, Device>(exec, "Ainvil::sums_of_process", num_sums * columns);
   }

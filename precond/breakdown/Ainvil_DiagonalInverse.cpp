@@ -42,10 +42,10 @@ struct InvertDiagonal {
 
 template <class Scalar, class Device>
 void DiagonalInverse<Scalar, Device>::initialize(const execution_space& exec, const Matrix& a,
-                                                 bool point, BreakdownPolicy policy, double shift,
-                                                 double pivot_tolerance) {
+                                                 DiagonalOf of, BreakdownPolicy policy,
+                                                 double shift, double pivot_tolerance) {
   checkDiagonal(exec, a.graph, policy);
-  block_size_ = point ? 1 : a.block_size;
+  block_size_ = of == DiagonalOf::Points ? 1 : a.block_size;
   const Offset entries = a.numPointRows() * block_size_;
   const auto [diagonal, inverse, scales, row_sizes] = allocateTogether<Scalar, Device>(
       exec, "Ainvil::diagonal", entries, entries, 2 * a.numPointRows(), a.numPointRows());

@@ -8,6 +8,12 @@
 namespace ainvil {
 namespace detail {
 
+/// Of what the diagonal is taken.
+enum class DiagonalOf {
+  Blocks, ///< the matrix of blocks
+  Points  ///< the matrix of scalars
+};
+
 /// D^-1, D the diagonal blocks of A or its scalar diagonal. Blocks without an inverse follow the
 /// breakdown policy, see PivotInverter.
 template <class Scalar, class Device>
@@ -16,11 +22,11 @@ public:
   using execution_space = typename Device::execution_space;
   using Matrix = BsrMatrix<Scalar, Device>; ///< A
 
-  /// For matrices of this graph; `point`: of the scalar diagonal. A block counts as singular below
+  /// For matrices of this graph. A block counts as singular below
   /// so many eps of double times the largest entry of its row of A. \throws InvalidArgument if
   /// diagonal blocks are missing and the policy is `fail`.
-  void initialize(const execution_space& exec, const Matrix& a, bool point, BreakdownPolicy policy,
-                  double shift, double pivot_tolerance);
+  void initialize(const execution_space& exec, const Matrix& a, DiagonalOf of,
+                  BreakdownPolicy policy, double shift, double pivot_tolerance);
   /// The inverses; counts breakdowns. `label` is that of the kernel. Waits. \throws BreakdownError
   /// under the policy `fail`.
   void compute(const execution_space& exec, const char* label, const Matrix& a, Report& report);

@@ -55,8 +55,8 @@ std::string Chebyshev<Scalar, Device>::description() const {
 
 template <class Scalar, class Device>
 void Chebyshev<Scalar, Device>::doInitialize(const execution_space& exec, const Matrix& a) {
-  diagonal_inverse_.initialize(exec, a, false, parameters_.breakdown, parameters_.shift,
-                               parameters_.pivot_tolerance);
+  diagonal_inverse_.initialize(exec, a, detail::DiagonalOf::Blocks, parameters_.breakdown,
+                               parameters_.shift, parameters_.pivot_tolerance);
   a_ = SparseOperator<Scalar, Device>(
       exec, Matrix(a.graph, allocate<Scalar, Device>(exec, "Ainvil::values", a.numScalars()),
                    a.block_size));

@@ -97,8 +97,9 @@ struct ResidualRow {
 
 template <class Scalar, class Device>
 void IluOnPattern<Scalar, Device>::setPattern(const execution_space& exec, const Matrix& a,
-                                              const FillTriangles<Device>& pattern, bool holds_a) {
-  holds_a_ = holds_a;
+                                              const FillTriangles<Device>& pattern,
+                                              EntriesOfA holds) {
+  holds_a_ = holds == EntriesOfA::All;
   const Ordinal n = a.numRows();
   const int bs = a.block_size;
   const Offset bs2 = Offset(bs) * bs;
@@ -177,13 +178,14 @@ void IluOnPattern<Scalar, Device>::factor(const execution_space& exec, const Mat
   if (options_.sweeps > 0)
     sweep(exec, a);
   else
-    factorRows(exec, a, true, upper_.matrix.values, upper_.matrix);
+    factorRows(exec, a, Rows::Ordered, upper_.matrix.values, upper_.matrix);
 }
 
 template <class Scalar, class Device>
 void IluOnPattern<Scalar, Device>::factorRows(const execution_space& exec, const Matrix& a,
-                                              bool ordered, const Kokkos::View<Scalar*, Device>& u,
+                                              Rows rows, const Kokkos::View<Scalar*, Device>& u,
                                               const KernelMatrix<const Scalar>& u_read) {
+  const bool ordered = rows == Rows::Ordered;
   const char* const label = ordered ? "Ainvil::BlockIlu[numeric]" : "Ainvil::BlockIlu[sweep]";
   pivot_inverter_.forget(exec);
   if constexpr (on_host)
@@ -236,7 +238,7 @@ void IluOnPattern<Scalar, Device>::sweep(const execution_space& exec, const Matr
   Matrix read;
   for (int s = 0; s <= options_.sweeps; ++s) {
     const auto write = (options_.sweeps - s) % 2 == 0 ? upper_.matrix.values : other_upper_;
-    factorRows(exec, a, false, write, read);
+    factorRows(exec, a, Rows::AtOnce, write, read);
     read = Matrix(upper_.matrix.graph, write, a.block_size);
   }
 }
@@ -246,7 +248,7 @@ void IluOnPattern<Scalar, Device>::sweepOnce(const execution_space& exec, const 
                                              const Matrix& u) {
   if constexpr (!on_host)
     pivot_inverter_.start(exec, a);
-  factorRows(exec, a, false, upper_.matrix.values, u);
+  factorRows(exec, a, Rows::AtOnce, upper_.matrix.values, u);
 }
 
 template <class Scalar, class Device>

@@ -21,6 +21,12 @@ enum class FactorKind {
   Positive   ///< the same with D positive definite
 };
 
+/// What a pattern of factors has of that of A.
+enum class EntriesOfA {
+  All, ///< every entry
+  Some ///< those that were not dropped
+};
+
 /// A ~ L U in Crout's normalisation: L = D + S_L is lower triangular with the pivot blocks on its
 /// diagonal, U = I + S_U is unit upper triangular; A = L U holds on the pattern S(LU), which is
 /// given; the diagonal of A is changed before as DiagonalThresholds say. The inverses of the pivot
@@ -45,10 +51,10 @@ public:
   explicit IluOnPattern(const IluOnPatternOptions& options, FactorKind kind = FactorKind::General)
       : options_(options), kind_(kind) {}
 
-  /// Allocates factors of A on the pattern, which has all diagonal blocks; `holds_a` tells whether
-  /// it holds that of A, too. Entries of A beside it are left out. To be called before findOrder().
+  /// Allocates factors of A on the pattern, which has all diagonal blocks. Entries of A beside it
+  /// are left out. To be called before findOrder().
   void setPattern(const execution_space& exec, const Matrix& a,
-                  const FillTriangles<Device>& pattern, bool holds_a);
+                  const FillTriangles<Device>& pattern, EntriesOfA holds);
   /// The order of the rows, where they wait for each other. Records it as a phase in `report`.
   void findOrder(const execution_space& exec, const Matrix& a, Report& report);
 
@@ -78,9 +84,13 @@ public:
 private:
   static constexpr bool on_host = !compat::IsGpu<execution_space>::value;
 
-  /// All rows of L and u from those of `u_read`, which is u where rows wait for each other:
-  /// `ordered`.
-  void factorRows(const execution_space& exec, const Matrix& a, bool ordered,
+  enum class Rows {
+    Ordered, ///< each waits for those that it depends on
+    AtOnce   ///< a sweep
+  };
+
+  /// All rows of L and u from those of `u_read`, which is u with Rows::Ordered.
+  void factorRows(const execution_space& exec, const Matrix& a, Rows rows,
                   const Kokkos::View<Scalar*, Device>& u, const KernelMatrix<const Scalar>& u_read);
   /// On a host: makes sure that every worker has one, for values to come.
   void addWorkRows(const Matrix& a, int workers);

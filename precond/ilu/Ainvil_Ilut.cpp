@@ -49,7 +49,7 @@ bool Ilut<Scalar, Device>::findPattern(const execution_space& exec, const Matrix
     factors_.setPattern(
         exec, a,
         detail::thresholdPattern(exec, a, parameters_, parameters_, detail::FactorKind::General),
-        false);
+        detail::EntriesOfA::Some);
   });
   factors_.findOrder(exec, a, report);
   return true;

@@ -175,7 +175,7 @@ public:
 
   void step() {
     IluOnPattern<Scalar, Device> candidates(options_, kind_);
-    candidates.setPattern(exec_, a_, withCandidates(), true);
+    candidates.setPattern(exec_, a_, withCandidates(), EntriesOfA::All);
     candidates.sweepOnce(exec_, a_, u_);
     u_ = Matrix(); // frees memory
     keep(candidates);
@@ -192,7 +192,7 @@ private:
   /// U of pattern_ by a sweep.
   Matrix sweptUpper(const Matrix& u) {
     IluOnPattern<Scalar, Device> factors(options_, kind_);
-    factors.setPattern(exec_, a_, pattern_, false);
+    factors.setPattern(exec_, a_, pattern_, EntriesOfA::Some);
     factors.sweepOnce(exec_, a_, u);
     breakdowns_ = factors.breakdowns(exec_); // waits before the other arrays go
     return factors.upper().matrix;

@@ -32,7 +32,8 @@ std::string Jacobi<Scalar, Device>::description() const {
 
 template <class Scalar, class Device>
 void Jacobi<Scalar, Device>::doInitialize(const execution_space& exec, const Matrix& a) {
-  inverse_.initialize(exec, a, parameters_.point, parameters_.breakdown, parameters_.shift,
+  const auto of = parameters_.point ? detail::DiagonalOf::Points : detail::DiagonalOf::Blocks;
+  inverse_.initialize(exec, a, of, parameters_.breakdown, parameters_.shift,
                       parameters_.pivot_tolerance);
 }
 

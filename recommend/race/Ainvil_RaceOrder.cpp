@@ -89,8 +89,9 @@ double Race<Scalar, Device>::affordable() const {
   return std::min(most, options_.budget) - spent;
 }
 
-/// Seconds that its set-up will take, from set-ups of the same method so far or of others that call
-/// METIS as well; 0 if there were none, or it has been set up.
+/// Seconds that its set-up will take: those of an earlier one of the same method, or of a method
+/// that it grew from, times the growth, or at least what METIS takes; 0 if unknown, or it has been
+/// set up.
 template <class Scalar, class Device>
 double Race<Scalar, Device>::expectedSetUp(const Run& run) const {
   if (run.setup != nullptr)

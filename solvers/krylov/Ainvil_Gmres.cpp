@@ -39,7 +39,8 @@ void Gmres<Scalar, Device>::allocate(const execution_space& exec, Offset n, bool
   const size_t losses = reorthogonalizesByNeed() ? length_ + 1 : 0;
   losses_ =
       ainvil::allocate<double, Device>(exec, "Ainvil::Gmres::losses", capacity * losses * losses);
-  sums_ = detail::PartialSums<Device>(exec, 2 * step.capacity, shape_, false, this->capacity_);
+  sums_ = detail::PartialSums<Device>(exec, 2 * step.capacity, shape_, detail::SumOver::Process,
+                                      this->capacity_);
   arnoldi_.resize(capacity);
   // Zeros: records are read as a whole, also where a step has written nothing.
   records_ = allocateZeros<double, Device>(exec, "Ainvil::Gmres::records",
@@ -90,14 +91,14 @@ bool Gmres<Scalar, Device>::reorthogonalizesByNeed() const {
 /// differ by a relative ||E||, and sqrt(eps) is far less than iteration counts would show. More is
 /// not allowed, because each step multiplies E.
 template <class Scalar, class Device>
-detail::OrthogonalityLoss Gmres<Scalar, Device>::losses(bool followed) const {
+detail::OrthogonalityLoss Gmres<Scalar, Device>::losses(NextStep next) const {
   const double of_scalar = std::numeric_limits<Scalar>::epsilon();
   const double of_basis =
       options_.basis == Storage::Float ? std::numeric_limits<float>::epsilon() : of_scalar;
   const bool by_need = reorthogonalizesByNeed();
   // 10: rounding of a long inner product.
   return {by_need ? losses_.data() : nullptr, length_ + 1, 10 * of_scalar + of_basis,
-          std::sqrt(of_basis), followed};
+          std::sqrt(of_basis), next == NextStep::Follows};
 }
 
 /// One cycle, of all columns at the same time.
@@ -170,7 +171,7 @@ void Gmres<Scalar, Device>::runCycle(const System& system, SolveResult* results)
   while (!running.empty()) {
     const int j = steps++;
     multiply(system, running, j);
-    takeInnerProducts(exec, running, j, product(), true);
+    takeInnerProducts(exec, running, j, product(), NextStep::Follows);
     update(exec, running, j);
     Columns closing;
     for (const int c : running)
@@ -180,7 +181,7 @@ void Gmres<Scalar, Device>::runCycle(const System& system, SolveResult* results)
       continue;
 
     if (!closing.empty())
-      takeInnerProducts(exec, closing, steps, candidate(), false);
+      takeInnerProducts(exec, closing, steps, candidate(), NextStep::None);
     readRecords(exec, seen, closing.empty() ? steps : steps + 1);
     Columns near;
     for (const int c : running) {
@@ -193,7 +194,7 @@ void Gmres<Scalar, Device>::runCycle(const System& system, SolveResult* results)
     }
     seen = steps;
     if (!near.empty()) {
-      takeInnerProducts(exec, near, steps, candidate(), false);
+      takeInnerProducts(exec, near, steps, candidate(), NextStep::None);
       readRecords(exec, steps, steps + 1);
       for (const int c : near)
         arnoldi_[c].close(steps, hostRecord(steps, c));
@@ -238,7 +239,7 @@ void Gmres<Scalar, Device>::multiply(const System& system, const Columns& column
 /// is worthless and no step `follows`.
 template <class Scalar, class Device>
 void Gmres<Scalar, Device>::takeInnerProducts(const execution_space& exec, const Columns& columns,
-                                              int vectors, VectorArg z, bool follows) {
+                                              int vectors, VectorArg z, NextStep next) {
   const Reduction<Device>* const reduction = this->reduction();
   const ArnoldiStep to = step(records_.data(), vectors);
   withBasis([&](const auto& basis, const auto form) {
@@ -264,7 +265,7 @@ void Gmres<Scalar, Device>::takeInnerProducts(const execution_space& exec, const
                                        chunks_per_team,
                                        to,
                                        reduction == nullptr,
-                                       losses(follows)}));
+                                       losses(next)}));
   });
   if (reduction == nullptr)
     return;
@@ -277,7 +278,7 @@ void Gmres<Scalar, Device>::takeInnerProducts(const execution_space& exec, const
   Kokkos::parallel_for("Ainvil::Gmres::concludeRecord",
                        Kokkos::TeamPolicy<execution_space>(exec, columns.size(), 1, shape_.lanes),
                        detail::withinArguments(detail::ArnoldiConcludeKernel<Device>{
-                           to, columns, vectors, losses(follows)}));
+                           to, columns, vectors, losses(next)}));
 }
 
 /// Makes the candidate basis vector j and what is left of the product the next candidate.
@@ -287,10 +288,10 @@ void Gmres<Scalar, Device>::update(const execution_space& exec, const Columns& c
     using Stored = std::decay_t<decltype(*basis.data)>;
     using Kernel = detail::ArnoldiUpdateKernel<Stored, Scalar, Device, decltype(form)::value>;
     const auto runs = detail::runsOf<execution_space>(columns, n_);
-    Kokkos::parallel_for("Ainvil::Gmres::update",
-                         detail::Range<execution_space>(exec, 0, runs.numItems()),
-                         detail::withinArguments(Kernel{basis, candidate(), product(), runs, n_, j,
-                                                        step(records_.data(), j), losses(true)}));
+    Kokkos::parallel_for(
+        "Ainvil::Gmres::update", detail::Range<execution_space>(exec, 0, runs.numItems()),
+        detail::withinArguments(Kernel{basis, candidate(), product(), runs, n_, j,
+                                       step(records_.data(), j), losses(NextStep::Follows)}));
   });
 }
 

@@ -118,7 +118,7 @@ TEST(Ilut, KeepsThePatternForNewValues) {
       Report report;
       fresh.setPattern(Exec(), on_device,
                        {m->factors().lower().matrix.graph, m->factors().upper().matrix.graph},
-                       false);
+                       detail::EntriesOfA::Some);
       fresh.findOrder(Exec(), on_device, report);
       fresh.compute(Exec(), on_device, report);
       EXPECT_EQ(toHost(fresh.lower().matrix.values), toHost(m->factors().lower().matrix.values));
