@@ -33,110 +33,169 @@ struct BlockIcHostRow {
   WorkRow<Scalar>* work_rows; ///< one a thread
 
   void operator()(int worker, Ordinal i) const {
-    const int bs = BS > 0 ? BS : block_size, bs2 = bs * bs;
+    const int bs = sizeOfBlock();
+    const Row row(*this, i, bs * bs);
     WorkRow<Scalar>& work = work_rows[worker];
-    const Ordinal* const columns = s_graph.entries.data() + s_graph.row_map(i);
-    Scalar* const s_row = s_values.data() + s_graph.row_map(i) * bs2;
-    const int length = static_cast<int>(s_graph.row_map(i + 1) - s_graph.row_map(i));
-    Scalar* const sizes = work.room.data();
-    Scalar* const scales = sizes + bs;
-    Scalar* const block = scales + 2 * bs;
-    Scalar* const inverse = d_inverse.data() + Offset(i) * bs2;
-    Scalar* const w = work.w.data();
-    bool finite = true;
-
-    readSizes(i, sizes, work);
-    if constexpr (BS == 1) {
-      Scalar d = 0;
-      const Ordinal *next = columns, *const last = columns + length;
-      for (Offset e = a_graph.row_map(i); e < a_graph.row_map(i + 1); ++e) {
-        const Ordinal j = a_graph.entries(e);
-        while (!holds_a && next < last && *next < j)
-          ++next;
-        if (j < i && (holds_a || (next < last && *next == j)))
-          w[j] = a_values(e);
-        else if (j < i)
-          continue;
-        else if (j == i)
-          d = a_values(e);
-        else
-          break;
-      }
-      pivot_inverter.changeDiagonal(&d, 1, sizes);
-      const Ordinal first = length > 0 ? columns[0] : i;
-      for (int t = 0; t < length; ++t) {
-        const Ordinal j = columns[t];
-        const Offset begin = s_graph.row_map(j), end = s_graph.row_map(j + 1);
-        Scalar w_ij = w[j];
-        if (isMuchLonger(end - begin, t))
-          for (int k = 0; k < t; ++k) {
-            const Offset e = findEntry(s_graph.entries, begin, end, columns[k]);
-            if (e >= 0)
-              w_ij -= w[columns[k]] * s_values(e);
-          }
-        else
-          for (Offset e = end - 1; e >= begin && s_graph.entries(e) >= first; --e)
-            w_ij -= w[s_graph.entries(e)] * s_values(e);
-        w[j] = w_ij;
-        const Scalar s_ij = w_ij * d_inverse(j);
-        s_row[t] = s_ij;
-        d -= w_ij * s_ij;
-        finite = finite && isFinite(s_ij);
-      }
-      for (int t = 0; t < length; ++t)
-        w[columns[t]] = 0;
-      pivot_inverter.template invert<1>(i, 1, &d, sizes, inverse, nullptr, nullptr);
-    } else {
-      Scalar* const d = w + Offset(length) * bs2;
-      int* const position = work.position.data();
-      for (int t = 0; t < length; ++t)
-        position[columns[t]] = t;
-      position[i] = length;
-      std::fill_n(w, Offset(length + 1) * bs2, Scalar(0));
-      for (Offset e = a_graph.row_map(i); e < a_graph.row_map(i + 1) && a_graph.entries(e) <= i;
-           ++e)
-        if (const int at = position[a_graph.entries(e)]; at >= 0)
-          copyTransposed(a_values.data() + e * bs2, w + Offset(at) * bs2, bs);
-      pivot_inverter.changeDiagonal(d, bs, sizes);
-      for (int t = 0; t < length; ++t) {
-        const Ordinal j = columns[t];
-        const Offset begin = s_graph.row_map(j), end = s_graph.row_map(j + 1);
-        Scalar* const w_ij = w + Offset(t) * bs2;
-        const auto subtract = [&](int at, Offset e) {
-          subtractProduct<BS>(w_ij, s_values.data() + e * bs2, w + Offset(at) * bs2, bs);
-        };
-        if (isMuchLonger(end - begin, t))
-          for (int k = 0; k < t; ++k) {
-            const Offset e = findEntry(s_graph.entries, begin, end, columns[k]);
-            if (e >= 0)
-              subtract(k, e);
-          }
-        else
-          for (Offset e = end - 1; e >= begin && s_graph.entries(e) >= columns[0]; --e)
-            if (position[s_graph.entries(e)] >= 0)
-              subtract(position[s_graph.entries(e)], e);
-        Scalar* const s_ij = s_row + Offset(t) * bs2;
-        const Scalar* const d_j = d_inverse.data() + Offset(j) * bs2;
-        std::fill_n(block, bs2, Scalar(0));
-        subtractProduct<BS>(block, d_j, w_ij, bs); // - S_ij^T
-        for (int e = 0; e < bs2; ++e) {
-          block[e] = -block[e];
-          finite = finite && isFinite(block[e]);
-        }
-        copyTransposed(block, s_ij, bs);
-        subtractProduct<BS>(d, s_ij, w_ij, bs);
-      }
-      for (int t = 0; t < length; ++t)
-        position[columns[t]] = -1;
-      position[i] = -1;
-      makeSymmetric(d, bs);
-      pivot_inverter.template invert<BS>(i, bs, d, sizes, inverse, work.pivots.data(), scales);
-      makeSymmetric(inverse, bs);
-    }
-    work.finite = work.finite && finite;
+    readSizes(i, work.room.data(), work);
+    if constexpr (BS == 1)
+      work.finite = factorScalars(row, work) && work.finite;
+    else
+      work.finite = factorBlocks(row, work) && work.finite;
   }
 
 private:
+  /// Row i of S and block i of D^-1.
+  struct Row {
+    Ordinal i;
+    const Ordinal* columns;
+    Scalar *s, *d_inverse;
+    int length;
+
+    Row(const BlockIcHostRow& all, Ordinal row, Offset bs2)
+        : i(row), columns(all.s_graph.entries.data() + all.s_graph.row_map(i)),
+          s(all.s_values.data() + all.s_graph.row_map(i) * bs2),
+          d_inverse(all.d_inverse.data() + i * bs2),
+          length(static_cast<int>(all.s_graph.row_map(i + 1) - all.s_graph.row_map(i))) {}
+  };
+
+  int sizeOfBlock() const { return BS > 0 ? BS : block_size; }
+
+  /// The row where blocks are scalars. Returns whether all values written are numbers.
+  bool factorScalars(const Row& row, WorkRow<Scalar>& work) const {
+    Scalar* const w = work.w.data();
+    Scalar* const sizes = work.room.data();
+    Scalar d = readScalars(row, w);
+    bool finite = true;
+    pivot_inverter.changeDiagonal(&d, 1, sizes);
+    for (int t = 0; t < row.length; ++t) {
+      const Ordinal j = row.columns[t];
+      const Scalar w_ij = w[j] = subtractScalars(row, t, w);
+      const Scalar s_ij = w_ij * d_inverse(j);
+      row.s[t] = s_ij;
+      d -= w_ij * s_ij;
+      finite = finite && isFinite(s_ij);
+    }
+    for (int t = 0; t < row.length; ++t)
+      w[row.columns[t]] = 0;
+    pivot_inverter.template invert<1>(row.i, 1, &d, sizes, row.d_inverse, nullptr, nullptr);
+    return finite;
+  }
+
+  /// w = row i of A in the pattern, left of the diagonal. Returns the diagonal entry.
+  Scalar readScalars(const Row& row, Scalar* w) const {
+    const Ordinal *next = row.columns, *const last = row.columns + row.length;
+    for (Offset e = a_graph.row_map(row.i); e < a_graph.row_map(row.i + 1); ++e) {
+      const Ordinal j = a_graph.entries(e);
+      if (j >= row.i)
+        return j == row.i ? a_values(e) : Scalar(0);
+      while (!holds_a && next < last && *next < j)
+        ++next;
+      if (holds_a || (next < last && *next == j))
+        w[j] = a_values(e);
+    }
+    return 0;
+  }
+
+  /// w_ij less the sum over k < j of w_ik S_jk, j the column t of the row.
+  Scalar subtractScalars(const Row& row, int t, const Scalar* w) const {
+    const Ordinal j = row.columns[t];
+    const Offset begin = s_graph.row_map(j), end = s_graph.row_map(j + 1);
+    Scalar w_ij = w[j];
+    if (isMuchLonger(end - begin, t)) {
+      for (int k = 0; k < t; ++k) {
+        const Offset e = findEntry(s_graph.entries, begin, end, row.columns[k]);
+        if (e >= 0)
+          w_ij -= w[row.columns[k]] * s_values(e);
+      }
+    } else {
+      const Ordinal first = row.columns[0];
+      for (Offset e = end - 1; e >= begin && s_graph.entries(e) >= first; --e)
+        w_ij -= w[s_graph.entries(e)] * s_values(e);
+    }
+    return w_ij;
+  }
+
+  /// The row where blocks are larger. Returns whether all values written are numbers.
+  bool factorBlocks(const Row& row, WorkRow<Scalar>& work) const {
+    const int bs = sizeOfBlock(), bs2 = bs * bs;
+    Scalar* const sizes = work.room.data();
+    Scalar* const scales = sizes + bs;
+    Scalar* const block = scales + 2 * bs;
+    Scalar* const w = work.w.data();
+    Scalar* const d = w + Offset(row.length) * bs2;
+    int* const position = work.position.data();
+    for (int t = 0; t < row.length; ++t)
+      position[row.columns[t]] = t;
+    position[row.i] = row.length;
+    readBlocks(row, position, w);
+    pivot_inverter.changeDiagonal(d, bs, sizes);
+    bool finite = true;
+    for (int t = 0; t < row.length; ++t) {
+      subtractBlocks(row, t, position, w);
+      finite = storeBlock(row, t, w, d, block) && finite;
+    }
+    for (int t = 0; t < row.length; ++t)
+      position[row.columns[t]] = -1;
+    position[row.i] = -1;
+    makeSymmetric(d, bs);
+    pivot_inverter.template invert<BS>(row.i, bs, d, sizes, row.d_inverse, work.pivots.data(),
+                                       scales);
+    makeSymmetric(row.d_inverse, bs);
+    return finite;
+  }
+
+  /// w = row i of A in the pattern, up to the diagonal block, every block transposed.
+  void readBlocks(const Row& row, const int* position, Scalar* w) const {
+    const int bs = sizeOfBlock(), bs2 = bs * bs;
+    std::fill_n(w, Offset(row.length + 1) * bs2, Scalar(0));
+    for (Offset e = a_graph.row_map(row.i);
+         e < a_graph.row_map(row.i + 1) && a_graph.entries(e) <= row.i; ++e)
+      if (const int at = position[a_graph.entries(e)]; at >= 0)
+        copyTransposed(a_values.data() + e * bs2, w + Offset(at) * bs2, bs);
+  }
+
+  /// w_ij^T -= the sum over k < j of S_jk w_ik^T, j the column t of the row.
+  void subtractBlocks(const Row& row, int t, const int* position, Scalar* w) const {
+    const int bs = sizeOfBlock(), bs2 = bs * bs;
+    const Ordinal j = row.columns[t];
+    const Offset begin = s_graph.row_map(j), end = s_graph.row_map(j + 1);
+    Scalar* const w_ij = w + Offset(t) * bs2;
+    const auto subtract = [&](int at, Offset e) {
+      subtractProduct<BS>(w_ij, s_values.data() + e * bs2, w + Offset(at) * bs2, bs);
+    };
+    if (isMuchLonger(end - begin, t)) {
+      for (int k = 0; k < t; ++k) {
+        const Offset e = findEntry(s_graph.entries, begin, end, row.columns[k]);
+        if (e >= 0)
+          subtract(k, e);
+      }
+    } else {
+      const Ordinal first = row.columns[0];
+      for (Offset e = end - 1; e >= begin && s_graph.entries(e) >= first; --e)
+        if (const int at = position[s_graph.entries(e)]; at >= 0)
+          subtract(at, e);
+    }
+  }
+
+  /// S_ij^T = D_j^-1 w_ij^T and d -= S_ij w_ij^T, j the column t of the row; `block` has room for
+  /// one. Returns whether S_ij has numbers only.
+  bool storeBlock(const Row& row, int t, const Scalar* w, Scalar* d, Scalar* block) const {
+    const int bs = sizeOfBlock(), bs2 = bs * bs;
+    const Scalar* const w_ij = w + Offset(t) * bs2;
+    const Scalar* const d_j = d_inverse.data() + Offset(row.columns[t]) * bs2;
+    Scalar* const s_ij = row.s + Offset(t) * bs2;
+    bool finite = true;
+    std::fill_n(block, bs2, Scalar(0));
+    subtractProduct<BS>(block, d_j, w_ij, bs); // - S_ij^T
+    for (int e = 0; e < bs2; ++e) {
+      block[e] = -block[e];
+      finite = finite && isFinite(block[e]);
+    }
+    copyTransposed(block, s_ij, bs);
+    subtractProduct<BS>(d, s_ij, w_ij, bs);
+    return finite;
+  }
+
   static void copyTransposed(const Scalar* from, Scalar* to, int size) {
     const int bs = BS > 0 ? BS : size;
     for (int r = 0; r < bs; ++r)
