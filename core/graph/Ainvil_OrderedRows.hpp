@@ -9,6 +9,7 @@
 #include "graph/Ainvil_RowGates.hpp"
 #include "graph/Ainvil_WorkerSchedule.hpp"
 
+#include <cassert>
 #include <memory>
 
 namespace ainvil {
@@ -31,12 +32,16 @@ struct OrderedRowBody {
   }
 };
 
-/// Marks the numbers of a column as not there yet, for ValueGate.
+/// Marks the numbers of row i in all columns as not there yet, for ValueGate.
 template <class Scalar>
 struct MarkUnset {
-  Scalar* column;
+  Scalar* first;
+  Offset columns, stride;
 
-  KOKKOS_FUNCTION void operator()(const Offset i) const { compat::markUnset(column + i); }
+  KOKKOS_FUNCTION void operator()(const Offset i) const {
+    for (Offset j = 0; j < columns; ++j)
+      compat::markUnset(first + i + j * stride);
+  }
 };
 
 /// For UpdateGate: counts[j] += 1 for every entry of row i in a column j other than i.
@@ -155,6 +160,7 @@ public:
   template <class Body>
   void run(const execution_space& exec, const char* label, const Body& body,
            std::size_t scratch_bytes) const {
+    assert(!spin || done_.extent(0) == size_t(num_rows_)); // RowSignals::Values has no flags
     ++epoch_;
     runForwards(exec, label, body, scratch_bytes, detail::FlagGate<spin>{done_, epoch_});
   }
@@ -165,10 +171,9 @@ public:
   void prepare([[maybe_unused]] const execution_space& exec,
                [[maybe_unused]] const MultiVectorArg<Scalar, Device>& y) const {
     if constexpr (spin)
-      for (Offset j = 0; j < Offset(y.extent(1)); ++j)
-        Kokkos::parallel_for("Ainvil::OrderedRows[prepare]",
-                             detail::Range<execution_space>(exec, 0, y.extent(0)),
-                             detail::MarkUnset<Scalar>{y.data() + j * Offset(y.stride(1))});
+      Kokkos::parallel_for(
+          "Ainvil::OrderedRows[prepare]", detail::Range<execution_space>(exec, 0, y.extent(0)),
+          detail::MarkUnset<Scalar>{y.data(), Offset(y.extent(1)), Offset(y.stride(1))});
   }
 
   /// run() for bodies that read what rows write by gate.read(from, values), and write that by
@@ -218,8 +223,10 @@ public:
                     detail::RowsOfGroup<UpdateGate<false>, Body>{body, uplo_ == Uplo::Lower},
                     scratch_bytes, {});
     } else if constexpr (spin) {
-      ++runs_;
-      launchRows(exec, label, body, scratch_bytes, -1, UpdateGate<true>{done_, updates_, runs_});
+      assert(updates_.extent(0) == size_t(num_rows_)); // RowSignals::ValuesAndUpdates
+      launchRows(exec, label, body, scratch_bytes, -1,
+                 UpdateGate<true>{done_, updates_, runs_ + 1});
+      ++runs_; // behind what may throw: the device has counted nothing then
     } else {
       runByLevels(exec, label, body, scratch_bytes, -1, UpdateGate<false>{});
     }
