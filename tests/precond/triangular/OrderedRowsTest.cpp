@@ -193,22 +193,107 @@ TEST(OrderedRows, SolutionsDoNotDependOnHowManyThreadsShareThem) {
   expectSameSolutions<0>(matrixOn(randomPattern(61, 5, 5), 9, 6));
 }
 
+/// Every row depends on the one before.
+HostBsr bandMatrix(Ordinal n, int block_size) {
+  Pattern band(n);
+  for (Ordinal i = 0; i < n; ++i)
+    for (const Ordinal j : {i - 7, i - 1, i, i + 1, i + 7})
+      if (j >= 0 && j < n)
+        band[i].insert(j);
+  return matrixOn(band, block_size, 2);
+}
+
+template <class Number>
+BsrMatrix<Number, Device> rounded(const HostBsr& a) {
+  const Kokkos::View<Number*, HostDevice> values("values", a.values.extent(0));
+  for (size_t k = 0; k < values.extent(0); ++k)
+    values(k) = static_cast<Number>(a.values(k));
+  return copyTo<Device>(BsrMatrix<Number, HostDevice>(a.graph, values, a.block_size));
+}
+
+template <class Number>
+void expectNansToBeWaitedFor(const HostBsr& matrix, Number nan) {
+  const auto a = rounded<Number>(matrix);
+  const auto m = createPreconditioner<Number, Device>("ilu");
+  m->initialize(a);
+  m->compute(a);
+  const size_t n = size_t(matrix.numPointRows()), columns = 3;
+  // Columns of NaN in the first row, in a later one, and in none. L has ones on its diagonal: its
+  // first row writes the very bits that it reads.
+  std::vector<Number> x(n * columns, Number(1));
+  x[0] = x[n + n / 2] = nan;
+  for (int run = 0; run < 2; ++run)
+    for (const Trans trans : {Trans::No, Trans::Yes}) {
+      const auto y = poisoned<Number>(n, columns);
+      m->apply(Exec(), test::toDevice(x, n, columns), y, trans);
+      const auto result = toHost(y);
+      const auto isNan = [&](size_t i) { return std::isnan(double(result[i])); };
+      EXPECT_TRUE(isNan(0) && isNan(n - 1)); // all depend on the first, by way of others
+      EXPECT_TRUE(isNan(n + n / 2) && isNan(n + n - 1));
+      for (size_t i = 2 * n; i < 3 * n; ++i)
+        EXPECT_FALSE(isNan(i)) << i;
+    }
+}
+
+template <class Number>
+void expectAllNansToBeWaitedFor() {
+  Number unset;
+  compat::markUnset(&unset);
+  for (const Number nan :
+       {unset, -std::numeric_limits<Number>::quiet_NaN(), std::numeric_limits<Number>::quiet_NaN()})
+    for (const HostBsr& a :
+         {makeProblem("laplace7:6").matrix, bandMatrix(61, 3), bandMatrix(40, 9)}) {
+      SCOPED_TRACE(message(sizeof(Number), " bytes, block size ", a.block_size));
+      expectNansToBeWaitedFor<Number>(a, nan);
+    }
+}
+
 /// On GPUs rows wait for numbers, and a NaN stands for one that is not there: others end the wait.
 TEST(OrderedRows, NotANumberIsANumberToWaitFor) {
-  const HostBsr a = makeProblem("laplace7:6").matrix;
-  double all_bits_set;
-  compat::markUnset(&all_bits_set);
-  for (const double nan : {all_bits_set, std::numeric_limits<double>::quiet_NaN()}) {
-    const auto m = createPreconditioner<double, Device>("ilu");
-    m->initialize(copyTo<Device>(a));
-    m->compute(copyTo<Device>(a));
-    std::vector<double> x(size_t(a.numPointRows()), 1.0);
-    x[40] = nan;
-    for (const Trans trans : {Trans::No, Trans::Yes}) {
-      const auto y = poisoned(x.size(), 1);
-      m->apply(Exec(), toDevice(x, x.size(), 1), y, trans);
-      EXPECT_TRUE(std::isnan(toHost(y)[40]));
+  expectAllNansToBeWaitedFor<double>();
+  expectAllNansToBeWaitedFor<float>();
+}
+
+/// counts(j) += 1 + counts(i) for the entries j < i of row i
+struct CountDependents {
+  detail::KernelGraph graph;
+  detail::KernelArray<unsigned> counts;
+
+  template <class Member, class Gate>
+  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal row, void*,
+                                  const Gate& gate) const {
+    gate.wait(member, row);
+    const Offset begin = graph.row_map(row);
+    const int length = static_cast<int>(graph.row_map(row + 1) - begin);
+    detail::forLanes(member, length, [&](const int k) {
+      if (graph.entries(begin + k) < row)
+        Kokkos::atomic_add(&counts(graph.entries(begin + k)), 1 + counts(row));
+    });
+    detail::forLanes(member, length, [&](const int k) {
+      if (graph.entries(begin + k) != row)
+        gate.updated(graph.entries(begin + k));
+    });
+  }
+};
+
+/// On GPUs rows wait for as many updates as all launches have made.
+TEST(OrderedRows, RunReversedAfterALaunchThatFailed) {
+  const Ordinal n = 100;
+  Rows chain(n);
+  for (Ordinal i = 1; i < n; ++i)
+    chain[i] = {i - 1};
+  const auto graph = copyTo<Device>(makeGraph(chain));
+  const auto order = ordered(graph, Uplo::Lower, so_short_that_one_does_all, nullptr,
+                             RowSignals::ValuesAndUpdates);
+  for (int run = 0; run < 3; ++run) {
+    const auto counts = allocateZeros<unsigned, Device>(Exec(), "Ainvil::counts", n);
+    const CountDependents body{graph, counts};
+    if (!on_host) {
+      constexpr std::size_t too_much = std::size_t(1) << 40; // bytes to work with
+      EXPECT_THROW(order.runReversed(Exec(), "Ainvil::test", body, too_much), OutOfMemory);
     }
+    order.runReversed(Exec(), "Ainvil::test", body, 0);
+    EXPECT_EQ(toHost(counts)[0], unsigned(n - 1));
   }
 }
 
