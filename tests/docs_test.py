@@ -154,6 +154,17 @@ class Names(unittest.TestCase):
 
 class Options(unittest.TestCase):
 
+    def test_commands_of_mpi_name_what_they_need(self):
+        """Open MPI refuses root, and more ranks than cores, unless told: docs/trilinos.md says how."""
+        needs = "as root, and with fewer cores than ranks"
+        examples = glob.glob(os.path.join(SOURCE, "docs", "examples", "*.c*"))
+        for name in documents() + [os.path.relpath(path, SOURCE) for path in sorted(examples)]:
+            if name == "docs/trilinos.md" or name.startswith(RECORDS) or "mpirun -np" not in read(name):
+                continue
+            with self.subTest(document=name):
+                self.assertIn(needs, read(name).replace("As root", "as root"))
+                self.assertIn("trilinos.md", read(name))
+
     def test_options_of_commands_exist(self):
         for program in programs():
             known = options_of(program)

@@ -2,6 +2,7 @@
 // Two coupled fields on a grid in a BlockCrsMatrix: a preconditioner of Ainvil keeps its blocks,
 // and takes the values of every time step without looking at the pattern again.
 //   mpirun -np 2 example-block-crs
+// As root, and with fewer cores than ranks: see docs/trilinos.md.
 #include <Ainvil_TpetraFactory.hpp>
 
 #include <BelosSolverFactory.hpp>

@@ -3,6 +3,7 @@
 // line is new, and its input still works; so do the methods of Ainvil, on the rows of a rank or on
 // overlapping ones:
 //   mpirun -np 2 example-ifpack2-list
+// As root, and with fewer cores than ranks: see docs/trilinos.md.
 #include <Ainvil_TpetraFactory.hpp>
 
 #include <BelosSolverFactory.hpp>

@@ -2,6 +2,7 @@
 // CG over ranks, preconditioned by FSAI, and by MueLu's multigrid with Ainvil's incomplete Cholesky
 // for its smoother. MueLu's lists work as they are, once AINVIL is known to be a type of smoothers:
 //   mpirun -np 2 example-muelu
+// As root, and with fewer cores than ranks: see docs/trilinos.md.
 #include <Ainvil_TpetraFactory.hpp>
 #include <Ainvil_TpetraMueLu.hpp>
 #include <Ainvil_TpetraSolver.hpp>

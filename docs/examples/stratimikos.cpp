@@ -3,6 +3,7 @@
 // the input may name "Ainvil" and a method, Ifpack2's overlap with a method of Ainvil inside
 // included:
 //   mpirun -np 2 example-stratimikos
+// As root, and with fewer cores than ranks: see docs/trilinos.md.
 #include <Ainvil_Stratimikos.hpp>
 
 #include <Stratimikos_DefaultLinearSolverBuilder.hpp>

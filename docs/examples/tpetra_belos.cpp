@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A distributed Tpetra matrix, GMRES(30) of Belos, and a preconditioner of Ainvil on the right:
 //   mpirun -np 2 example-tpetra-belos
+// As root, and with fewer cores than ranks: see docs/trilinos.md.
 #include <Ainvil_TpetraFactory.hpp>
 
 #include <BelosSolverFactory.hpp>
