@@ -1,11 +1,14 @@
 """What perf/plot.py draws, with Matplotlib: each function yields (name, figure) of the records it is given."""
 import math
 
-from matplotlib.ticker import MaxNLocator
+from records import fail, known, number, phases, plus, ratio, smallest, solves, times
 
+if __name__ == "__main__":
+    fail("is no program but what perf/plot.py draws with: run that")
+# Asks for Matplotlib; all others come after it.
 from drawing import (FLOOR, GREY, MARKERS, PALETTE, Curve, bar, bars, by, converged, coordinate, draw_curves, failure,
                      hatch, legend_below, name_of, plt, style, title)
-from records import known, number, phases, plus, ratio, smallest, solves, times
+from matplotlib.ticker import MaxNLocator
 
 LIBRARIES = {"Ainvil": 0, "PETSc": 1, "hypre": 2, "Ifpack2": 4}
 PHASES = [("order", ("order", "partition", "reorder")), ("pattern", ("pattern", "symbolic", "plan")),

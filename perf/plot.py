@@ -24,7 +24,7 @@ import os
 import subprocess
 import sys
 
-from records import fail, read
+from records import NO_MATPLOTLIB, fail, read
 
 DEBIAN = "/usr/bin/python3"  # has Debian's Matplotlib, which another python3 in PATH does not see
 
@@ -37,8 +37,7 @@ def require_matplotlib():
         other = subprocess.run([DEBIAN, "-c", "import matplotlib"], stderr=subprocess.DEVNULL, check=False)
         if other.returncode == 0:
             os.execv(DEBIAN, [DEBIAN, os.path.abspath(__file__), *sys.argv[1:]])
-    fail(f"needs Matplotlib, which {sys.executable} does not have: apt-get install python3-matplotlib, "
-         "or pip install matplotlib")
+    fail(NO_MATPLOTLIB)
 
 
 def main():

@@ -9,6 +9,8 @@ import os
 import sys
 
 MISSING = "-"
+NO_MATPLOTLIB = (f"needs Matplotlib, which {sys.executable} does not have: apt-get install python3-matplotlib, "
+                 "or pip install matplotlib")
 HOSTS = ("OpenMP", "Serial", "Threads")  # execution spaces that are not of a GPU
 
 

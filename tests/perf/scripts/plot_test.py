@@ -60,6 +60,10 @@ class Errors(unittest.TestCase):
         results = self.file(json.dumps(solve("jacobi")) + "\n")
         self.refused("needs Matplotlib, which", sys.executable, "-c", WITHOUT, PERF, "/nowhere", results)
         self.refused("apt-get install python3-matplotlib", sys.executable, "-c", WITHOUT, PERF, "/bin/false", results)
+        self.refused("needs Matplotlib, which", sys.executable, "-c", WITHOUT.replace("import plot", "import figures"), PERF)
+
+    def test_what_it_draws_with_is_no_program(self):
+        self.refused("perf/plot.py", sys.executable, os.path.join(PERF, "figures.py"))
 
     def test_goes_on_in_the_python_of_debian(self):
         results = self.file(json.dumps(solve("jacobi")) + "\n")
