@@ -19,6 +19,7 @@
 #include <limits>
 #include <memory>
 #include <type_traits>
+#include <vector>
 
 namespace ainvil {
 namespace perf {
@@ -79,9 +80,11 @@ public:
   /// The matrix on the device, in the precision of the runs. \throws InvalidArgument like the
   /// constructor
   static BsrMatrix<Scalar, Device> toDevice(const BsrMatrix<double, HostDevice>& a) {
-    const auto largest_of_row = [&](size_t i) { return largestOfBlockRow(a, i); };
+    const std::vector<double> largest =
+        std::is_same<Scalar, double>::value ? std::vector<double>() : largestOfPointRows(a);
     return copyTo<Device>(BsrMatrix<Scalar, HostDevice>(
-        a.graph, rounded(a.values, "matrix", largest_of_row), a.block_size));
+        a.graph, rounded(a.values, "matrix", [&](size_t i) { return largest[pointRowOf(a, i)]; }),
+        a.block_size));
   }
 
   /// The same for a vector.
@@ -292,15 +295,25 @@ private:
     fastest = std::fmin(fastest, seconds);
   }
 
-  /// The largest modulus in the block row of value i of a matrix.
-  static double largestOfBlockRow(const BsrMatrix<double, HostDevice>& a, size_t i) {
-    const Offset of_block = Offset(a.block_size) * a.block_size;
+  /// The point row of value i of a matrix.
+  static size_t pointRowOf(const BsrMatrix<double, HostDevice>& a, size_t i) {
+    const size_t bs = a.block_size;
     const Offset* const first = a.graph.row_map.data();
     const Offset* const next =
-        std::upper_bound(first, first + a.graph.num_rows + 1, Offset(i) / of_block);
-    double largest = 0;
-    for (Offset k = next[-1] * of_block; k < *next * of_block; ++k)
-      largest = std::fmax(largest, std::fabs(a.values(k)));
+        std::upper_bound(first, first + a.graph.num_rows + 1, Offset(i / (bs * bs)));
+    return size_t(next - first - 1) * bs + i % (bs * bs) / bs;
+  }
+
+  /// The largest moduli in them.
+  static std::vector<double> largestOfPointRows(const BsrMatrix<double, HostDevice>& a) {
+    std::vector<double> largest(size_t(a.numPointRows()), 0.0);
+    const size_t bs = a.block_size;
+    for (size_t row = 0; row < size_t(a.numRows()); ++row)
+      for (size_t i = size_t(a.graph.row_map(row)) * bs * bs;
+           i < size_t(a.graph.row_map(row + 1)) * bs * bs; ++i) {
+        double& of_row = largest[row * bs + i % (bs * bs) / bs];
+        of_row = std::fmax(of_row, std::fabs(a.values(i)));
+      }
     return largest;
   }
 

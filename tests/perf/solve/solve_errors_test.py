@@ -295,6 +295,15 @@ class ErrorsTest(solve_cli.SolveTest):
                            GENERAL + "2 2 2\n1 1 2\n2 2 1e-60\n", "--precision", "float")
         self.succeed("--matrix", self.write("a.mtx", GENERAL + "2 2 3\n1 1 2\n1 2 1e-60\n2 2 2\n"),
                      "--precision", "float", "--tol", "1e-5", "--precond", "jacobi", "--quiet")
+        # A row of points counts, not that of the blocks around it.
+        self.refuse_matrix(["float", "matrix", "1e-60", "small"], GENERAL + "2 2 2\n1 1 2\n2 2 1e-60\n",
+                           "--precision", "float", "--block-size", "2")
+        # A row of many such values takes no more time than any other: each is not compared with all.
+        n = 1000000
+        self.succeed("--matrix", self.write("a.mtx", GENERAL + f"{n} {n} {2 * n - 1}\n" +
+                                            "".join(f"{i} {i} 1\n" for i in range(1, n + 1)) +
+                                            "".join(f"1 {j} 1e-60\n" for j in range(2, n + 1))),
+                     "--precision", "float", "--tol", "1e-5", "--precond", "none", "--quiet")
         matrix = self.write("a.mtx", tridiagonal(3))
         # A right-hand side may be of any size. Beside 1 such a value is nothing.
         for last in ("0", "1"):
