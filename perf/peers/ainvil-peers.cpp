@@ -110,6 +110,7 @@ ExitCode solve(const CommandLine& command, const Job& job) {
   }
   if (!job.isFirst())
     return success; // what the first returns counts
+  outputs.finish();
   table.printFooter(outputs.records());
   return outputs.failed() ? bad_input : outputs.allConverged() ? success : not_converged;
 }

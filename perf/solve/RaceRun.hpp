@@ -80,6 +80,7 @@ ExitCode runRace(const CommandLine& command, const LinearSystem& system, Progres
     outputs.update(records, solutionOf(found.x), json);
   printRace(out, command, found, records, block_size);
   const size_t best = bestRun(records);
+  outputs.finish();
   return outputs.failed()                                   ? bad_input
          : best < records.size() && records[best].converged ? success
                                                             : not_converged;

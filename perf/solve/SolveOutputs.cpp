@@ -3,7 +3,6 @@
 
 #include "solve/SolveReport.hpp"
 
-#include "io/Ainvil_Files.hpp"
 #include "io/Ainvil_MatrixMarket.hpp"
 
 #include <algorithm>
@@ -26,14 +25,13 @@ void SolveOutputs::add(RunRecord record, const std::string& json) {
   json_ += json;
   if (command_.json == "-")
     std::cout << json << std::flush;
-  else if (!command_.json.empty())
-    attempt(command_.json, [&] { writeFile(command_.json, json_); });
+  updateJson();
   if (!command_.history.empty())
-    attempt(command_.history, [&] { writeFile(command_.history, historyToCsv(records_)); });
+    attempt(command_.history, [&] { history_file_.update(historyToCsv(records_)); });
   best_ = bestRun(records_);
   if (!command_.solution.empty() && best_ + 1 == records_.size()) {
     solution_ = solution;
-    attempt(command_.solution, [&] { writeSolution(); });
+    updateSolution();
   }
 }
 
@@ -42,12 +40,27 @@ void SolveOutputs::update(std::vector<RunRecord> records,
   records_ = std::move(records);
   json_ = json;
   best_ = bestRun(records_);
-  if (!command_.json.empty() && command_.json != "-")
-    attempt(command_.json, [&] { writeFile(command_.json, json_); });
+  if (!isStream(command_.json))
+    updateJson();
   if (!command_.solution.empty() && best_ < records_.size()) {
     solution_ = {solution};
-    attempt(command_.solution, [&] { writeSolution(); });
+    updateSolution();
   }
+}
+
+void SolveOutputs::updateJson() {
+  if (!command_.json.empty() && command_.json != "-")
+    attempt(command_.json, [&] { json_file_.update(json_); });
+}
+
+void SolveOutputs::updateSolution() {
+  if (!isStream(command_.solution))
+    attempt(command_.solution, [&] { writeSolution(); });
+}
+
+void SolveOutputs::finish() {
+  if (!solution_.empty() && isStream(command_.solution))
+    attempt(command_.solution, [&] { writeSolution(); });
 }
 
 void SolveOutputs::writeSolution() {

@@ -196,6 +196,7 @@ ExitCode solveSystem(CommandLine command, const CommPtr& comm, const RanksTogeth
     second.printTitles();
     runAll(others.preconds, second);
   }
+  onAllRanks(*comm, [&] { outputs.finish(); });
   table.printFooter(outputs.records());
   if (first && !command.solution.empty() && bestRun(outputs.records()) == outputs.records().size())
     std::cerr << "ainvil-solve-mpi: no solution is written because no run has a finite residual\n";
@@ -209,6 +210,7 @@ ExitCode solveNewton(const CommandLine& command, Ordinal n, const CommPtr& comm,
   const bool json_on_stdout = command.json == "-";
   const Environment environment = environmentOf(*comm);
   CavityNewtonRun newton(command, n, comm, ranks);
+  GrowingFile json_file(command.json);
   NewtonTable table(output(*comm, json_on_stdout), command);
   std::string json, failure;
   bool converged = true;
@@ -227,7 +229,7 @@ ExitCode solveNewton(const CommandLine& command, Ordinal n, const CommPtr& comm,
       if (json_on_stdout)
         std::cout << line << std::flush;
       else if (!command.json.empty())
-        writeFile(command.json, json);
+        json_file.update(json);
     } catch (const FileError& error) { // there may be room again after the next run
       failure = error.what();
     }

@@ -98,6 +98,7 @@ ExitCode solveAll(CommandLine command) {
     second.printTitles();
     Comparison<Scalar, Device>(others).run(runner, progress, second, system, outputs);
   }
+  outputs.finish();
   table.printFooter(outputs.records());
   tellOfSolution(outputs);
   return outputs.failed() ? bad_input : outputs.allConverged() ? success : not_converged;

@@ -135,14 +135,15 @@ void runStudy(const StudyOptions& options, const std::vector<Column>& columns,
               const std::function<void(const NamedSystem&, Results&)>& measure) {
   const bool on_stdout = options.csv == "-" || options.json == "-";
   Results results(on_stdout ? std::cerr : std::cout, options, columns);
-  const auto write = [](const std::string& path, const std::string& text) {
+  GrowingFile csv(options.csv), json(options.json);
+  const auto write = [](const std::string& path, GrowingFile& file, const std::string& text) {
     if (!path.empty() && path != "-")
-      writeFile(path, text);
+      file.update(text);
   };
   for (size_t k = 0; k < options.numSystems(); ++k) {
     measure(make(k), results);
-    write(options.csv, results.csv()); // a run that is cut short leaves what it has
-    write(options.json, results.json());
+    write(options.csv, csv, results.csv()); // a run that is cut short leaves what it has
+    write(options.json, json, results.json());
   }
   if (on_stdout)
     std::cout << (options.csv == "-" ? results.csv() : results.json()) << std::flush;

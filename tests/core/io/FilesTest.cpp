@@ -6,10 +6,13 @@
 
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 
 #include <csignal>
+#include <thread>
 
 namespace ainvil {
 namespace {
@@ -233,7 +236,11 @@ TEST_F(Files, HaveOneResolvedPath) {
 TEST_F(Files, AreNotWrittenWhereTheyCannotBe) {
   fs::create_directory(path("folder"));
   put("file", "old");
-  ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0); // stands for /dev/null
+  const int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  path("socket").copy(address.sun_path, sizeof(address.sun_path) - 1);
+  ASSERT_EQ(bind(listener, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
   const Names before = names();
   const struct {
     const char* name;
@@ -241,8 +248,8 @@ TEST_F(Files, AreNotWrittenWhereTheyCannotBe) {
   } cases[] = {
       {"missing/a.mtx", "No such file or directory"},
       {"file/a.mtx", "Not a directory"},
-      {"folder", "expected a new or a regular file"},
-      {"pipe", "expected a new or a regular file"},
+      {"folder", "expected a new or a regular file, a pipe or a device like /dev/null"},
+      {"socket", "expected a new or a regular file, a pipe or a device like /dev/null"},
   };
   for (const auto& c : cases) {
     const std::string expected = "cannot write '" + path(c.name) + "': " + c.reason;
@@ -251,8 +258,58 @@ TEST_F(Files, AreNotWrittenWhereTheyCannotBe) {
       EXPECT_EQ(refusal([&] { writer.write(path(c.name)); }), expected) << writer.what;
   }
   EXPECT_EQ(names(), before);
-  EXPECT_TRUE(fs::is_fifo(path("pipe")));
+  EXPECT_TRUE(fs::is_socket(path("socket")));
   EXPECT_EQ(slurp(path("file")), "old");
+  close(listener);
+}
+
+/// What comes out of a pipe of that name while an action runs.
+std::string throughPipe(const std::string& path, const std::function<void()>& action) {
+  std::string bytes;
+  std::thread reader([&] { bytes = slurp(path); });
+  action();
+  reader.join();
+  return bytes;
+}
+
+TEST_F(Files, MayBeStreams) {
+  const std::string pipe = path("pipe");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_TRUE(isStream(pipe) && isStream("/dev/null"));
+  EXPECT_FALSE(isStream(path("missing")) || isStream(put("file", "old")) || isStream(folder_));
+  checkWritable(pipe); // waits for nobody
+  checkWritable("/dev/null");
+  for (const Writer& writer : writers()) {
+    writer.write("/dev/null");
+    EXPECT_FALSE(refusal([&] { writer.write("/dev/full"); }).empty()) << writer.what;
+    const std::string name = writer.name;
+    if (name.find(".gz") == std::string::npos) {
+      writer.write(path(name));
+      EXPECT_EQ(throughPipe(pipe, [&] { writer.write(pipe); }), slurp(path(name))) << writer.what;
+    }
+  }
+  EXPECT_TRUE(fs::is_fifo(pipe) && fs::is_character_file("/dev/null"));
+}
+
+TEST_F(Files, ThatGrowAreWholeAndStreamsGetWhatIsNew) {
+  ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
+  const auto grow = [](GrowingFile& file) {
+    for (const char* text : {"one\n", "one\ntwo\n", "one\ntwo\n", "one\ntwo\nthree\n"})
+      file.update(text);
+  };
+  EXPECT_EQ(throughPipe(path("pipe"),
+                        [&] {
+                          GrowingFile pipe(path("pipe"));
+                          grow(pipe);
+                        }),
+            "one\ntwo\nthree\n");
+  GrowingFile file(path("file"));
+  grow(file);
+  EXPECT_EQ(slurp(path("file")), "one\ntwo\nthree\n");
+  file.update("other");
+  EXPECT_EQ(slurp(path("file")), "other");
+  GrowingFile full("/dev/full");
+  EXPECT_NE(refusal([&] { full.update("text"); }).find("No space left"), std::string::npos);
 }
 
 TEST_F(Files, AreNotWrittenIntoAFolderThatIsReadOnly) {

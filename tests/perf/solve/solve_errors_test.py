@@ -11,6 +11,8 @@ import json
 import os
 import resource
 import signal
+import socket
+import stat
 import struct
 import subprocess
 import time
@@ -314,10 +316,11 @@ class ErrorsTest(solve_cli.SolveTest):
     def test_refuses_outputs_that_cannot_be_written(self):
         # A problem this large would take its time: the refusal comes first.
         large = ["--problem", "laplace7:400", "--precond", "none"]
-        os.mkfifo(self.path("pipe"))
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(self.path("socket"))
         for option in ("--json", "--history", "--solution"):
             for path, words in (("no/such/o", ["no/such/o", "No such file"]),
-                                (".", ["regular file"]), ("pipe", ["pipe", "regular file"])):
+                                (".", ["regular file"]), ("socket", ["socket", "regular file"])):
                 self.refuse(words, *large, option, path)
         self.write("in.o", "old")
         self.refuse(["same file"], *large, "--json", "in.o", "--history", "./in.o")
@@ -335,6 +338,40 @@ class ErrorsTest(solve_cli.SolveTest):
         # A file of the name - is not stdout.
         self.write("-", tridiagonal(3))
         self.succeed("--matrix", "./-", "--json", "-", "--quiet")
+
+    def test_outputs_may_be_streams(self):
+        problem = ["--problem", "poisson5:9", "--precond", "jacobi", "--precond", "none", "--precond", "ilu"]
+        for option in ("--json", "--history", "--solution"):
+            with self.subTest(option=option):
+                self.succeed(*problem, "--quiet", option, "o.file")
+                expected = self.read("o.file")
+                ours, theirs = os.pipe()  # as >(command) of a shell
+                with open(ours, encoding="utf-8") as end:
+                    result = subprocess.run([solve_cli.EXECUTABLE, *problem, "--quiet", option, f"/dev/fd/{theirs}"],
+                                            cwd=self.folder, pass_fds=[theirs], capture_output=True, text=True,
+                                            timeout=300, check=False)
+                    os.close(theirs)
+                    shown = end.read()
+                self.assertEqual((result.returncode, result.stderr), (0, ""))
+                self.assertEqual(shown.count("\n"), expected.count("\n"))
+                if option == "--history":
+                    self.assertEqual(shown, expected)
+                if option == "--json":
+                    self.assertEqual([json.loads(line)["precond"] for line in shown.splitlines()],
+                                     ["jacobi", "none", "ilu"])
+                self.succeed(*problem, "--quiet", option, "/dev/null")
+                result = self.run_solve(*problem, "--quiet", option, "/dev/full")
+                self.assertEqual((result.returncode, result.stderr.count("No space left")), (2, 1), result)
+                self.assertEqual(self.run_solve(*problem, option, "/dev/full").stdout.count("converged"), 3)
+        self.assertTrue(stat.S_ISCHR(os.stat("/dev/null").st_mode))
+        # Nobody reads on: told once, and the other runs go on.
+        ours, theirs = os.pipe()
+        os.close(ours)
+        result = subprocess.run([solve_cli.EXECUTABLE, *problem, "--json", f"/dev/fd/{theirs}"], cwd=self.folder,
+                                pass_fds=[theirs], capture_output=True, text=True, timeout=300, check=False)
+        os.close(theirs)
+        self.assertEqual((result.returncode, result.stderr.count("\n")), (2, 1), result)
+        self.assertEqual(result.stdout.count("converged"), 3)
 
     def test_outputs_survive_a_full_disk(self):
         problem = ["--problem", "poisson5:40", "--precond", "jacobi", "--precond", "ilu", "--quiet"]
