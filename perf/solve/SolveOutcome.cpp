@@ -4,6 +4,7 @@
 #include "program/Interruption.hpp"
 
 #include "Ainvil_Error.hpp"
+#include "backend/Ainvil_Remedies.hpp"
 
 #include <cmath>
 #include <new>
@@ -13,15 +14,24 @@ namespace perf {
 namespace {
 
 /// What to do where the residual that decides is larger than the one that the solver saw.
-const char* remedy(const CommandLine& command) {
+std::string remedy(const CommandLine& command, const LinearSystem& system) {
   if (command.single_precision)
     return "; float resolves no more of this system: take --precision double";
-  if (command.isScaled() && command.decides_scaled)
-    return "; rounding keeps it there: take a larger --tol";
-  if (command.isScaled())
-    return "; rounding keeps it there: take a larger --tol, another --scale, or --residual scaled "
-           "if that of the scaled system is what counts";
-  return "; rounding keeps it there: take a larger --tol or --scale diagonal";
+  std::vector<std::string> taken; // or refused beside what is
+  if (command.match != "none" || command.decides_scaled)
+    taken.push_back("--scale");
+  if (!command.isScaled() || command.decides_scaled)
+    taken.push_back("--residual");
+  const bool may_divide = system.num_weak_diagonals == 0;
+  return detail::Remedies{
+      {"take a larger --tol"},
+      {command.scale != "none" ? "another --scale"
+       : may_divide            ? "--scale diagonal"
+                               : "--scale norm",
+       "--scale"},
+      {"--residual scaled if that of the scaled system is what counts", "--residual"}}
+      .without(taken)
+      .after("; rounding keeps it there");
 }
 
 } // namespace
@@ -71,7 +81,7 @@ void judge(const CommandLine& command, const LinearSystem& system, RunRecord& re
         toString(std::isfinite(residual) ? SolveStatus::Stagnated : SolveStatus::Diverged);
     record.message =
         message("the solver ended within its tolerance, but the recomputed residual is ", residual,
-                remedy(command));
+                remedy(command, system));
   }
 }
 

@@ -5,6 +5,7 @@
 #include "Ainvil_Partition.hpp"
 #include "ainv/Ainvil_InverseFactors.hpp"
 #include "backend/Ainvil_Counted.hpp"
+#include "backend/Ainvil_Remedies.hpp"
 #include "dense/Ainvil_BlockArrays.hpp"
 #include "graph/Ainvil_SortRows.hpp"
 #include "graph/Ainvil_Symmetry.hpp"
@@ -202,10 +203,19 @@ void Ainv<Scalar, Device>::doCompute(const execution_space& exec, const Matrix& 
   if (factors_->isTooFull()) {
     const Offset entries = factors_->entries();
     *factors_ = {};
-    throw BreakdownError(message(
-        "the inverse factors of ainv fill up: they have ", entries, " entries, more than max-fill=",
-        parameters_.max_fill, " times the ", graph_.numEntries(), " of the matrix, and are not ",
-        "complete: choose order=nd, limit the columns by max-col, drop more, or raise max-fill"));
+    std::vector<std::string> taken;
+    if (parameters_.order == Ordering::NestedDissection)
+      taken = {"order"};
+    const detail::Remedies remedies{
+        {"choose order=nd", "order"},
+        {parameters_.max_column > 0 ? "take a smaller max-col" : "limit the columns by max-col"},
+        {"drop more"},
+        {"raise max-fill"},
+        {"take another preconditioner"}};
+    throw BreakdownError(remedies.without(taken).after(
+        message("the inverse factors of ainv fill up: they have ", entries,
+                " entries, more than max-fill=", parameters_.max_fill, " times the ",
+                graph_.numEntries(), " of the matrix, and are not complete")));
   }
   report_.breakdowns = factors_->breakdowns();
   report_.first_breakdown =

@@ -3,6 +3,7 @@
 
 #include "backend/Ainvil_Counted.hpp"
 #include "backend/Ainvil_RowTeams.hpp"
+#include "breakdown/Ainvil_PivotBreakdown.hpp"
 #include "graph/Ainvil_RowSearch.hpp"
 
 namespace ainvil {
@@ -42,6 +43,18 @@ struct RowSizes {
   }
 };
 
+/// Under the policy `fail`.
+Remedies pivotRemedies(bool positive) {
+  const Remedy policy = {"choose the breakdown policy 'shift' or 'replace'"};
+  if (positive)
+    return Remedies{
+        {"is the matrix positive definite? Scale or reorder it"}, {"take a higher level"}, policy};
+  return Remedies{{"exchange rows (match=product of ilu does it)", "match"},
+                  {"scale the matrix", "scale"},
+                  {"reorder it", "reorder"},
+                  policy};
+}
+
 } // namespace
 
 template <class Scalar, class Device>
@@ -79,15 +92,11 @@ void PivotInverter<Scalar, Device>::check(const execution_space& exec, Report& r
     return;
   const Ordinal first = INT_MAX - readBack(exec, breakdowns_, 1);
   if (this->policy == BreakdownPolicy::Fail)
-    throw BreakdownError(
+    throw PivotBreakdown(
         message(count, count == 1 ? " pivot block is" : " pivot blocks are",
                 this->positive ? " not positive definite to rounding" : " singular to rounding",
-                " or not finite, the first in ", counted("block row", first),
-                this->positive ? ": is the matrix positive definite? Scale or reorder it, take a "
-                                 "higher level, "
-                               : ": exchange rows (match=product of ilu does it), scale or reorder "
-                                 "the matrix, ",
-                "or choose the breakdown policy 'shift' or 'replace'"));
+                " or not finite, the first in ", counted("block row", first)),
+        pivotRemedies(this->positive));
   report.breakdowns = count;
   report.first_breakdown = first;
 }
@@ -106,9 +115,10 @@ double PivotInverter<Scalar, Device>::growShift(const execution_space& exec, dou
       return alpha;
     }
     if (attempts > most_shifts)
-      throw BreakdownError(message("no factor of A + alpha diag(A) has pivots that are ",
+      throw PivotBreakdown(message("no factor of A + alpha diag(A) has pivots that are ",
                                    this->positive ? "positive definite" : "regular",
-                                   " up to alpha = ", alpha, ": scale the matrix"));
+                                   " up to alpha = ", alpha),
+                           Remedies{{"scale the matrix", "scale"}});
   }
 }
 

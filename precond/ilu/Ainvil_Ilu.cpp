@@ -2,6 +2,7 @@
 #include "Ainvil_Ilu.hpp"
 
 #include "Ainvil_Registry.hpp"
+#include "breakdown/Ainvil_PivotBreakdown.hpp"
 #include "ilu/Ainvil_FactorGrowth.hpp"
 #include "parameters/Ainvil_CommonParameters.hpp"
 #include "product/Ainvil_Probes.hpp"
@@ -12,6 +13,18 @@
 namespace ainvil {
 
 namespace {
+
+/// Parameters of ilu that are set, or that must not be beside those.
+std::vector<std::string> takenBefore(const RearrangementParameters& rearrangement) {
+  std::vector<std::string> taken;
+  if (rearrangement.match != RowMatching::None)
+    taken = {"match", "scale"}; // it scales, too
+  if (rearrangement.scale != MatrixScaling::None)
+    taken.push_back("scale");
+  if (rearrangement.order != Ordering::Natural)
+    taken.push_back("reorder");
+  return taken;
+}
 
 template <class P>
 void addRearrangement(ParameterTable<P>& table) {
@@ -173,11 +186,16 @@ void Ilu<Scalar, Device>::judgeFactors(const execution_space& exec, const Matrix
   const double grows = amplification(exec, b);
   report_.note(message("amplification=", grows));
   if (!(grows <= most))
-    report_.objection = message(
-        "the factors of ilu are no approximation of the matrix: with them its product with random "
-        "vectors grows by ",
-        grows, "; exchange rows (match=product), take more fill (level=1, factorization=ilut), ",
-        "an order with less fill (reorder=nd), or rel-threshold=1.1");
+    report_.objection =
+        detail::Remedies{{"exchange rows (match=product)", "match"},
+                         {factors().followsValues()
+                              ? "keep more entries (a smaller drop, a larger max-fill)"
+                              : "take more fill (a higher level, or factorization=ilut)"},
+                         {"take an order with less fill (reorder=nd)", "reorder"},
+                         {"raise rel-threshold (1.1, say)"}}
+            .without(takenBefore(parts_.rearrangement))
+            .after(message("the factors of ilu are no approximation of the matrix: with them its ",
+                           "product with random vectors grows by ", grows));
 }
 
 template <class Scalar, class Device>
@@ -190,6 +208,9 @@ void Ilu<Scalar, Device>::computeRearranged(const execution_space& exec, const M
   report_.phases.time(exec, "Ilu", "ilu_rearrange", [&] { rearrangement_.update(exec, a); });
   try {
     computeParts(exec, rearrangement_.matrix(), may_keep);
+  } catch (const detail::PivotBreakdown& error) {
+    throw detail::PivotBreakdown(error.fact() + rearrangement_.remark(),
+                                 error.remedies().without(takenBefore(parts_.rearrangement)));
   } catch (const BreakdownError& error) {
     throw BreakdownError(error.what() + rearrangement_.remark());
   }

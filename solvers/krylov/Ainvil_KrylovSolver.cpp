@@ -52,15 +52,18 @@ bool isOver(const SolverOptions& options, double tolerance, double epsilon, doub
   constexpr double noticeable = 0.01, credible = 0.5;
   if (announced > noticeable * previous && previous - residual < credible * announced) {
     const bool below_rounding = tolerance < 1000 * epsilon;
-    return finish(result, SolveStatus::Stagnated,
-                  message("the recurrence is at the relative residual ", result.rel_residual,
-                          ", but rounding keeps the true one at ", residual,
-                          below_rounding
-                              ? ": the tolerance is close to the precision of the vectors; take "
-                                "vectors of double, if these are not, or a larger tolerance"
-                              : ": A or the preconditioner is close to singular or badly scaled; "
-                                "scale or reorder A, take another preconditioner or a larger "
-                                "tolerance"));
+    const bool is_double = epsilon < std::numeric_limits<float>::epsilon();
+    return finish(
+        result, SolveStatus::Stagnated,
+        message("the recurrence is at the relative residual ", result.rel_residual,
+                ", but rounding keeps the true one at ", residual,
+                below_rounding
+                    ? message(": the tolerance is close to the precision of the vectors; "
+                              "take ",
+                              is_double ? "" : "vectors of double or ", "a larger tolerance")
+                    : ": A or the preconditioner is close to singular or badly scaled; "
+                      "scale or reorder A, take another preconditioner or a larger "
+                      "tolerance"));
   }
   if (result.iterations >= options.max_iterations)
     return finish(result, SolveStatus::MaxIterations,

@@ -75,7 +75,19 @@ TEST_F(Judgement, IsByTheResidualWhateverTheSolverSays) {
 
 TEST_F(Judgement, OffersTheRemedyOfTheSetting) {
   const auto message = [&] { return judged(1).message; };
-  EXPECT_NE(message().find("--scale diagonal"), std::string::npos) << message();
+  const auto advises = [&](const char* what) { return message().find(what) != std::string::npos; };
+  EXPECT_TRUE(advises("--scale diagonal")) << message();
+  EXPECT_FALSE(advises("--residual")) << message();
+  system_.num_weak_diagonals = 1; // it would be refused
+  EXPECT_TRUE(advises("--scale norm")) << message();
+  command_.scale = "norm";
+  EXPECT_TRUE(advises("another --scale") && advises("--residual scaled")) << message();
+  command_.scale = "none";
+  command_.match = "product"; // refuses --scale
+  EXPECT_TRUE(advises("larger --tol") && advises("--residual scaled")) << message();
+  EXPECT_FALSE(advises("--scale")) << message();
+  command_.decides_scaled = true;
+  EXPECT_FALSE(advises("--residual") || advises("--scale")) << message();
   command_.single_precision = true;
   EXPECT_NE(message().find("--precision double"), std::string::npos) << message();
 }

@@ -183,6 +183,10 @@ class TruthTest(solve_cli.SolveTest):
         for run in runs:
             if run["status"] == "stagnated":
                 self.assertRegex(run["message"], "precision of the vectors|float resolves no more")
+        runs = self.judged(laplacian, [1.0 / (3.0 + k) for k in range(20)], "--tol", "1e-18", code=3)
+        for run in runs:  # which are in double
+            self.assertIn("larger", run["message"])
+            self.assertNotIn("double", run["message"])
 
     def test_ends_where_a_scaled_system_has_no_residual_left(self):
         # Of a diagonal matrix; rounding keeps that of the system as given above the tolerance.

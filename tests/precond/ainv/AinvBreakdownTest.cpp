@@ -192,6 +192,9 @@ TEST(AinvBreakdown, OfFactorsThatFillUp) {
         << text;
     for (const char* remedy : {"order=nd", "max-col", "drop more", "raise max-fill"})
       EXPECT_NE(text.find(remedy), std::string::npos) << text;
+    AinvParameters limited = parameters; // what is set already is not advised
+    limited.max_column = 1000;
+    EXPECT_NE(messageOf(a, limited).find("a smaller max-col"), std::string::npos);
     for (const auto schedule : {detail::ColumnSchedule::Worklist, detail::ColumnSchedule::Chunks}) {
       detail::InverseFactorsParameters limited;
       limited.symmetric = symmetric;

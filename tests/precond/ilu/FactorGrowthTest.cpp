@@ -89,6 +89,15 @@ TEST(FactorGrowth, IsFoundByProductsThatKnowLongRows) {
   EXPECT_EQ(counter.count(), 0) << counter.labels();
 }
 
+/// Remedies that are set already are left out.
+TEST(FactorGrowth, WhatIsSetIsNotAdvised) {
+  const HostBsr a = arrow(16, 0x1p-20, 1);
+  EXPECT_NE(objectionTo("ilu", a).find("reorder=nd"), std::string::npos);
+  const std::string reordered = objectionTo("ilu:reorder=block-colour", a);
+  EXPECT_NE(reordered.find("match=product"), std::string::npos) << reordered;
+  EXPECT_EQ(reordered.find("reorder=nd"), std::string::npos) << reordered;
+}
+
 /// What the message proposes serves.
 TEST(FactorGrowth, RemediesLeaveNothingToObjectTo) {
   const HostBsr a = arrow(16, 0x1p-20, 1);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "precond/ilu/IluSupport.hpp"
 
+#include "Refusal.hpp"
+
+#include "Ainvil_Factory.hpp"
 #include "gallery/Ainvil_Gallery.hpp"
 
 #include <gtest/gtest.h>
@@ -31,6 +34,28 @@ TEST(IluBreakdown, FailNamesTheFirstRowAndThePolicies) {
       EXPECT_NE(text.find("'replace'"), std::string::npos) << text;
     }
     EXPECT_FALSE(ilu.isComputed());
+  }
+}
+
+/// Nor would another scaling be taken beside a matching.
+TEST(IluBreakdown, WhatIsSetIsNotAdvised) {
+  const struct {
+    const char* parameters;
+    bool exchange, scale, reorder;
+  } cases[] = {{"level=0", true, true, true},
+               {"scale=ruiz", true, false, true},
+               {"reorder=rcm", true, true, false},
+               {"match=product", false, false, true},
+               {"match=product,reorder=rcm", false, false, false}};
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.parameters);
+    const auto ilu = createPreconditioner<double, Device>(message("ilu:", c.parameters));
+    const std::string text = refusal([&] { setUp(*ilu, singularInRow3(3)); });
+    EXPECT_NE(text.find("1 pivot block is singular"), std::string::npos) << text;
+    EXPECT_EQ(text.find("exchange rows") != std::string::npos, c.exchange) << text;
+    EXPECT_EQ(text.find("scale the matrix") != std::string::npos, c.scale) << text;
+    EXPECT_EQ(text.find("reorder it") != std::string::npos, c.reorder) << text;
+    EXPECT_NE(text.find("'shift'"), std::string::npos) << text;
   }
 }
 
