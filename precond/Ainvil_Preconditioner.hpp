@@ -108,10 +108,10 @@ public:
   void diagnose(const Matrix& a) { diagnose(execution_space(), a); }
 
   /// From now on initialize() and compute() call `progress` where they may take long, which is in
-  /// the columns of Ainv: about a hundred times or more, from the thread that called them, between
-  /// two launches. `done` may fall where steps have to be done again. What `progress` throws ends
-  /// the set-up, as any error does. Each call takes a pass over the steps and a wait; an empty
-  /// function, the default, takes nothing.
+  /// columns of Ainv and rows of Spai: about a hundred times or more, from the thread that called
+  /// them, between two launches. `done` may fall where steps have to be done again. What `progress`
+  /// throws ends the set-up, as any error does. Each call takes a pass over the steps and a wait;
+  /// an empty function, the default, takes nothing.
   void setProgress(SetupProgress progress) { progress_ = std::move(progress); }
 
   bool isInitialized() const { return initialized_; } ///< there is a pattern

@@ -98,7 +98,8 @@ Graph<Device> Spai<Scalar, Device>::makePattern(const execution_space& exec, con
                                   ? patternOfUser<Device>(exec, user, a.numRows())
                                   : byPower(grows ? parameters_.adaptive.power : parameters_.power);
   return grows ? detail::adaptiveSpaiPattern(exec, a, with_diagonal, start, parameters_.adaptive,
-                                             parameters_.max_work)
+                                             parameters_.max_work,
+                                             this->progressOf("rows", a.numRows()))
                : start;
 }
 
@@ -107,7 +108,8 @@ void Spai<Scalar, Device>::doCompute(const execution_space& exec, const Matrix& 
   report_.notes.clear();
   report_.phases.time(exec, "Spai", "solve", [&] {
     solver_.run(exec, a, values_, results_,
-                parameters_.breakdown == BreakdownPolicy::Shift ? parameters_.shift : 0.0);
+                parameters_.breakdown == BreakdownPolicy::Shift ? parameters_.shift : 0.0, {},
+                this->progressOf("rows", a.numRows()));
     checkRows(exec);
     detail::requireFinite<Scalar, Device>(exec, values_, "the approximate inverse");
     inverse_.update(exec, values_);

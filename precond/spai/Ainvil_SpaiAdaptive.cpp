@@ -140,7 +140,8 @@ Graph<Device> detail::adaptiveSpaiPattern(const typename Device::execution_space
                                           const BsrMatrix<Scalar, Device>& a,
                                           const Graph<Device>& a_with_diagonal,
                                           const Graph<Device>& start,
-                                          const SpaiAdaptive& parameters, double max_work) {
+                                          const SpaiAdaptive& parameters, double max_work,
+                                          const std::function<void(Offset)>& progress) {
   const Ordinal n = a.numRows();
   const int bs = a.block_size, per_step = parameters.per_step;
   const Graph<Device> columns = transpose(exec, a.graph).graph;
@@ -155,7 +156,7 @@ Graph<Device> detail::adaptiveSpaiPattern(const typename Device::execution_space
     requireSpaiWork<Device>(exec, {pattern, solver.shadow(), bs, active}, max_work);
     const auto values = allocate<Scalar, Device>(exec, "Ainvil::SpaiAdaptive::values",
                                                  size_t(pattern.numEntries()) * bs * bs);
-    solver.run(exec, a, values, results, 0, active);
+    solver.run(exec, a, values, results, 0, active, progress);
     const GrowSpaiRow<Scalar, Device> grow{
         a,       columns, pattern, solver.shadow(), values,
         results, active,  chosen,  per_step,        parameters.eps * parameters.eps * bs};
@@ -174,7 +175,8 @@ Graph<Device> detail::adaptiveSpaiPattern(const typename Device::execution_space
 #define AINVIL_INSTANTIATE(SCALAR, DEVICE)                                                         \
   template Graph<DEVICE> detail::adaptiveSpaiPattern<SCALAR, DEVICE>(                              \
       const typename DEVICE::execution_space&, const BsrMatrix<SCALAR, DEVICE>&,                   \
-      const Graph<DEVICE>&, const Graph<DEVICE>&, const SpaiAdaptive&, double);
+      const Graph<DEVICE>&, const Graph<DEVICE>&, const SpaiAdaptive&, double,                     \
+      const std::function<void(Offset)>&);
 AINVIL_FOR_EACH_TYPE(AINVIL_INSTANTIATE)
 
 } // namespace ainvil

@@ -6,6 +6,7 @@
 #include "Ainvil_BsrMatrix.hpp"
 #include "graph/Ainvil_RowClass.hpp"
 
+#include <functional>
 #include <vector>
 
 namespace ainvil {
@@ -35,10 +36,12 @@ public:
 
   /// values <- M, and the results. Rank deficient problems are tried again with shift > 0, and
   /// replaced; a row that was replaced counts as if it were zero. Rows with active(i) == 0 are left
-  /// out; none is if `active` is empty. \throws OutOfMemory for problems beyond 2 GiB.
+  /// out; none is if `active` is empty. `progress`, if there is one, is told how many rows are
+  /// done, about a hundred times, between launches. \throws OutOfMemory for problems beyond 2 GiB.
   void run(const execution_space& exec, const BsrMatrix<Scalar, Device>& a,
            const Kokkos::View<Scalar*, Device>& values, const SpaiRowResults<Device>& results,
-           double shift, const Kokkos::View<const char*, Device>& active = {}) const;
+           double shift, const Kokkos::View<const char*, Device>& active = {},
+           const std::function<void(Offset)>& progress = {}) const;
 
   const Graph<Device>& shadow() const { return shadow_; } ///< the columns I of every row
 

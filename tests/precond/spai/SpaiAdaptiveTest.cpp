@@ -2,10 +2,13 @@
 #include "precond/spai/SpaiSupport.hpp"
 
 #include "Ainvil_Factory.hpp"
+#include "gallery/Ainvil_Gallery.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 namespace ainvil {
 namespace {
@@ -176,6 +179,37 @@ TEST(SpaiAdaptive, HasParametersOfItsOwn) {
   EXPECT_EQ(describe("spai:adaptive=2"),
             "spai: {power: 0, adaptive: 2, per-step: 4, eps: 0.2, storage: double}");
   EXPECT_THROW(describe("spai:eps=0.3"), InvalidArgument);
+}
+
+/// Pieces of a hundredth of the rows give the same as one launch, bit by bit.
+TEST(Spai, TellsItsProgressAndComputesTheSame) {
+  const HostBsr a = makeProblem("cavity:25").matrix;
+  for (const char* method : {"spai", "spai:adaptive=2"}) {
+    SCOPED_TRACE(method);
+    const auto plain = createPreconditioner<double, Device>(method);
+    const auto told = createPreconditioner<double, Device>(method);
+    setUp(*plain, a);
+    std::vector<Offset> rows;
+    told->setProgress([&](const char* phase, Offset done, Offset total) {
+      EXPECT_STREQ(phase, "rows");
+      EXPECT_EQ(total, a.numRows());
+      rows.push_back(done);
+    });
+    setUp(*told, a);
+    const size_t n = size_t(a.numPointRows());
+    const auto x = toDevice(Random(5).vector(n), n, 1);
+    const auto y = poisoned(n, 1), z = poisoned(n, 1);
+    plain->apply(Exec(), x, y);
+    told->apply(Exec(), x, z);
+    EXPECT_EQ(toHost(z), toHost(y));
+    ASSERT_GE(rows.size(), 3u);
+    EXPECT_EQ(rows.back(), a.numRows());
+    EXPECT_LE(*std::max_element(rows.begin(), rows.end()), a.numRows());
+    told->setProgress([](const char*, Offset, Offset) { throw std::runtime_error("enough"); });
+    EXPECT_THROW(told->compute(copyTo<Device>(a)), std::runtime_error);
+    told->setProgress({});
+    told->compute(copyTo<Device>(a));
+  }
 }
 
 } // namespace
