@@ -82,15 +82,16 @@ using MultiVectorArg =
 
 namespace detail {
 
-/// Whether a type is a view of rank 2 with another layout than multivectors.
+/// Whether a type is a view of rank 2 whose rows are contiguous. A strided one may hold columns:
+/// Kokkos looks at the strides of those it converts.
 template <class T>
 struct IsRowMajor : std::false_type {};
 template <class Data, class... Properties>
 struct IsRowMajor<Kokkos::View<Data, Properties...>>
     : std::integral_constant<
           bool, int(Kokkos::View<Data, Properties...>::rank) == 2 &&
-                    !std::is_same<typename Kokkos::View<Data, Properties...>::array_layout,
-                                  Kokkos::LayoutLeft>::value> {};
+                    std::is_same<typename Kokkos::View<Data, Properties...>::array_layout,
+                                 Kokkos::LayoutRight>::value> {};
 
 /// Enables an overload where one of the arguments is such a view. It exists for the sentence of
 /// RequireColumnMajor: without it the compiler would name constructors of views that do not match.

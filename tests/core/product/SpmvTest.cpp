@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "KokkosObservers.hpp"
+
+#include "Ainvil_LinearOperator.hpp"
 #include "core/product/ProductSupport.hpp"
 #include "product/Ainvil_Probes.hpp"
 #include "product/Ainvil_SparseOperator.hpp"
@@ -337,6 +339,25 @@ TEST(Spmv, AllocatesNothingAndLabelsItsKernels) {
   EXPECT_GE(recorder.kernels().size(), 8u);
   for (const std::string& label : recorder.kernels())
     EXPECT_EQ(label.rfind("Ainvil::", 0), 0u) << label;
+}
+
+/// Views with strides are taken where they hold columns, as parts of larger ones do.
+TEST(Spmv, TakesStridedViewsOfColumns) {
+  const auto a = copyTo<Device>(randomMatrix(33, 33, 1, 0.2));
+  const size_t n = 33, columns = 2;
+  Random random(3);
+  const auto x = toDevice(random.vector(n * columns), n, columns);
+  using Strided = Kokkos::View<double**, Kokkos::LayoutStride, Device>;
+  const auto expected = poisoned(n, columns), y = poisoned(n, columns);
+  const Strided strided_x = x, strided_y = y;
+  spmv<double, double, Device>(Exec(), Trans::No, 1.0, a, x, 0.0, expected);
+  spmv<double, double, Device>(Exec(), Trans::No, 1.0, a, strided_x, 0.0, strided_y);
+  EXPECT_EQ(toHost(y), toHost(expected));
+  MatrixOperator<double, Device>(a).apply(Exec(), strided_x, strided_y);
+  expectNear(toHost(y), toHost(expected), 1e-14);
+  axpby<double, Device>(Exec(), 2.0, strided_x, 0.0, strided_y);
+  axpby<double, Device>(Exec(), 2.0, x, 0.0, expected);
+  EXPECT_EQ(toHost(y), toHost(expected));
 }
 
 } // namespace
