@@ -90,7 +90,9 @@ endif()
 # Template arguments that the library is not compiled for end with a sentence, not in the linker.
 foreach(case IN ITEMS "scalar;compiled for double and float, without const"
                       "device;of an execution space or a memory space take its device_type"
-                      "layout;multivectors are column-major")
+                      "layout;multivectors are column-major"
+                      "layout_of_spmv;multivectors are column-major"
+                      "layout_of_axpby;multivectors are column-major")
   list(GET case 0 what)
   list(GET case 1 message)
   add_test(NAME consumer-of-unsupported-${what}

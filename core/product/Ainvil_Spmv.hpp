@@ -41,6 +41,20 @@ template <class Scalar, class Device>
 void axpby(const typename Device::execution_space& exec, Scalar alpha,
            MultiVectorArg<const Scalar, Device> x, Scalar beta, MultiVectorArg<Scalar, Device> y);
 
+/// Does not compile: multivectors are column-major.
+template <class MatrixScalar, class Scalar, class Device, class X, class Y>
+detail::EnableIfRowMajor<X, Y> spmv(const typename Device::execution_space&, Trans, Scalar,
+                                    const BsrMatrix<MatrixScalar, Device>&, const X&, Scalar,
+                                    const Y&) {
+  static_assert(detail::RequireColumnMajor<X, Y>::value);
+}
+/// Likewise.
+template <class Scalar, class Device, class X, class Y>
+detail::EnableIfRowMajor<X, Y> axpby(const typename Device::execution_space&, Scalar, const X&,
+                                     Scalar, const Y&) {
+  static_assert(detail::RequireColumnMajor<X, Y>::value);
+}
+
 /// Rank-1 view, contiguous, as a multivector of one column.
 template <class View>
 auto asColumn(const View& x) {

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Does not compile, and says why.
+#include <product/Ainvil_Spmv.hpp>
+
+int main() {
+  using Device = ainvil::DefaultDevice;
+  const ainvil::BsrMatrix<double, Device> a;
+  const Kokkos::View<double**, Kokkos::LayoutRight, Device> x("x", 3, 2), y("y", 3, 2);
+  ainvil::spmv<double, double, Device>(Device::execution_space(), ainvil::Trans::No, 1.0, a, x, 0.0,
+                                       y);
+}
