@@ -10,13 +10,13 @@
 namespace ainvil {
 
 /// y = op(T)^-1 x by substitution. On CUDA one launch, in which rows wait for the numbers that
-/// others write; in the transposed solve, which adds by atomics, for counters. On hosts threads
-/// share groups of rows and wait for each other, or one thread takes the rows in the order of
-/// memory where more promise no gain, and always in the transposed solve. With keepTransposed() a
-/// unit factor that is not solved by one thread has a transposed copy, which takes its memory again
-/// and is solved as T is. Any number of columns. `Stored` is the precision of the values,
-/// arithmetic is in Scalar. Source: Anderson and Saad (1989); one launch: Liu, Li, Hogg, Duff,
-/// Vinter (2016); the threads: Park, Smelyanskiy, Sundaram, Dubey (2014).
+/// others write; in the transposed solve, which adds by atomics, for counters. On HIP a launch a
+/// level set. On hosts threads share groups of rows and wait for each other, or one thread takes
+/// the rows in the order of memory where more promise no gain, and always in the transposed solve.
+/// With keepTransposed() a unit factor that is not solved by one thread has a transposed copy,
+/// which takes its memory again and is solved as T is. Any number of columns. `Stored` is the
+/// precision of the values, arithmetic is in Scalar. Source: Anderson and Saad (1989); one launch:
+/// Liu, Li, Hogg, Duff, Vinter (2016); the threads: Park, Smelyanskiy, Sundaram, Dubey (2014).
 template <class Stored, class Scalar, class Device>
 class ExactTriangularSolver final : public TriangularSolver<Scalar, Device> {
 public:

@@ -31,7 +31,7 @@ public:
   virtual std::string description() const = 0;
 
   /// To be called before initialize() by who asks for op(T)^-1 as often as for T^-1. A strategy
-  /// that would need atomics or a launch a level for it, or more than the other takes, may keep a
+  /// that would need atomics for it, or more launches or time than the other takes, may keep a
   /// transposed copy of what it applies. Does nothing by default.
   virtual void keepTransposed() {}
 
