@@ -51,7 +51,7 @@ Remedies pivotRemedies(bool positive) {
         {"is the matrix positive definite? Scale or reorder it"}, {"take a higher level"}, policy};
   return Remedies{{"exchange rows (match=product of ilu does it)", "match"},
                   {"scale the matrix", "scale"},
-                  {"reorder it", "reorder"},
+                  {"reorder the matrix", "reorder"},
                   policy};
 }
 

@@ -54,7 +54,7 @@ TEST(IluBreakdown, WhatIsSetIsNotAdvised) {
     EXPECT_NE(text.find("1 pivot block is singular"), std::string::npos) << text;
     EXPECT_EQ(text.find("exchange rows") != std::string::npos, c.exchange) << text;
     EXPECT_EQ(text.find("scale the matrix") != std::string::npos, c.scale) << text;
-    EXPECT_EQ(text.find("reorder it") != std::string::npos, c.reorder) << text;
+    EXPECT_EQ(text.find("reorder the matrix") != std::string::npos, c.reorder) << text;
     EXPECT_NE(text.find("'shift'"), std::string::npos) << text;
   }
 }
