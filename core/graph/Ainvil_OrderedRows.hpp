@@ -69,9 +69,9 @@ void forPartsOfRows(const Exec& exec, const char* label, Ordinal num_rows, const
   compat::fence(exec, label);
 }
 
-/// Calls body(member, row, scratch, gate) for the rows of a group, which wait for nothing.
+/// Calls body(member, row, scratch, gate) for the rows of a piece, which wait for nothing.
 template <class Gate, class Body>
-struct RowsOfGroup {
+struct RowsOfPiece {
   Body body;
   bool downwards;
 
@@ -104,7 +104,8 @@ template <class Device>
 struct RowOrder {
   Kokkos::View<const Ordinal*, Device> rows; ///< on GPUs, level by level
   std::vector<Ordinal> offsets;              ///< of the levels, where each is a launch
-  detail::WorkerSchedule schedule;           ///< on hosts, unless it has too many steps
+  /// On hosts, for what found them and for substitutions, if sharing rows pays for these.
+  std::vector<detail::WorkerSchedule> schedules;
 };
 
 /// How a row on a GPU tells those that wait for it that it is done, which decides which functions
@@ -132,16 +133,16 @@ public:
   OrderedRows& operator=(const OrderedRows&) = delete;
   OrderedRows(OrderedRows&&) = default;            ///< takes the flags along
   OrderedRows& operator=(OrderedRows&&) = default; ///< takes the flags along
-  /// Of the triangle `uplo` of the graph. `entry_time` tells about how many nanoseconds a core of a
-  /// host takes for an entry of the triangle, and `scattered` how many times as long where rows do
-  /// not come in the order of memory. `known` is the order() of another object of the same
-  /// triangle, one that takes longer; without it the order is found here, which waits. `signals`
-  /// says which of the functions below will be called.
-  OrderedRows(const execution_space& exec, const Graph<Device>& graph, Uplo uplo, double entry_time,
-              double scattered, OrderPtr known = nullptr, RowSignals signals = RowSignals::Flags)
+  /// Of the triangle `uplo` of the graph. `costs` are those of what will run, on hosts. `known` is
+  /// the order() of another object of the same triangle, one that takes longer; without it the
+  /// order is found here, and one for substitutions, too, which waits. Nothing runs but what
+  /// `signals` names.
+  OrderedRows(const execution_space& exec, const Graph<Device>& graph, Uplo uplo,
+              const detail::RowCosts& costs, OrderPtr known = nullptr,
+              RowSignals signals = RowSignals::Flags)
       : num_rows_(graph.num_rows), uplo_(uplo), order_(std::move(known)) {
     if constexpr (on_host) {
-      shareAmongWorkers(exec, graph, entry_time * double(graph.numEntries()), scattered);
+      shareAmongWorkers(exec, graph, costs);
     } else {
       sortByLevel(exec, graph);
       if constexpr (spin)
@@ -153,7 +154,7 @@ public:
   const OrderPtr& order() const { return order_; }
 
   /// Whether one thread of a host takes all rows in their order.
-  bool inTurn() const { return in_turn_; }
+  bool inTurn() const { return schedule_ == nullptr; }
 
   /// Calls body(member, row, scratch, gate) for all rows; the body calls gate.wait(j) before it
   /// reads what row j wrote. `scratch` as in forEachRow.
@@ -189,26 +190,26 @@ public:
   /// `first` up to `end` that the caller takes one after the other. Calls with the same
   /// member.team_rank(), of workers() many, are never at the same time.
   template <class Body>
-  void runByGroups(const execution_space& exec, const char* label, const Body& body,
+  void runByPieces(const execution_space& exec, const char* label, const Body& body,
                    std::size_t scratch_bytes = 0) const {
     static_assert(on_host, "GPUs run rows");
-    if (in_turn_) {
+    if (inTurn()) {
       launchWorkers(exec, label, body, scratch_bytes, {});
       return;
     }
-    launchWorkers(exec, label, body, scratch_bytes, order_->schedule);
-    steps_done_ += static_cast<unsigned>(order_->schedule.num_steps);
+    launchWorkers(exec, label, body, scratch_bytes, *schedule_);
+    steps_done_ += static_cast<unsigned>(schedule_->num_steps);
   }
 
   /// On a host: calls body(worker, row) for all rows. Calls with the same worker, of workers()
   /// many, are never at the same time.
   template <class Body>
   void runByWorkers(const execution_space& exec, const char* label, const Body& body) const {
-    runByGroups(exec, label, detail::RowsOfWorker<Body>{body, uplo_ == Uplo::Upper});
+    runByPieces(exec, label, detail::RowsOfWorker<Body>{body, uplo_ == Uplo::Upper});
     compat::fence(exec, label);
   }
   /// How many workers there are on a host.
-  int workers() const { return in_turn_ ? 1 : order_->schedule.num_workers; }
+  int workers() const { return inTurn() ? 1 : schedule_->num_workers; }
 
   /// run() in reverse order, on a host by one thread, for bodies that update the rows that a row
   /// depends on (transposed solves). A body calls gate.wait(member, row) first, and for each row j
@@ -220,7 +221,7 @@ public:
     requireShortArguments<UpdateGate<spin>, Body>();
     if constexpr (on_host) {
       launchWorkers(exec, label,
-                    detail::RowsOfGroup<UpdateGate<false>, Body>{body, uplo_ == Uplo::Lower},
+                    detail::RowsOfPiece<UpdateGate<false>, Body>{body, uplo_ == Uplo::Lower},
                     scratch_bytes, {});
     } else if constexpr (spin) {
       assert(updates_.extent(0) == size_t(num_rows_)); // RowSignals::ValuesAndUpdates
@@ -256,7 +257,7 @@ private:
     if constexpr (spin)
       launchRows(exec, label, body, scratch_bytes, 1, gate);
     else if constexpr (on_host)
-      runByGroups(exec, label, detail::RowsOfGroup<Gate, Body>{body, uplo_ == Uplo::Upper},
+      runByPieces(exec, label, detail::RowsOfPiece<Gate, Body>{body, uplo_ == Uplo::Upper},
                   scratch_bytes);
     else
       runByLevels(exec, label, body, scratch_bytes, 1, gate);
@@ -288,33 +289,33 @@ private:
     }
   }
 
-  /// On a host, where one thread takes `alone` nanoseconds for all rows.
-  void shareAmongWorkers(const execution_space& exec, const Graph<Device>& graph, double alone,
-                         double scattered) {
-    const double most_steps = stepsThatPay(exec, alone, scattered);
-    in_turn_ = most_steps < 1;
-    if (in_turn_)
-      return;
-    if (order_ == nullptr)
-      order_ = std::make_shared<RowOrder<Device>>(RowOrder<Device>{
-          {},
-          {},
-          detail::workerSchedule(exec, graph, uplo_,
-                                 static_cast<Ordinal>(std::min(most_steps, double(num_rows_))))});
-    const detail::WorkerSchedule& schedule = order_->schedule;
-    in_turn_ = schedule.num_steps == 0 || schedule.num_steps > most_steps;
-    if (!in_turn_)
-      progress_ = allocateZeros<unsigned, Device>(
-          exec, "Ainvil::progress", size_t(schedule.num_workers) * detail::WorkerProgress::stride);
-  }
-
-  /// With how many steps all workers take less time than one thread for all rows. A launch takes
-  /// microseconds, and in a step somebody waits for what another core has just written. All are
-  /// estimates.
-  static double stepsThatPay(const execution_space& exec, double alone, double scattered) {
-    constexpr double launch = 5000, step = 150; // nanoseconds
+  /// On a host.
+  void shareAmongWorkers(const execution_space& exec, const Graph<Device>& graph,
+                         const detail::RowCosts& costs) {
+    using detail::RowCosts;
+    const double alone = detail::timeAlone(graph.numEntries(), costs);
     const int workers = std::min(exec.concurrency(), detail::most_workers);
-    return (alone - launch - scattered * alone / workers) / step;
+    if (detail::leastSharedTime(alone, workers) >= alone)
+      return;
+    if (order_ == nullptr) {
+      std::vector<RowCosts> runs{costs};
+      if (costs.entry != RowCosts::ofSolve(costs.block_size).entry)
+        runs.push_back(RowCosts::ofSolve(costs.block_size));
+      order_ = std::make_shared<RowOrder<Device>>(
+          RowOrder<Device>{{}, {}, detail::workerSchedules(exec, graph, uplo_, runs, workers)});
+    }
+    double least = alone;
+    for (const detail::WorkerSchedule& schedule : order_->schedules) {
+      const double time = detail::sharedTime(schedule, uplo_, costs);
+      if (time >= least)
+        continue;
+      least = time;
+      schedule_ = &schedule;
+    }
+    if (schedule_ != nullptr)
+      progress_ = allocateZeros<unsigned, Device>(exec, "Ainvil::progress",
+                                                  size_t(schedule_->num_workers) *
+                                                      detail::WorkerProgress::stride);
   }
 
   /// By the workers of a schedule, or by one thread where that is empty.
@@ -326,7 +327,7 @@ private:
     Kokkos::parallel_for(
         label,
         Policy(exec, 1, s.num_workers).set_scratch_size(0, Kokkos::PerThread(with_alignment)),
-        detail::WorkerRows<Body>{body, s.groups, s.tasks, s.first_task, s.waits,
+        detail::WorkerRows<Body>{body, s.pieces, s.tasks, s.first_task, s.waits,
                                  detail::WorkerProgress{progress_, steps_done_}, s.num_workers,
                                  num_rows_, scratch_bytes});
   }
@@ -360,7 +361,7 @@ private:
   Ordinal num_rows_ = 0;
   Uplo uplo_ = Uplo::Lower;
   OrderPtr order_;
-  bool in_turn_ = false;
+  const detail::WorkerSchedule* schedule_ = nullptr; ///< of order_; null: one thread does all
   Kokkos::View<unsigned*, Device> done_;    ///< epochs of rows, or updates that they have had
   Kokkos::View<unsigned*, Device> updates_; ///< that a row gets in a run
   mutable unsigned epoch_ = 0, runs_ = 0;

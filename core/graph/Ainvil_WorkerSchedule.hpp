@@ -16,14 +16,31 @@
 namespace ainvil {
 namespace detail {
 
-constexpr int most_workers = 64;     ///< threads in a host's team of Kokkos
-constexpr Ordinal rows_of_group = 8; ///< scalars in a cache line
+constexpr int most_workers = 64; ///< threads in a host's team of Kokkos
 
-/// What a worker does in a step: the groups from `first_group` up to that of the next task, after
+/// What a run over the rows of a triangle takes on a core of a host, about, in nanoseconds.
+struct RowCosts {
+  double entry;       ///< an entry, where rows come in the order of memory
+  double scattered;   ///< how many times as long just after a jump to rows elsewhere
+  int block_size = 1; ///< of the rows
+
+  /// Substitution reads: what hardware reads ahead is not there after a jump.
+  static RowCosts ofSolve(int bs) { return {0.7 * bs * bs, 3.5, bs}; }
+  /// Factorisation computes.
+  static RowCosts ofFactorization(int bs) { return {12 + 2.0 * bs * bs * bs, 1.25, bs}; }
+};
+
+/// Consecutive rows that a worker takes one after the other.
+struct WorkerPiece {
+  Ordinal first, end;
+  Offset entries;
+};
+
+/// What a worker does in a step: the pieces from `first_piece` up to that of the next task, after
 /// the waits from `first_wait` up to that of the next one.
 struct WorkerTask {
   Ordinal step;
-  Ordinal first_group;
+  Ordinal first_piece;
   Offset first_wait;
 };
 
@@ -34,26 +51,47 @@ struct WorkerWait {
 };
 
 /// The rows of a triangular pattern for threads of a host, workers, which run at the same time.
-/// Rows are taken in groups of consecutive ones, which lie together in memory and do not wait for
-/// each other. A step is a level set of groups; a worker has a contiguous part of it, with about as
-/// many entries as the others have. It waits for those workers alone that this part depends on and
-/// has not waited for already. Source: Park, Smelyanskiy, Sundaram, Dubey, Sparsifying
-/// synchronization for high-performance shared-memory sparse triangular solver (2014), where the
-/// matrix is stored in the order of its levels instead.
+/// Rows are taken in groups of consecutive ones (RowGroups), which lie together in memory and do
+/// not wait for each other. A step is a level set of groups; a worker has a contiguous part of it,
+/// with about as many entries as the others have. It waits for those workers alone that this part
+/// depends on and has not waited for already. Source: Park, Smelyanskiy, Sundaram, Dubey,
+/// Sparsifying synchronization for high-performance shared-memory sparse triangular solver (2014),
+/// where the matrix is stored in the order of its levels instead.
 struct WorkerSchedule {
   int num_workers = 1;
-  Ordinal num_steps = 0;           ///< 0: there is none
-  std::vector<Ordinal> groups;     ///< worker by worker, step by step
+  Ordinal num_steps = 0;
+  std::vector<WorkerPiece> pieces; ///< worker by worker, step by step
   std::vector<WorkerTask> tasks;   ///< likewise; one behind the last
   std::vector<Ordinal> first_task; ///< of each worker; one behind the last
   std::vector<WorkerWait> waits;   ///< task by task
 };
 
-/// The schedule of the triangle `uplo` of a graph on a host, for all threads of the instance;
-/// entries outside of the triangle are ignored. None if it has more than `most_steps` steps. Waits.
-/// Cost: a pass over the graph by one thread, and two by all.
-WorkerSchedule workerSchedule(const HostDevice::execution_space& exec, const KernelGraph& graph,
-                              Uplo uplo, Ordinal most_steps);
+/// For each of the runs that gain by it, a schedule of the triangle `uplo` of a graph on a host
+/// with ascending rows; entries outside of the triangle are ignored. Groups are as long as makes
+/// sharedTime() least, among ten to twenty lengths and ways to join units, and a run gains if that
+/// is less than what one thread takes. At most most_workers. Waits. Cost: two passes over the graph
+/// by all threads of the instance; by one thread a pass over its rows, and for each of the lengths
+/// one over units of rows (RowUnits), of which there are at most about a thousand a worker on
+/// grids, and in all at most four over the graph.
+std::vector<WorkerSchedule> workerSchedules(const HostDevice::execution_space& exec,
+                                            const KernelGraph& graph, Uplo uplo,
+                                            const std::vector<RowCosts>& runs, int workers);
+
+/// How long, about, one thread takes for so many entries, in nanoseconds.
+inline double timeAlone(Offset entries, const RowCosts& costs) {
+  return costs.entry * double(entries);
+}
+
+/// How long, about, the workers of a schedule take:
+///   5000 + sum over steps of (150 + the longest time of a worker in the step),
+/// because a launch takes microseconds, and in a step somebody waits for what another core has just
+/// written. A piece that one core takes in time t where it follows the one before in memory takes
+///   t + min((scattered - 1) t, 600)
+/// after a jump: that long until the hardware reads ahead again. All are estimates (two AMD EPYC).
+double sharedTime(const WorkerSchedule& schedule, Uplo uplo, const RowCosts& costs);
+
+/// No schedule for so many workers takes less.
+double leastSharedTime(double alone, int workers);
 
 /// How many steps each worker has done in all runs so far, modulo 2^32: nothing is reset.
 struct WorkerProgress {
@@ -84,11 +122,11 @@ private:
   }
 };
 
-/// The kernel of a worker: body(member, first, end, scratch) for the rows of each of its groups.
+/// The kernel of a worker: body(member, first, end, scratch) for the rows of each of its pieces.
 template <class Body>
 struct WorkerRows {
   Body body;
-  KernelArray<const Ordinal> groups;
+  KernelArray<const WorkerPiece> pieces;
   KernelArray<const WorkerTask> tasks;
   KernelArray<const Ordinal> first_task;
   KernelArray<const WorkerWait> waits;
@@ -111,10 +149,8 @@ struct WorkerRows {
     for (Ordinal t = first_task(worker); t < first_task(worker + 1); ++t) {
       for (Offset w = tasks(t).first_wait; w < tasks(t + 1).first_wait; ++w)
         progress.wait(waits(w), seen);
-      for (Ordinal g = tasks(t).first_group; g < tasks(t + 1).first_group; ++g) {
-        const Ordinal first = groups(g) * rows_of_group;
-        body(member, first, std::min(num_rows - first, rows_of_group) + first, scratch);
-      }
+      for (Ordinal k = tasks(t).first_piece; k < tasks(t + 1).first_piece; ++k)
+        body(member, pieces(k).first, pieces(k).end, scratch);
       progress.announce(worker, tasks(t).step);
     }
   }

@@ -89,7 +89,7 @@ void BlockIc<Scalar, Device>::findOrder(const execution_space& exec, const Matri
   const int bs = a.block_size;
   report.phases.time(exec, "BlockIc", "ic_levels", [&] {
     order_ =
-        OrderedRows<Device>(exec, factor_.matrix.graph, Uplo::Lower, 12 + 2.0 * bs * bs * bs, 1.25);
+        OrderedRows<Device>(exec, factor_.matrix.graph, Uplo::Lower, RowCosts::ofFactorization(bs));
     factor_.order = order_.order();
   });
   work_rows_.clear();

@@ -136,8 +136,8 @@ void IluOnPattern<Scalar, Device>::findOrder(const execution_space& exec, const 
   const int bs = a.block_size;
   if (options_.sweeps == 0)
     report.phases.time(exec, "BlockIlu", "ilu_levels", [&] {
-      order_ = OrderedRows<Device>(exec, lower_.matrix.graph, Uplo::Lower, 12 + 2.0 * bs * bs * bs,
-                                   1.25);
+      order_ = OrderedRows<Device>(exec, lower_.matrix.graph, Uplo::Lower,
+                                   RowCosts::ofFactorization(bs));
       lower_.order = order_.order();
     });
   if constexpr (on_host)

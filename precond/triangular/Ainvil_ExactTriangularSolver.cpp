@@ -19,9 +19,9 @@ void ExactTriangularSolver<Stored, Scalar, Device>::findOrder(
     const execution_space& exec, Solve& solve, const typename OrderedRows<Device>::OrderPtr& known,
     RowSignals signals) {
   const Graph<Device>& graph = solve.factor.matrix.graph;
-  const double bs = solve.factor.matrix.block_size;
-  solve.order =
-      OrderedRows<Device>(exec, graph, solve.factor.uplo, 0.7 * bs * bs, 3.5, known, signals);
+  solve.order = OrderedRows<Device>(exec, graph, solve.factor.uplo,
+                                    detail::RowCosts::ofSolve(solve.factor.matrix.block_size),
+                                    known, signals);
   solve.longest_row = detail::longestRow(exec, graph);
 }
 
@@ -93,7 +93,7 @@ void ExactTriangularSolver<Stored, Scalar, Device>::solve(const execution_space&
   const int bs = solve.factor.matrix.block_size;
   if constexpr (on_host)
     if (bs == 1 && x.extent(1) == 1) {
-      solve.order.runByGroups(exec, "Ainvil::ExactTriangularSolver[solve]",
+      solve.order.runByPieces(exec, "Ainvil::ExactTriangularSolver[solve]",
                               SolveInTurn<Stored, Scalar>{solve.factor, x, y});
       return;
     }

@@ -47,7 +47,7 @@ struct SolveInTurn {
   KernelColumns<const Scalar> x;
   KernelColumns<Scalar> y;
 
-  /// For the rows from `first` up to `end`, as OrderedRows::runByGroups() calls it.
+  /// For the rows from `first` up to `end`, as OrderedRows::runByPieces() calls it.
   template <class Member>
   KOKKOS_FUNCTION void operator()(const Member&, Ordinal first, Ordinal end, void*) const {
     if (factor.uplo == Uplo::Lower)

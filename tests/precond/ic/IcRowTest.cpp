@@ -36,7 +36,7 @@ Result factored(const HostBsr& host_a, const IcMethod& ic, double alpha, int cap
                                                poisoned(size_t(a.numPointRows())), true);
   pivots.change.alpha = alpha;
   pivots.start(exec, a);
-  const OrderedRows<Device> order(exec, graph, Uplo::Lower, 20, 1.25);
+  const OrderedRows<Device> order(exec, graph, Uplo::Lower, {20, 1.25});
   order.run(exec, "Ainvil::test",
             Row{a.graph, graph, a.values, values, inverses, pivots, bs, capacity},
             Row::scratchBytes(bs, capacity));
@@ -96,7 +96,7 @@ ModifiedResult modifiedFactor(const HostBsr& host_a, const IcMethod& ic, double 
                                                10 * std::numeric_limits<double>::epsilon(),
                                                poisoned(size_t(a.numPointRows())), true);
   pivots.start(exec, a);
-  const OrderedRows<Device> order(exec, graph, Uplo::Lower, entry_time, 1.25);
+  const OrderedRows<Device> order(exec, graph, Uplo::Lower, {entry_time, 1.25});
   order.run(exec, "Ainvil::test",
             Row{a.graph, graph, columns.graph, columns.source, a.values, values, d, inverses,
                 pivots, bs, capacity, false, modified},

@@ -32,7 +32,7 @@ void expectFactors(const HostBsr& host_a, const Factorization<double, Device>& f
                                                poisoned(size_t(a.numPointRows())));
   pivots.change = detail::DiagonalChange<double>(parameters);
   pivots.start(exec, a);
-  const OrderedRows<Device> order(exec, l.graph, Uplo::Lower, 20, 1.25);
+  const OrderedRows<Device> order(exec, l.graph, Uplo::Lower, {20, 1.25});
   order.run(exec, "Ainvil::test",
             Row{a.graph, l.graph, u.graph, a.values, l_values, u_values, inverses,
                 DeviceBsr(u.graph, u_values, bs), pivots, bs, capacity, parameters.modified, false},

@@ -5,6 +5,7 @@
 #include "KokkosObservers.hpp"
 #include "precond/PrecondSupport.hpp"
 
+#include "Ainvil_Convert.hpp"
 #include "Ainvil_Factory.hpp"
 #include "Ainvil_Ilu.hpp"
 #include "gallery/Ainvil_Gallery.hpp"
@@ -26,7 +27,7 @@ constexpr double so_long_that_all_share = 1e9, so_short_that_one_does_all = 0;
 OrderedRows<Device> ordered(const Graph<Device>& graph, Uplo uplo, double entry_time,
                             OrderedRows<Device>::OrderPtr known = nullptr,
                             RowSignals signals = RowSignals::Flags) {
-  return {Exec(), graph, uplo, entry_time, 1, known, signals};
+  return {Exec(), graph, uplo, {entry_time, 1}, known, signals};
 }
 
 /// depth(i) = 1 + the highest depth(j) over the entries j of row i in the triangle
@@ -92,6 +93,7 @@ TEST(OrderedRows, AreWorkedOnAfterWhatTheyDependOn) {
     few_levels[i] = {i - 2500, 4999 - i};
   graphs.push_back(chain);
   graphs.push_back(few_levels);
+  graphs.push_back(rowsOf(makeProblem("poisson5:37x61").matrix.graph));
   for (const Rows& rows : graphs)
     for (const Uplo uplo : {Uplo::Lower, Uplo::Upper})
       for (const double entry_time : {so_long_that_all_share, so_short_that_one_does_all}) {
@@ -117,7 +119,7 @@ TEST(OrderedRows, AreSharedByThreadsWhereTheyTakeLong) {
 
 int timesLevelsAreFound(const KernelLabelRecorder& recorder) {
   const auto& kernels = recorder.kernels();
-  const char* const label = on_host ? "Ainvil::workerSchedule[steps]" : "Ainvil::levelSets[fill]";
+  const char* const label = on_host ? "Ainvil::rowUnits[links]" : "Ainvil::levelSets[fill]";
   return static_cast<int>(std::count(kernels.begin(), kernels.end(), label));
 }
 
@@ -154,7 +156,7 @@ std::vector<double> solved(const OrderedRows<Device>& order, const Factor& facto
   const auto device_x = toDevice(x, n, columns);
   if constexpr (BS == 1 && on_host) {
     if (columns == 1) {
-      order.runByGroups(Exec(), "Ainvil::test",
+      order.runByPieces(Exec(), "Ainvil::test",
                         detail::SolveInTurn<double, double>{factor, device_x, y});
       return toHost(y);
     }
@@ -188,6 +190,10 @@ void expectSameSolutions(const HostBsr& a) {
 
 TEST(OrderedRows, SolutionsDoNotDependOnHowManyThreadsShareThem) {
   expectSameSolutions<1>(makeProblem("laplace27:9").matrix);
+  expectSameSolutions<1>(makeProblem("poisson5:37x61").matrix);
+  expectSameSolutions<4>(toBlocks<double, HostDevice>(HostDevice::execution_space(),
+                                                      makeProblem("convdiff:76x7x5").matrix, 4));
+  expectSameSolutions<3>(makeProblem("cavity:23").matrix);
   expectSameSolutions<1>(matrixOn(randomPattern(615, 5, 1), 1, 2));
   expectSameSolutions<3>(matrixOn(randomPattern(217, 5, 3), 3, 4));
   expectSameSolutions<0>(matrixOn(randomPattern(61, 5, 5), 9, 6));
