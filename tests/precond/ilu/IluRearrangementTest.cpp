@@ -117,6 +117,71 @@ TEST(IluRearrangement, UndoesScalingsOfRowsAndColumns) {
   }
 }
 
+/// D A E with a number a block row and a block column.
+HostBsr scaled(const HostBsr& a, const std::vector<double>& d, const std::vector<double>& e) {
+  const int bs2 = a.block_size * a.block_size;
+  HostBsr result(a.graph, Kokkos::View<double*, HostDevice>("Ainvil::test", a.values.extent(0)),
+                 a.block_size);
+  for (Ordinal i = 0; i < a.numRows(); ++i)
+    for (Offset at = a.graph.row_map(i) * bs2; at < a.graph.row_map(i + 1) * bs2; ++at)
+      result.values(at) = d[i] * a.values(at) * e[a.graph.entries(at / bs2)];
+  return result;
+}
+
+/// Ones on the diagonal and right of it, and less elsewhere: the largest product is that of the
+/// diagonal alone, and the scalings that belong to it are unique but for one factor. Rounded to
+/// powers of 2 they may differ by 2: the other entries, and the fill that comes from them, are so
+/// small that they are dropped, or so large that they are kept, whichever it is. In blocks times a
+/// matrix near I.
+HostBsr tightMatrix(Ordinal n, int bs, std::uint64_t seed) {
+  Pattern pattern = randomPattern(n, 3, seed);
+  for (Ordinal i = 0; i + 1 < n; ++i)
+    pattern[i].insert(i + 1);
+  const HostBsr a = matrixOn(pattern, bs, seed);
+  Random random(seed);
+  for (Ordinal i = 0; i < n; ++i)
+    for (Offset at = a.graph.row_map(i); at < a.graph.row_map(i + 1); ++at) {
+      const Ordinal j = a.graph.entries(at);
+      const double size = random.uniform(0.25, 0.5) * (j < i ? 1 : 0x1p-30);
+      for (int k = 0; k < bs * bs; ++k)
+        a.values(at * bs * bs + k) = (j == i || j == i + 1 ? 1 : size) * (k % (bs + 1) == 0 ? 1
+                                                                          : k < bs          ? 0
+                                                                                            : 0.25);
+    }
+  return a;
+}
+
+std::vector<double> powersOfTwo(size_t n, std::uint64_t seed) {
+  Random random(seed);
+  std::vector<double> powers(n);
+  for (double& power : powers)
+    power = std::ldexp(1.0, int(random.uniform(-20, 20)));
+  return powers;
+}
+
+/// P D A E, P an order of the rows, has E^-1 M D^-1 P^T where A has M: through matching, scaling,
+/// reordering, a pattern by thresholds, and approximate inverses with steps. (relax=auto chooses
+/// how many in the scalings rounded to powers of 2, which may differ.)
+TEST(IluRearrangement, OfTheWholePipelineUndoesPermutationsAndScalings) {
+  for (const int bs : {1, 3})
+    for (const char* specification :
+         {"ilu:factorization=ilut,drop=1e-3,match=product,reorder=rcm,solve=isai,power=2,relax=2",
+          "ilu:factorization=ilut,drop=1e-3,search=parallel,match=product,solve=jacobi,"
+          "sweeps=3"}) {
+      SCOPED_TRACE(message(specification, ", block size ", bs));
+      const HostBsr a = tightMatrix(65, bs, 23);
+      const auto d = powersOfTwo(65, 25), e = powersOfTwo(65, 26);
+      const auto order = shuffledOrder(65, 27);
+      const auto m = inverseBy(specification, withRows(scaled(a, d, e), order));
+      auto expected = withColumns(inverseBy(specification, a), order, bs);
+      const size_t n = a.numPointRows();
+      for (size_t i = 0; i < n; ++i)
+        for (size_t k = 0; k < n; ++k)
+          expected[i * n + k] /= e[i / bs] * d[order[k / bs]];
+      EXPECT_TRUE(m == expected);
+    }
+}
+
 TEST(IluRearrangement, OfAFullPatternIsTheInverse) {
   for (const int bs : {1, 2, 3, 5})
     for (const char* specification : rearranged) {
