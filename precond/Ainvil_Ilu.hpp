@@ -39,12 +39,12 @@ struct IluParameters {
 ///
 /// Pivots may all be fine and the factors useless nevertheless: M^-1 of any vector is then huge.
 /// Where entries of U exceed 1e6, compute() applies B M^-1 to B times random signs; where that
-/// multiplies its norm by more than 1e4 / eps, the report gets an objection. Cost there: an
-/// application and two products with A, whose long rows the first compute() of a graph finds, which
-/// may allocate; elsewhere a pass over U. Compare the condition estimate
-/// ||(L U)^-1 e|| of Chow, Saad, Experimental study of ILU preconditioners for indefinite matrices,
-/// J. Comput. Appl. Math. 86 (1997), which depends on the scale of A. diagnose() notes how far
-/// the entries of a factor have grown where that is more than 1000 times.
+/// multiplies its norm by more than 1e4 / eps, the report gets an objection. Noted beside it, and
+/// not judged by, is the condition estimate max |((L U)^-1 e)_i| of Chow, Saad, Experimental study
+/// of ILU preconditioners for indefinite matrices, J. Comput. Appl. Math. 86 (1997), which depends
+/// on the scale of A. Cost there: two applications and two products with A, whose long rows the
+/// first compute() of a graph finds, which may allocate. How far the entries of a factor have grown
+/// is noted where that is more than 1000 times.
 template <class Scalar, class Device>
 class Ilu final : public Preconditioner<Scalar, Device> {
 public:
@@ -90,6 +90,8 @@ private:
   void fitSolvers(const execution_space& exec);
   /// ||B M^-1 z|| / ||z||, z = B times random signs.
   double amplification(const execution_space& exec, const Matrix& b);
+  /// max |(M^-1 e)_i|, e of ones.
+  double inverseOfOnes(const execution_space& exec) const;
   /// Objects to factors that no solver can use.
   void judgeFactors(const execution_space& exec, const Matrix& b);
   void noteGrowth(const execution_space& exec, const std::string& prefix,

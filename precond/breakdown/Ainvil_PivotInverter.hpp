@@ -157,6 +157,9 @@ public:
   /// Before the kernels of a compute on `a`. Asynchronous; one pass over the matrix.
   void start(const execution_space& exec, const BsrMatrix<Scalar, Device>& a) const;
 
+  /// The largest entries of the rows of A, where start() has found them.
+  const Kokkos::View<Scalar*, Device>& rowSizes() const { return row_sizes_; }
+
   /// Counts from 0 again. Asynchronous.
   void forget(const execution_space& exec) const;
 

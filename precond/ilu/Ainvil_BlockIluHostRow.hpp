@@ -48,12 +48,12 @@ struct BlockIluHostRow {
   void operator()(int worker, Ordinal i) const {
     const Row row(data, i, sizeOfBlocks());
     WorkRow<Scalar>& work = work_rows[worker];
-    const bool read_finite = readSizes(row, work.room.data());
-    work.read_finite = work.read_finite && read_finite;
+    readSizes(row, work);
     if constexpr (BS == 1)
-      work.finite = factorScalars(row, work) && work.finite;
+      factorScalars(row, work);
     else
-      work.finite = factorBlocks(row, work) && work.finite;
+      factorBlocks(row, work);
+    judge(row, work);
   }
 
 private:
@@ -98,9 +98,10 @@ private:
     return !data.holds_a || row.l_length + row.u_length > row.a_length;
   }
 
-  /// The largest entries of the point rows of A. Returns whether all are numbers.
-  bool readSizes(const Row& row, Scalar* sizes) const {
+  /// The largest entries of the point rows of A, and whether all are numbers.
+  void readSizes(const Row& row, WorkRow<Scalar>& work) const {
     const int bs = sizeOfBlock(), bs2 = sizeOfBlocks();
+    Scalar* const sizes = work.room.data();
     bool finite = true;
     for (int r = 0; r < bs; ++r)
       sizes[r] = 0;
@@ -110,18 +111,27 @@ private:
         sizes[e / bs] = size > sizes[e / bs] ? size : sizes[e / bs];
         finite = finite & isFinite(size);
       }
-    return finite;
+    work.read_finite = work.read_finite && finite;
+    for (int r = 0; r < bs; ++r)
+      work.largest_read = sizes[r] > work.largest_read ? sizes[r] : work.largest_read;
   }
 
-  /// The row where blocks are scalars. Returns whether all values written are numbers.
-  bool factorScalars(const Row& row, WorkRow<Scalar>& work) const {
+  /// How large the values are that were written, and whether all are numbers.
+  void judge(const Row& row, WorkRow<Scalar>& work) const {
+    const Scalar in_lower = largestModulus(row.l, Offset(row.l_length) * sizeOfBlocks());
+    const Scalar in_upper = largestModulus(row.u, Offset(row.u_length) * sizeOfBlocks());
+    work.finite = work.finite && isFinite(in_lower) && isFinite(in_upper);
+    work.in_lower.take({in_lower, row.i});
+    work.in_upper.take({in_upper, row.i});
+  }
+
+  /// The row where blocks are scalars.
+  void factorScalars(const Row& row, WorkRow<Scalar>& work) const {
     Scalar* const w = work.w.data();
     Scalar dropped = readScalars(row, work); // A_ij less the products
-    bool finite = true;
     for (int t = 0; t + 1 < row.l_length; ++t) {
       const Scalar l_ik = w[row.l_columns[t]];
       row.l[t] = l_ik;
-      finite = finite && isFinite(l_ik);
       if (eliminates() && l_ik != Scalar(0))
         subtractScalars(row, t, l_ik, work, dropped);
     }
@@ -133,12 +143,8 @@ private:
                                            nullptr, nullptr);
     row.l[row.l_length - 1] = w[row.i];
     const Scalar inverted = row.d_inverse[0];
-    for (int t = 0; t < row.u_length; ++t) {
-      const Scalar u_ij = inverted * w[row.u_columns[t]];
-      row.u[t] = u_ij;
-      finite = finite && isFinite(u_ij);
-    }
-    return finite;
+    for (int t = 0; t < row.u_length; ++t)
+      row.u[t] = inverted * w[row.u_columns[t]];
   }
 
   /// w = row i of A, its diagonal changed. Modified factors: marks the pattern and returns the sum
@@ -185,8 +191,8 @@ private:
     }
   }
 
-  /// The row where blocks are larger. Returns whether all values written are numbers.
-  bool factorBlocks(const Row& row, WorkRow<Scalar>& work) const {
+  /// The row where blocks are larger.
+  void factorBlocks(const Row& row, WorkRow<Scalar>& work) const {
     const int bs = sizeOfBlock(), bs2 = sizeOfBlocks();
     Scalar* const sizes = work.room.data();
     Scalar* const scales = sizes + bs;
@@ -203,7 +209,7 @@ private:
       d[e] += data.modified * dropped[e];
     data.pivot_inverter.template invert<BS>(row.i, bs, d, sizes, row.d_inverse, work.pivots.data(),
                                             scales);
-    return storeBlocks(row, w, dropped);
+    storeBlocks(row, w, dropped);
   }
 
   /// w = row i of A. Modified factors: `beside` = the sum of its blocks beside the pattern.
@@ -250,10 +256,9 @@ private:
         subtract(data.u_read.graph.entries(kj), kj);
   }
 
-  /// L_ij = w_ij, U_ij = D_i^-1 w_ij; `block` has room for one. Returns whether all are numbers.
-  bool storeBlocks(const Row& row, const Scalar* w, Scalar* block) const {
+  /// L_ij = w_ij, U_ij = D_i^-1 w_ij; `block` has room for one.
+  void storeBlocks(const Row& row, const Scalar* w, Scalar* block) const {
     const int bs = sizeOfBlock(), bs2 = sizeOfBlocks();
-    bool finite = true;
     std::copy_n(w, Offset(row.l_length) * bs2, row.l);
     for (int t = 0; t < row.u_length; ++t) {
       std::fill_n(block, bs2, Scalar(0));
@@ -261,11 +266,6 @@ private:
       for (int e = 0; e < bs2; ++e)
         row.u[Offset(t) * bs2 + e] = -block[e];
     }
-    for (Offset e = 0; e < Offset(row.l_length) * bs2; ++e)
-      finite = finite && isFinite(row.l[e]);
-    for (Offset e = 0; e < Offset(row.u_length) * bs2; ++e)
-      finite = finite && isFinite(row.u[e]);
-    return finite;
   }
 
   /// Where the columns of the row are: those of U behind those of L.

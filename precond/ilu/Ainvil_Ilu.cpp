@@ -138,8 +138,12 @@ void Ilu<Scalar, Device>::computeParts(const execution_space& exec, const Matrix
   lower_->compute(exec, factors().lower(), "lower_", report_);
   upper_->compute(exec, factors().upper(), "upper_", report_);
   fitSolvers(exec);
-  if (report_.objection.empty())
-    report_.phases.time(exec, "Ilu", "ilu_judge", [&] { judgeFactors(exec, b); });
+  report_.phases.time(exec, "Ilu", "ilu_judge", [&] {
+    noteGrowth(exec, "lower_", factors().lower(), b);
+    noteGrowth(exec, "upper_", factors().upper(), b);
+    if (report_.objection.empty())
+      judgeFactors(exec, b);
+  });
 }
 
 template <class Scalar, class Device>
@@ -174,17 +178,29 @@ double Ilu<Scalar, Device>::amplification(const execution_space& exec, const Mat
 }
 
 template <class Scalar, class Device>
+double Ilu<Scalar, Device>::inverseOfOnes(const execution_space& exec) const {
+  const Offset n = factors().lower().matrix.numPointRows();
+  const auto work = detail::workspaceOf(exec, intermediate_, n, 2);
+  const MultiVectorArg<Scalar, Device> s(work.data(), n, 1), t(work.data() + n, n, 1);
+  Kokkos::deep_copy(exec, s, Scalar(1));
+  lowerSolver().apply(exec, s, t, Trans::No);
+  upperSolver().apply(exec, t, s, Trans::No);
+  return detail::largestModulus<Scalar, Device>(exec, s);
+}
+
+template <class Scalar, class Device>
 void Ilu<Scalar, Device>::judgeFactors(const execution_space& exec, const Matrix& b) {
   // Solvers have converged with 2e-3 / eps: a few directions that grow so far are soon found.
   constexpr double suspicious = 1e6, most = 1e4 / std::numeric_limits<Scalar>::epsilon();
   const TriangularFactor<Scalar, Device>& u = factors().upper();
   const double largest =
-      u.largest >= 0 ? u.largest
-                     : detail::largestModulus<Scalar, Device>(exec, asColumn(u.matrix.values));
+      u.growth >= 0 ? u.growth
+                    : detail::largestModulus<Scalar, Device>(exec, asColumn(u.matrix.values));
   if (largest <= suspicious)
     return;
   const double grows = amplification(exec, b);
   report_.note(message("amplification=", grows));
+  report_.note(message("condition=", inverseOfOnes(exec)));
   if (!(grows <= most))
     report_.objection =
         detail::Remedies{{"exchange rows (match=product)", "match"},
@@ -237,8 +253,6 @@ void Ilu<Scalar, Device>::doDiagnose(const execution_space& exec, const Matrix& 
   factors().diagnose(exec, b, report_);
   lowerSolver().diagnose(exec, factors().lower(), "lower_", report_);
   upperSolver().diagnose(exec, factors().upper(), "upper_", report_);
-  noteGrowth(exec, "lower_", factors().lower(), b);
-  noteGrowth(exec, "upper_", factors().upper(), b);
 }
 
 template <class Scalar, class Device>

@@ -148,7 +148,8 @@ template <class Scalar, class Device>
 void IluOnPattern<Scalar, Device>::compute(const execution_space& exec, const Matrix& a,
                                            Report& report) {
   pivot_inverter_.change.alpha = 0;
-  upper_.largest = -1;
+  lower_.growth = upper_.growth = -1;
+  lower_.growth_row = upper_.growth_row = -1;
   report.phases.time(exec, "BlockIlu", "ilu_numeric", [&] {
     if constexpr (!on_host) // there rows find out their sizes as they go
       pivot_inverter_.start(exec, a);
@@ -161,16 +162,34 @@ void IluOnPattern<Scalar, Device>::compute(const execution_space& exec, const Ma
     pivot_inverter_.check(exec, report);
     if (options_.breakdown == BreakdownPolicy::ShiftAll && report.breakdowns > 0)
       pivot_inverter_.growShift(exec, options_.shift, report, [&] { factor(exec, a); });
-    if (on_host && all([](const auto& work) { return work.finite; }))
+    if (on_host && all([](const auto& work) { return work.finite; })) {
+      takeGrowth();
       return;
-    const auto [of_lower, of_upper] =
-        largestModuli<Scalar, Device>(exec, lower_.matrix.values, upper_.matrix.values);
+    }
+    const auto [of_lower, of_upper, of_a] = largestModuli<Scalar, Device>(
+        exec, lower_.matrix.values, upper_.matrix.values, pivot_inverter_.rowSizes());
     if (!isFinite(of_lower) || !isFinite(of_upper)) {
       requireFinite<Scalar, Device>(exec, lower_.matrix.values, "the factor L");
       requireFinite<Scalar, Device>(exec, upper_.matrix.values, "the factor U");
     }
-    upper_.largest = of_upper;
+    lower_.growth = of_a > 0 ? of_lower / of_a : 0;
+    upper_.growth = of_upper;
   });
+}
+
+template <class Scalar, class Device>
+void IluOnPattern<Scalar, Device>::takeGrowth() {
+  LargestRow<Scalar> in_lower, in_upper;
+  Scalar in_a = 0;
+  for (const WorkRow<Scalar>& work : work_rows_) {
+    in_lower.take(work.in_lower);
+    in_upper.take(work.in_upper);
+    in_a = std::max(in_a, work.largest_read);
+  }
+  lower_.growth = in_a > 0 ? double(in_lower.size) / double(in_a) : 0;
+  lower_.growth_row = in_lower.row;
+  upper_.growth = double(in_upper.size);
+  upper_.growth_row = in_upper.row;
 }
 
 template <class Scalar, class Device>
@@ -226,7 +245,7 @@ void IluOnPattern<Scalar, Device>::factorRows(const execution_space& exec, const
 template <class Scalar, class Device>
 void IluOnPattern<Scalar, Device>::addWorkRows(const Matrix& a, int workers) {
   for (auto& work : work_rows_)
-    work.read_finite = work.finite = true;
+    work.forget();
   while (static_cast<int>(work_rows_.size()) < workers)
     work_rows_.emplace_back(a.numRows(), longest_row_, a.block_size, options_.modified != 0);
 }

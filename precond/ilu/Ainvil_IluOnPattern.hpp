@@ -94,6 +94,8 @@ private:
                   const Kokkos::View<Scalar*, Device>& u, const KernelMatrix<const Scalar>& u_read);
   /// On a host: makes sure that every worker has one, for values to come.
   void addWorkRows(const Matrix& a, int workers);
+  /// On a host: what the workers have seen of it.
+  void takeGrowth();
   void sweep(const execution_space& exec, const Matrix& a);
   /// Level by level or by sweeps.
   void factor(const execution_space& exec, const Matrix& a);

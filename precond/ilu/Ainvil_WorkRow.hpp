@@ -6,21 +6,64 @@
 #include "Ainvil_Types.hpp"
 
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
 #include <vector>
 
 namespace ainvil {
 namespace detail {
 
+/// max |x_i| over n numbers, NaN if one of them is: its bits are above those of infinity, which are
+/// above those of all numbers.
+template <class Scalar>
+inline Scalar largestModulus(const Scalar* x, Offset n) {
+  using Bits = std::conditional_t<sizeof(Scalar) == 8, std::int64_t, std::int32_t>;
+  static_assert(sizeof(Bits) == sizeof(Scalar), "");
+  Bits most = 0;
+  for (Offset i = 0; i < n; ++i) {
+    Bits bits;
+    std::memcpy(&bits, x + i, sizeof bits);
+    bits &= std::numeric_limits<Bits>::max(); // without the sign
+    most = bits > most ? bits : most;
+  }
+  Scalar largest;
+  std::memcpy(&largest, &most, sizeof largest);
+  return largest;
+}
+
+/// The largest of what rows have, and the first row that has it.
+template <class Scalar>
+struct LargestRow {
+  Scalar size = 0;
+  Ordinal row = 0;
+
+  void take(const LargestRow& other) {
+    if (other.size > size || (other.size == size && other.row < row))
+      *this = other;
+  }
+};
+
 /// The memory in which a thread factors one row after the other. Between rows every `position` is
 /// -1; w, room and pivots hold anything.
 template <class Scalar>
 struct WorkRow {
-  std::vector<Scalar> w;     ///< the row: scalars by column, blocks one after the other
-  std::vector<int> position; ///< of the block in column j, -1 where there is none
-  std::vector<Scalar> room;  ///< workspace for the inversion of a pivot block
-  std::vector<int> pivots;   ///< row exchanges of that inversion
-  bool read_finite = true;   ///< whether all values of A that it read are
-  bool finite = true;        ///< whether all values that it wrote are
+  std::vector<Scalar> w;                 ///< the row: scalars by column, blocks one after the other
+  std::vector<int> position;             ///< of the block in column j, -1 where there is none
+  std::vector<Scalar> room;              ///< workspace for the inversion of a pivot block
+  std::vector<int> pivots;               ///< row exchanges of that inversion
+  bool read_finite = true;               ///< whether all values of A that it read are
+  bool finite = true;                    ///< whether all values that it wrote are
+  Scalar largest_read = 0;               ///< modulus of the values of A that it read
+  LargestRow<Scalar> in_lower, in_upper; ///< moduli of the values of L and U that it wrote
+
+  /// Forgets what there was to say of the values.
+  void forget() {
+    read_finite = finite = true;
+    largest_read = 0;
+    in_lower = in_upper = {};
+  }
 
   /// For rows of at most `longest` blocks out of n. Memory: n scalars where bs is 1, else n
   /// integers and the longest row. Positions of scalars are there only if they are asked for.

@@ -35,7 +35,10 @@ struct TriangularFactor {
   Kokkos::View<Scalar*, Device> diagonal_inverse; ///< n * block_size^2
   Uplo uplo = Uplo::Lower;                        ///< the triangle that T is
   bool unit = false;                              ///< D = I
-  double largest = -1; ///< modulus of the values of `matrix`, where compute() has found it
+  /// Modulus of the largest value of `matrix` over what it is compared with, see detail::Growth,
+  /// and the first block row that has it; -1 where compute() has not found them.
+  double growth = -1;
+  Ordinal growth_row = -1; ///< see there
   /// Of the rows of `matrix`, where the factorisation has found it: see OrderedRows.
   std::shared_ptr<const RowOrder<Device>> order;
 
