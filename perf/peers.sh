@@ -18,6 +18,11 @@ peers=$1
 output=$2
 size=$3
 ranks=$4
+# Open MPI would say so five times, beside an empty file of results.
+if [[ $(id -u) == 0 && -z ${OMPI_ALLOW_RUN_AS_ROOT:-} ]] && mpirun --version 2>/dev/null | grep -q "Open MPI"; then
+  echo "peers.sh: Open MPI runs nothing for root unless OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 are set" >&2
+  exit 2
+fi
 start_commands "${output%.jsonl}" "$@"
 shift 4
 # Problem, tolerance, solver, list of preconditioners, block size.
@@ -46,7 +51,7 @@ built=" $("$peers" --help | sed -n 's/.*this build has: \([a-z0-9 ]*\).*/\1/p') 
 
 part=$(mktemp)
 trap 'rm -f "$part"' EXIT
-: >"$output"
+rm -f "$output"
 for problem in "${problems[@]}"; do
   read -r spec tolerance solver name block_size <<<"$problem"
   preconds=()
