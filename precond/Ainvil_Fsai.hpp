@@ -81,15 +81,18 @@ struct FsaiParameters : FsaiOptions {
 /// The pattern is that of the values initialize() sees. compute() solves for G, drops its small
 /// blocks anew, and forms G^T; where other blocks survive the filter than before it transposes what
 /// is left of the pattern. Without filter that is done once. compute() allocates memory only when
-/// more blocks survive than before, by at least a tenth, or for other long rows (LongRows) of G or
-/// G^T.
+/// more blocks survive than before, by at least a tenth, for other long rows (LongRows) of G or
+/// G^T, or on GPUs to shift the rows that break down.
+///
+/// Where one thread of a host does all, there is no G^T: an application takes each row of G twice,
+/// for its product with x and for what that adds to the result, and reads G once.
 ///
 /// Breakdown: a local system that is not SPD (A is not, or rounding) is counted. `fail` throws;
 /// `shift` tries again with (1 + shift) times its diagonal; `replace`, or if that fails too, takes
 /// the pivot block of the row alone, or the identity.
 ///
 /// Cost: sum over rows of (|P| b)^3 / 3, in every adaptive step too. Memory: G before the filter, G
-/// and G^T after it, chunk_bytes; without filter G and G^T.
+/// and G^T after it, chunk_bytes; without filter G and G^T; G^T as said above.
 ///
 /// Sources: Kolotilina, Yeremin, Factorized sparse approximate inverse preconditionings I (1993);
 /// Janna, Ferronato, Gambolati, The use of supernodes in factored sparse approximate inverse
@@ -115,8 +118,9 @@ public:
 
   std::string description() const override;
 
-  const SparseOperator<Scalar, Device>& factor() const { return g_; }            ///< G
-  const SparseOperator<Scalar, Device>& transposedFactor() const { return gt_; } ///< G^T
+  const SparseOperator<Scalar, Device>& factor() const { return g_; } ///< G
+  /// G^T; no matrix where there is one thread of a host, which needs none.
+  const SparseOperator<Scalar, Device>& transposedFactor() const { return gt_; }
   /// Blocks of G before the post-filter.
   Offset patternEntries() const { return pattern_.numEntries(); }
 
@@ -141,15 +145,19 @@ private:
   bool isFiltered() const { return parameters_.filter > 0; }
   Graph<Device> makePattern(const execution_space& exec, const Matrix& a, bool has_diagonal) const;
   void solveRows(const execution_space& exec, const Matrix& a);
+  void solveShifted(const execution_space& exec, const Matrix& a);
   void filterRows(const execution_space& exec, const Matrix& a);
   void setGraph(const execution_space& exec, const Graph<Device>& graph);
   void transposeGraph(const execution_space& exec);
   void writeFactor(const execution_space& exec, Offset entries, bool comparable);
   void transposeFactor(const execution_space& exec);
+  void applyInOnePass(const execution_space& exec, MultiVectorArg<const Scalar, Device> x,
+                      MultiVectorArg<Scalar, Device> y) const;
   SparseOperator<Scalar, Device> stored(const execution_space& exec, const Factor& factor) const;
 
   FsaiParameters<Device> parameters_;
   int block_size_ = 1;
+  bool keeps_transposed_ = true;         ///< there is more than one thread
   Graph<Device> pattern_;                ///< of G before the filter
   Kokkos::View<Scalar*, Device> values_; ///< of G; what the filter drops becomes zero
   detail::FsaiRowSolver<Scalar, Device> solver_;

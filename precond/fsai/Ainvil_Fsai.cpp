@@ -5,6 +5,7 @@
 #include "backend/Ainvil_Counted.hpp"
 #include "breakdown/Ainvil_PivotInverter.hpp"
 #include "fsai/Ainvil_FsaiAdaptive.hpp"
+#include "fsai/Ainvil_FsaiOnePass.hpp"
 #include "fsai/Ainvil_FsaiPattern.hpp"
 #include "fsai/Ainvil_FsaiRows.hpp"
 #include "graph/Ainvil_CountRows.hpp"
@@ -45,6 +46,18 @@ void compareRowMaps(const typename Device::execution_space& exec,
       });
 }
 
+/// One for rows that have failed, 0 for the others.
+template <class Device>
+Kokkos::View<const char*, Device> marksOf(const typename Device::execution_space& exec,
+                                          const Kokkos::View<int*, Device>& info) {
+  using Exec = typename Device::execution_space;
+  const auto marks = allocate<char, Device>(exec, "Ainvil::Fsai::failed", info.extent(0));
+  Kokkos::parallel_for(
+      "Ainvil::Fsai[failed]", Range<Exec>(exec, 0, info.extent(0)),
+      KOKKOS_LAMBDA(const Offset i) { marks(i) = info(i) != 0 ? 1 : 0; });
+  return marks;
+}
+
 } // namespace
 
 template <class Scalar, class Device>
@@ -70,6 +83,7 @@ void Fsai<Scalar, Device>::doInitialize(const execution_space& exec, const Matri
   const Offset bs2 = Offset(a.block_size) * a.block_size;
   const bool has_diagonal = detail::checkDiagonal(exec, a.graph, parameters_.breakdown) == 0;
   block_size_ = a.block_size;
+  keeps_transposed_ = compat::IsGpu<execution_space>::value || exec.concurrency() > 1;
   // Frees what the last matrix took before new memory is asked for.
   pattern_ = {};
   values_ = {};
@@ -87,7 +101,8 @@ void Fsai<Scalar, Device>::doInitialize(const execution_space& exec, const Matri
       symmetry_room_ = allocate<Offset, Device>(exec, "Ainvil::Fsai::symmetry", n);
     solver_ = detail::FsaiRowSolver<Scalar, Device>(
         exec, pattern_, block_size_, parameters_.chunk_bytes, {}, parameters_.filter);
-    detail::workspaceOf(exec, intermediate_, a.numPointRows(), 1);
+    if (keeps_transposed_)
+      detail::workspaceOf(exec, intermediate_, a.numPointRows(), 1);
   });
   if (isFiltered()) {
     next_row_map_ = allocate<Offset, Device>(exec, "Ainvil::row_map", size_t(n) + 1);
@@ -95,7 +110,8 @@ void Fsai<Scalar, Device>::doInitialize(const execution_space& exec, const Matri
   } else {
     report_.phases.time(exec, "Fsai", "transpose_pattern", [&] {
       setGraph(exec, pattern_);
-      transposeGraph(exec);
+      if (keeps_transposed_)
+        transposeGraph(exec);
     });
   }
 }
@@ -151,14 +167,16 @@ void Fsai<Scalar, Device>::doCompute(const execution_space& exec, const Matrix& 
   else
     writeFactor(exec, before, true);
   g_ = stored(exec, g_arrays_);
-  report_.phases.time(exec, "Fsai", "transpose", [&] { transposeFactor(exec); });
-  gt_ = stored(exec, gt_arrays_);
+  if (keeps_transposed_) {
+    report_.phases.time(exec, "Fsai", "transpose", [&] { transposeFactor(exec); });
+    gt_ = stored(exec, gt_arrays_);
+  }
   const double in_a = std::max<double>(1, double(a.numEntries()));
   report_.note(message("density=", double(before) / in_a));
   if (isFiltered())
     report_.note(message("filtered=", double(g_.graph().numEntries()) / in_a));
   report_.factor_entries = g_.numScalars();
-  report_.factor_bytes = g_.bytes() + gt_.bytes();
+  report_.factor_bytes = g_.bytes() + (keeps_transposed_ ? gt_.bytes() : 0);
 }
 
 template <class Scalar, class Device>
@@ -176,9 +194,23 @@ void Fsai<Scalar, Device>::solveRows(const execution_space& exec, const Matrix& 
                 ": the matrix is not SPD, or needs scaling, or the breakdown policy 'shift' or "
                 "'replace'"));
   if (parameters_.breakdown == BreakdownPolicy::Shift)
-    solver_.run(exec, a, values_, info_, parameters_.shift);
+    solveShifted(exec, a);
   report_.breakdowns = failed;
   report_.first_breakdown = first;
+}
+
+/// The rows that have failed once more, of a shifted matrix. A host leaves the others out itself;
+/// on GPUs that takes a plan for these rows.
+template <class Scalar, class Device>
+void Fsai<Scalar, Device>::solveShifted(const execution_space& exec, const Matrix& a) {
+  if constexpr (compat::IsGpu<execution_space>::value) {
+    const detail::FsaiRowSolver<Scalar, Device> failed(
+        exec, pattern_, block_size_, parameters_.chunk_bytes, marksOf<Device>(exec, info_));
+    failed.run(exec, a, values_, info_, parameters_.shift);
+    compat::fence(exec, "Ainvil::Fsai[shift]"); // kernels work in its memory
+  } else {
+    solver_.run(exec, a, values_, info_, parameters_.shift);
+  }
 }
 
 /// Filters the rows and writes what is left to G. Where that has another graph than before, all
@@ -289,9 +321,28 @@ template <class Scalar, class Device>
 void Fsai<Scalar, Device>::doApply(const execution_space& exec,
                                    MultiVectorArg<const Scalar, Device> x,
                                    MultiVectorArg<Scalar, Device> y, Trans) const {
+  if (!keeps_transposed_) {
+    applyInOnePass(exec, x, y);
+    return;
+  }
   const auto t = detail::workspaceOf(exec, intermediate_, x.extent(0), x.extent(1));
   g_.multiply(exec, Trans::No, Scalar(1), x, Scalar(0), t);
   gt_.multiply(exec, Trans::No, Scalar(1), t, Scalar(0), y);
+}
+
+template <class Scalar, class Device>
+void Fsai<Scalar, Device>::applyInOnePass([[maybe_unused]] const execution_space& exec,
+                                          [[maybe_unused]] MultiVectorArg<const Scalar, Device> x,
+                                          [[maybe_unused]] MultiVectorArg<Scalar, Device> y) const {
+  if constexpr (!compat::IsGpu<execution_space>::value)
+    g_.visit([&](const auto& g) {
+      using Stored = typename std::decay_t<decltype(g)>::value_type;
+      detail::dispatchBlockSize(g.block_size, [&](auto bs) {
+        Kokkos::parallel_for(
+            "Ainvil::Fsai[apply]", Range<execution_space>(exec, 0, x.extent(1)),
+            detail::FsaiOnePass<decltype(bs)::value, Stored, Scalar, Device>{g, x, y});
+      });
+    });
 }
 
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \

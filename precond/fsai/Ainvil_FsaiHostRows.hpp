@@ -95,13 +95,17 @@ struct FsaiHostRows {
     });
     const int together = static_cast<int>(large - rows.begin());
     constexpr int width = SimdCholesky<Scalar>::width;
+    // Once for all of them: it counts a use of every array.
+    const Filter small{systems.a, systems.pattern, systems.values, filter};
     for (int k = 0; k < together; k += width)
-      Group<Several>(*this, work, rows.data() + k, std::min(width, together - k)).run();
+      Group<Several>(*this, work, small, rows.data() + k, std::min(width, together - k)).run();
     for (auto row = large; row != rows.end(); ++row)
-      Group<One>(*this, work, &*row, 1).run();
+      Group<One>(*this, work, small, &*row, 1).run();
   }
 
 private:
+  using Filter = FsaiFilterRow<Scalar, Device, BS>;
+
   int blockSize() const { return BS > 0 ? BS : systems.a.block_size; }
   int unknowns(Ordinal row) const {
     const Offset* const row_map = systems.pattern.row_map.data();
@@ -122,9 +126,11 @@ private:
     using Pack = typename Size::Pack;
 
   public:
-    Group(const FsaiHostRows& all, FsaiWorkRows<Scalar>& work, const Ordinal* rows, int count)
-        : all_(all), systems_(all.systems), work_(work), rows_(rows), count_(count),
-          n_(paddedSize(all.unknowns(rows[count - 1]))), packed_(work.packed.template as<Pack>()) {}
+    Group(const FsaiHostRows& all, FsaiWorkRows<Scalar>& work, const Filter& filter,
+          const Ordinal* rows, int count)
+        : all_(all), systems_(all.systems), work_(work), filter_(filter), rows_(rows),
+          count_(count), n_(paddedSize(all.unknowns(rows[count - 1]))),
+          packed_(work.packed.template as<Pack>()) {}
 
     void run() {
       std::fill(work_.packed.template as<Scalar>(),
@@ -261,16 +267,14 @@ private:
 
     /// G_i <- C^-1 (G - E)_i,   I + E_i A E_i^T = C C^T, for all rows that have not failed.
     void dropSmall(const int (&failed)[width]) {
-      const FsaiFilterRow<Scalar, Device> filter{systems_.a, systems_.pattern, systems_.values,
-                                                 all_.filter};
-      typename FsaiFilterRow<Scalar, Device>::Row limits[width];
+      typename Filter::Row limits[width];
       bool drops[width] = {};
       std::fill(work_.small.template as<Scalar>(),
                 work_.small.template as<Scalar>() + Offset(n_) * bs() * width, Scalar(0));
       for (int m = 0; m < count_; ++m)
         if (failed[m] == 0) {
-          limits[m] = limitOf(filter, m);
-          drops[m] = gatherSmall(filter, limits[m], m);
+          limits[m] = limitOf(m);
+          drops[m] = gatherSmall(limits[m], m);
         }
       if (std::none_of(drops, drops + width, [](bool drop) { return drop; }))
         return;
@@ -280,12 +284,12 @@ private:
           takeGram(m);
           invertCholeskyFactor(work_.gram.data(), bs());
           for (Offset e = limits[m].begin; e < limits[m].end; ++e)
-            filter.scaleOrDrop(limits[m], e, work_.gram.data());
+            filter_.scaleOrDrop(limits[m], e, work_.gram.data());
         }
     }
 
-    auto limitOf(const FsaiFilterRow<Scalar, Device>& filter, int m) const {
-      return filter.rowOf(rows_[m], [&](const auto& squaredNorm) {
+    auto limitOf(int m) const {
+      return filter_.rowOf(rows_[m], [&](const auto& squaredNorm) {
         double sum = 0;
         for (int p = 0; p < (n_ - before(m)) / bs(); ++p)
           sum += squaredNorm(p);
@@ -294,12 +298,11 @@ private:
     }
 
     /// E_i of row m. Returns whether it has an entry.
-    bool gatherSmall(const FsaiFilterRow<Scalar, Device>& filter,
-                     const typename FsaiFilterRow<Scalar, Device>::Row& limit, int m) {
+    bool gatherSmall(const typename Filter::Row& limit, int m) {
       Pack* const small = work_.small.template as<Pack>();
       bool any = false;
       for (Offset e = limit.begin; e < limit.end; ++e) {
-        if (!filter.isDropped(limit, e))
+        if (!filter_.isDropped(limit, e))
           continue;
         any = true;
         const int i = before(m) + static_cast<int>(e - limit.begin) * bs();
@@ -348,6 +351,7 @@ private:
     const FsaiHostRows& all_;
     const FsaiSystems<Scalar, Device>& systems_;
     FsaiWorkRows<Scalar>& work_;
+    const Filter& filter_;
     const Ordinal* const rows_;
     const int count_, n_;
     Pack* const packed_;

@@ -119,8 +119,9 @@ struct FsaiSystems {
 /// ||G_ij||_F < filter ||G_i||_F, the diagonal excepted. Since G A is zero on P but for the
 /// diagonal,
 ///   (G - E)_i A (G - E)_i^T = I + E_i A E_i^T = C C^T,   G_i <- C^-1 (G - E)_i;
-/// block rows are worked on by a warp, a lane a block. What is dropped becomes zero.
-template <class Scalar, class Device>
+/// block rows are worked on by a warp, a lane a block. What is dropped becomes zero. BS is the
+/// block size where compilers know it, else 0.
+template <class Scalar, class Device, int BS = 0>
 struct FsaiFilterRow {
   BsrMatrix<Scalar, Device> a;
   Graph<Device> pattern;
@@ -129,8 +130,9 @@ struct FsaiFilterRow {
 
   static std::size_t scratchBytes(int bs) { return std::size_t(bs) * bs * sizeof(Scalar); }
 
+  KOKKOS_INLINE_FUNCTION int blockSize() const { return BS > 0 ? BS : a.block_size; }
   KOKKOS_INLINE_FUNCTION double squaredNorm(Offset e) const {
-    const int bs2 = a.block_size * a.block_size;
+    const int bs2 = blockSize() * blockSize();
     double sum = 0;
     for (int k = 0; k < bs2; ++k)
       sum += double(values(e * bs2 + k)) * double(values(e * bs2 + k));
@@ -149,7 +151,7 @@ struct FsaiFilterRow {
 
   /// sum over dropped l of E_k(r, :) A_kl E_l(s, :)^T for a dropped block k of row i.
   KOKKOS_INLINE_FUNCTION double product(const Row& g, Offset k, int r, int s) const {
-    const int bs = a.block_size, bs2 = bs * bs;
+    const int bs = blockSize(), bs2 = bs * bs;
     const Ordinal row = pattern.entries(k);
     const Ordinal last = pattern.entries(g.end - 1);
     double sum = 0;
@@ -181,7 +183,7 @@ struct FsaiFilterRow {
 
   /// Block e of the row becomes zero or, from the left, C^-1 times itself, C^-1 being c.
   KOKKOS_FUNCTION void scaleOrDrop(const Row& g, Offset e, const Scalar* c) const {
-    const int bs = a.block_size;
+    const int bs = blockSize();
     Scalar* block = values.data() + e * bs * bs;
     const bool drop = isDropped(g, e);
     // Last row first: those above it are still needed.
@@ -197,7 +199,7 @@ struct FsaiFilterRow {
   template <class Member>
   KOKKOS_FUNCTION void operator()(const Member& member, Ordinal row, void* scratch) const {
     using Kokkos::ThreadVectorRange;
-    const int bs = a.block_size;
+    const int bs = blockSize();
     const int length = static_cast<int>(pattern.row_map(row + 1) - pattern.row_map(row));
     const Row g = rowOf(row, [&](const auto& squaredNormOf) {
       double total = 0;
