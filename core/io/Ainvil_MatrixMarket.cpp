@@ -175,21 +175,42 @@ std::string header(const char* format, const std::string& comment) {
   return text;
 }
 
+/// Entry k of the sorted ones, and where the rows begin that begin with it. Threads write parts of
+/// the arrays, so that on machines with several memories each has some: a page lies with the thread
+/// that writes it first.
+struct StoreEntry {
+  const Entry* from;
+  size_t nnz;
+  Offset* row_map;
+  Ordinal* entries;
+  double* values;
+  Ordinal num_rows;
+
+  void operator()(const size_t k) const { // k = nnz: the end
+    const Offset first = k > 0 ? Offset(from[k - 1].row) + 1 : 0;
+    const Offset last = k < nnz ? from[k].row : num_rows;
+    for (Offset row = first; row <= last; ++row)
+      row_map[row] = static_cast<Offset>(k);
+    if (k < nnz) {
+      entries[k] = from[k].col;
+      values[k] = from[k].value;
+    }
+  }
+};
+
 BsrMatrix<double, HostDevice> matrixOf(TextScanner& scan, const std::string& name) {
   const Triplets a = normalized(parseTriplets(scan, false), name);
   const size_t rows = static_cast<size_t>(a.num_rows), nnz = a.entries.size();
   const auto row_map = onHost<Kokkos::View<Offset*, HostDevice>>("Ainvil::row_map", rows + 1);
   const auto entries = onHost<Kokkos::View<Ordinal*, HostDevice>>("Ainvil::entries", nnz);
   const auto values = onHost<Kokkos::View<double*, HostDevice>>("Ainvil::values", nnz);
-  size_t k = 0;
-  for (size_t i = 0; i < rows; ++i) {
-    row_map(i) = static_cast<Offset>(k);
-    for (; k < nnz && a.entries[k].row == static_cast<Ordinal>(i); ++k) {
-      entries(k) = a.entries[k].col;
-      values(k) = a.entries[k].value;
-    }
-  }
-  row_map(rows) = static_cast<Offset>(nnz);
+  using Exec = HostDevice::execution_space;
+  const Exec exec;
+  Kokkos::parallel_for(
+      "Ainvil::readMatrixMarket",
+      Kokkos::RangePolicy<Exec, Kokkos::IndexType<size_t>>(exec, 0, nnz + 1),
+      StoreEntry{a.entries.data(), nnz, row_map.data(), entries.data(), values.data(), a.num_rows});
+  compat::fence(exec, "Ainvil::readMatrixMarket");
   return {Graph<HostDevice>(a.num_rows, a.num_cols, row_map, entries), values, 1};
 }
 

@@ -60,14 +60,19 @@ void launchPointRows(const typename Device::execution_space& exec,
                      const BsrMatrix<MatrixScalar, Device>& a,
                      const MultiVectorArg<const Scalar, Device>& x,
                      const Epilogue<Scalar, Device>& epilogue, Offset first_column,
-                     Offset longest) {
+                     const LongRows<Device>& long_rows) {
   using Exec = typename Device::execution_space;
+  const Offset longest = long_rows.limit();
   if constexpr (BS > 0 && !compat::IsGpu<Exec>::value) {
     using Kernel = detail::RowRunSpmvKernel<BS, Columns, MatrixScalar, Scalar, Device>;
-    const Offset items = (Offset(a.numRows()) + Kernel::run - 1) / Kernel::run;
-    Kokkos::parallel_for("Ainvil::spmv", Range<Exec>(exec, 0, items),
-                         withinArguments(Kernel{a.graph.row_map, a.graph.entries, a.values, x,
-                                                epilogue, a.numRows(), first_column, longest}));
+    // Threads take equal parts of the work; where rows are left out, equal numbers of rows.
+    const Offset threads = exec.concurrency();
+    const Offset parts = threads > 1 && long_rows.numSegments() == 0 ? threads : 0;
+    const Offset items = parts > 0 ? parts : (Offset(a.numRows()) + Kernel::run - 1) / Kernel::run;
+    Kokkos::parallel_for(
+        "Ainvil::spmv", Range<Exec>(exec, 0, items),
+        withinArguments(Kernel{a.graph.row_map, a.graph.entries, a.values, x, epilogue, a.numRows(),
+                               first_column, longest, parts}));
   } else {
     using Kernel = detail::SpmvKernel<BS, Columns, MatrixScalar, Scalar, Device>;
     bool aligned = false;
@@ -122,15 +127,14 @@ void launchRows(const typename Device::execution_space& exec,
       launchStreamed<Columns>(exec, a, x, epilogue, first_column);
       return;
     }
-  const Offset limit = plan.long_rows.limit();
   detail::dispatchBlockSize(a.block_size, [&](auto bs) {
     constexpr int BS = decltype(bs)::value;
     if constexpr (may_take_columns<BS, MatrixScalar, Device>)
       if (plan.kernel == ProductKernel::BlockColumns) {
-        launchBlockColumns<BS, Columns>(exec, a, x, epilogue, first_column, limit);
+        launchBlockColumns<BS, Columns>(exec, a, x, epilogue, first_column, plan.long_rows.limit());
         return;
       }
-    launchPointRows<BS, Columns>(exec, a, x, epilogue, first_column, limit);
+    launchPointRows<BS, Columns>(exec, a, x, epilogue, first_column, plan.long_rows);
   });
 }
 

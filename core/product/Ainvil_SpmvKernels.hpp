@@ -111,7 +111,24 @@ struct SpmvKernel {
   }
 };
 
-/// The same sums on hosts, a run of block rows at once: what the rows have in common stays in
+/// Where part `part` of `parts` begins if rows are shared so that all have about as many entries
+/// and rows together: an entry costs about what a row does beside its entries. The end for `part` =
+/// `parts`.
+inline Offset firstRowOfPart(const Offset* row_map, Offset num_rows, Offset part, Offset parts) {
+  const Offset work = row_map[num_rows] - row_map[0] + num_rows;
+  const Offset before = work / parts * part + work % parts * part / parts;
+  Offset low = 0, high = num_rows;
+  while (low < high) {
+    const Offset middle = low + (high - low) / 2;
+    if (row_map[middle] - row_map[0] + middle < before)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/// The same sums on hosts, many block rows at once: what the rows have in common stays in
 /// registers, and a row in the cache for all right-hand sides.
 template <int BS, int Columns, class MatrixScalar, class Scalar, class Device>
 struct RowRunSpmvKernel {
@@ -123,21 +140,27 @@ struct RowRunSpmvKernel {
   Ordinal num_rows;
   Offset first_column;
   Offset longest; ///< rows with more blocks are left to LongRowKernel
+  Offset parts;   ///< of equal work, which an item is one of; 0: an item is a run of rows
 
   static constexpr Offset run = 32;
   /// Sums of a row of scalars that are kept apart, so that an addition does not wait for the last
   /// one. With values of 16 bits that gains nothing: converting them takes longer than the sums.
   static constexpr int strands = BS == 1 && sizeof(MatrixScalar) > 2 ? 4 : 1;
 
-  KOKKOS_FUNCTION void operator()(const Offset item) const {
+  void operator()(const Offset item) const {
+    const Offset first =
+        parts > 0 ? firstRowOfPart(row_map.data(), num_rows, item, parts) : item * run;
+    const Offset last = parts > 0 ? firstRowOfPart(row_map.data(), num_rows, item + 1, parts)
+                        : first + run < num_rows ? first + run
+                                                 : num_rows;
     if (epilogue.beta == Scalar(0) && epilogue.gamma == Scalar(0)) {
       const Scalar alpha = epilogue.alpha;
       const Offset stride = epilogue.y.stride();
       Scalar* y = epilogue.y.data() + first_column * stride;
-      rows(item * run,
+      rows(first, last,
            [=](Offset point_row, int j, Scalar sum) { y[point_row + j * stride] = alpha * sum; });
     } else {
-      rows(item * run, [this](Offset point_row, int j, Scalar sum) {
+      rows(first, last, [this](Offset point_row, int j, Scalar sum) {
         epilogue.store(point_row, first_column + j, sum);
       });
     }
@@ -146,8 +169,7 @@ struct RowRunSpmvKernel {
   /// A call for a run costs little; inlined, every launch would have it once for each way in which
   /// threads may share the runs.
   template <class Store>
-  KOKKOS_FUNCTION void rows(Offset first, const Store& store) const {
-    const Offset last = first + run < num_rows ? first + run : num_rows;
+  void rows(Offset first, Offset last, const Store& store) const {
     const Offset* ends = row_map.data() + 1;
     const Ordinal* columns = entries.data();
     const MatrixScalar* blocks = values.data();
@@ -155,7 +177,7 @@ struct RowRunSpmvKernel {
     const Scalar* x_first = x.data() + first_column * stride;
     const int right_hand_sides = columnsFrom<Columns>(x, first_column);
     const Offset most = longest;
-    Offset begin = ends[first - 1];
+    Offset begin = first < last ? ends[first - 1] : 0;
     for (Offset row = first; row < last; ++row) {
       const Offset end = ends[row];
       if (end - begin <= most) {

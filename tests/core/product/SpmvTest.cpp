@@ -5,6 +5,7 @@
 #include "core/product/ProductSupport.hpp"
 #include "product/Ainvil_Probes.hpp"
 #include "product/Ainvil_SparseOperator.hpp"
+#include "product/Ainvil_SpmvKernels.hpp"
 
 namespace {
 
@@ -358,6 +359,31 @@ TEST(Spmv, TakesStridedViewsOfColumns) {
   axpby<double, Device>(Exec(), 2.0, strided_x, 0.0, strided_y);
   axpby<double, Device>(Exec(), 2.0, x, 0.0, expected);
   EXPECT_EQ(toHost(y), toHost(expected));
+}
+
+/// Consecutive, all rows, and entries and rows together within a row of what is due.
+TEST(Spmv, SharesEntriesEvenly) {
+  Random random(11);
+  for (const int rows : {0, 1, 7, 536}) {
+    std::vector<Offset> row_map = {0};
+    Offset longest = 0;
+    for (int i = 0; i < rows; ++i) { // the more entries, the later the row; some are empty
+      const Offset length = random.uniform(0, 1) < 0.2 ? 0 : Offset(random.uniform(0, i / 4 + 1));
+      row_map.push_back(row_map.back() + length);
+      longest = std::max(longest, length);
+    }
+    const auto work = [&](Offset row) { return row_map[row] + row; };
+    for (const Offset parts : {1, 2, 3, 16, 700}) {
+      EXPECT_EQ(detail::firstRowOfPart(row_map.data(), rows, 0, parts), 0);
+      EXPECT_EQ(detail::firstRowOfPart(row_map.data(), rows, parts, parts), rows);
+      for (Offset part = 0; part < parts; ++part) {
+        const Offset first = detail::firstRowOfPart(row_map.data(), rows, part, parts);
+        const Offset end = detail::firstRowOfPart(row_map.data(), rows, part + 1, parts);
+        ASSERT_LE(first, end);
+        EXPECT_LE(work(end) - work(first), work(rows) / parts + longest + 2) << part;
+      }
+    }
+  }
 }
 
 } // namespace

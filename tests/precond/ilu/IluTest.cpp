@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "KokkosObservers.hpp"
 #include "precond/ilu/IluSupport.hpp"
 
 #include "Ainvil_Factory.hpp"
@@ -351,6 +352,43 @@ TEST(Ilu, RefusesBadParameters) {
     IluSettings<Device> parameters = exactIlu();
     parameters.factorization.shift = shift;
     EXPECT_THROW((Ilu<double, Device>(parameters)), InvalidArgument) << shift;
+  }
+}
+
+/// A dense row and column, first or last, beside a diagonal of 2. Everything is written down, and
+/// memory is that of the entries: with fill, or with a look at the dense row for each of the
+/// others, there would be 5e9 of these.
+TEST(Ilu, OfAnArrowTakesEachEntryOnce) {
+  const Ordinal n = 100000;
+  for (const bool first : {true, false}) {
+    const Ordinal hub = first ? 0 : n - 1;
+    Pattern rows(n);
+    for (Ordinal i = 0; i < n; ++i) {
+      rows[hub].insert(i);
+      rows[i].insert(hub);
+      rows[i].insert(i);
+    }
+    const HostBsr a = matrixOn(rows, 1, 1);
+    for (Ordinal i = 0; i < n; ++i)
+      for (Offset e = a.graph.row_map(i); e < a.graph.row_map(i + 1); ++e) {
+        const Ordinal j = a.graph.entries(e);
+        a.values(e) = i != j ? 1 : i == hub ? n : 2;
+      }
+    Ilu<double, Device> ilu(exactIlu());
+    const DeviceBsr on_device = copyTo<Device>(a);
+    const MemoryPeak memory;
+    ilu.initialize(on_device);
+    ilu.compute(on_device);
+    EXPECT_LT(memory.bytes(), std::uint64_t(400 * a.numEntries()));
+    const HostBsr u = copyTo<HostDevice>(ilu.factors().upper().matrix);
+    EXPECT_EQ(u.numEntries(), n - 1);
+    for (Offset e = 0; e < u.numEntries(); ++e)
+      ASSERT_EQ(u.values(e), first ? 1.0 / n : 0.5) << e;
+    const HostBsr l = copyTo<HostDevice>(ilu.factors().lower().matrix);
+    EXPECT_EQ(l.numEntries(), 2 * n - 1);
+    EXPECT_EQ(l.values(0), first ? n : 2);
+    const double last = l.values(l.numEntries() - 1);
+    EXPECT_NEAR(last, first ? 2 - 1.0 / n : n - 0.5 * (n - 1), 1e-9);
   }
 }
 

@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import unittest
 
-SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../perf/peers.sh")
+SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../perf/peers.sh")
 # The call ends with --json FILE.
 MPIRUN = """#!/bin/bash
 [[ $1 == --version ]] && { echo "mpirun (Open MPI) 4.1.4"; exit; }
