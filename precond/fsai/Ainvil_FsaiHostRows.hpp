@@ -216,9 +216,9 @@ private:
       const Ordinal* const a_columns = graph.entries.data();
       const Offset begin = graph.row_map.data()[q_row], end = graph.row_map.data()[q_row + 1];
       const int* const position = work_.position.data();
-      // Searches for q + 1 columns take log2(length) steps each, at least 4 from 16 entries on;
-      // running over the row takes its length.
-      constexpr int steps_of_search = 4;
+      // A search takes log2(length) steps, each of them a branch that nobody foresees; running over
+      // the row ends at its diagonal. What a search costs is as much as so many entries.
+      constexpr int steps_of_search = 16;
       if (end - begin > Offset(steps_of_search) * (q + 1)) {
         for (int p = 0; p <= q; ++p) {
           const Offset e = findEntry(graph.entries, begin, end, columns[p]);
