@@ -181,6 +181,15 @@ ParameterChoice chooseParameters(const std::string& base, const Teuchos::Paramet
   return choice;
 }
 
+std::string textOf(const ParameterChoice& choice) {
+  std::string text = "'" + choice.specification + "'";
+  if (choice.block_size > 0)
+    text += message(" in blocks of size ", choice.block_size);
+  if (choice.may_vary)
+    text += message(" with \"", allow_varying, "\"");
+  return text;
+}
+
 void requireFixed(const ParameterChoice& choice) {
   TEUCHOS_TEST_FOR_EXCEPTION(
       !choice.fixed && !choice.may_vary, Teuchos::Exceptions::InvalidParameterValue,

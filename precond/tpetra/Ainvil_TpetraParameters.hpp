@@ -37,6 +37,9 @@ struct ParameterChoice {
   bool may_vary = false;     ///< "Allow Varying": it need not be
 };
 
+/// What ranks have to agree on of it, for messages.
+std::string textOf(const ParameterChoice& choice);
+
 /// The parameter that says that the solver is a flexible one.
 constexpr const char* allow_varying = "Allow Varying";
 

@@ -121,6 +121,9 @@ public:
                 const Teuchos::EVerbosityLevel verbosity =
                     Teuchos::Describable::verbLevel_default) const override;
 
+  /// What the constructor and setParameters() have asked for.
+  const ParameterChoice& choice() const { return choice_; }
+
   /// What the set-up of this rank cost, by phase, and what came of it; without phases before
   /// initialize().
   const Report& localReport() const { return report_; }

@@ -64,9 +64,7 @@ bool sameIndices(const Map& a, const Map& b) {
 
 template <class MatrixType>
 void Preconditioner<MatrixType>::requireSameChoice(const ParameterChoice& choice) const {
-  const std::string blocks =
-      choice.block_size > 0 ? message(" in blocks of size ", choice.block_size) : "";
-  requireSame(*matrix().getComm(), "the preconditioner", "'" + choice.specification + "'" + blocks);
+  requireSame(*matrix().getComm(), "the preconditioner", textOf(choice));
 }
 
 /// What the list asks for, told to all ranks of the matrix if there is one.

@@ -17,11 +17,14 @@ namespace tpetra {
 /// one's parameters, for the rows of a rank and those it shares:
 ///   "schwarz: inner preconditioner name", "schwarz: inner preconditioner parameters"
 /// (or "schwarz: subdomain solver name" and "... parameters"). All other parameters, and all other
-/// names, are Ifpack2's. What else is different: initialize() and compute() throw on all ranks if
-/// they fail on one; compute() called again takes the shared rows' values of now, which it imports
-/// into the rows that initialize() has made (with a preconditioner or a filter of Ifpack2's inside
-/// it is another initialize()); apply() takes any alpha and beta, but no transposition, which
-/// Ifpack2 would ignore. MatrixType is a Tpetra::RowMatrix, the matrix itself a CrsMatrix.
+/// names, are Ifpack2's. "Allow Varying" of the list is for the inner preconditioner, also for one
+/// that a later list names. What else is different: where there is a matrix setParameters(),
+/// initialize() and compute() throw on all ranks if they fail on one, and refuse different inner
+/// preconditioners or overlaps on different ranks; compute() called again takes the shared rows'
+/// values of now, which it imports into the rows that initialize() has made (with a preconditioner
+/// or a filter of Ifpack2's inside it is another initialize()); apply() takes any alpha and beta,
+/// but no transposition, which Ifpack2 would ignore. MatrixType is a Tpetra::RowMatrix, the matrix
+/// itself a CrsMatrix.
 template <class MatrixType>
 class Schwarz final : public Ifpack2::AdditiveSchwarz<MatrixType>, public OwnOperator {
 public:
@@ -34,8 +37,8 @@ public:
   /// `a` may be null: setMatrix gives one later.
   explicit Schwarz(const Teuchos::RCP<const MatrixType>& a) : Base(a) {}
 
-  /// In addition to those before; a name makes the inner preconditioner anew. \throws as
-  /// setParameters() of the inner preconditioner, or of Ifpack2
+  /// In addition to those before; a name makes the inner preconditioner anew. Collective where
+  /// there is a matrix. \throws as setParameters() of the inner preconditioner, or of Ifpack2
   void setParameters(const Teuchos::ParameterList& list) override;
   void initialize() override; ///< collective, also in what it throws
   void compute() override;    ///< collective, also in what it throws
@@ -61,6 +64,7 @@ private:
   void importValues(crs_matrix_type& shared);
 
   Teuchos::RCP<Preconditioner<MatrixType>> inner_; ///< null if it is Ifpack2's
+  Teuchos::ParameterList varying_;                 ///< "Allow Varying" if it was given
   Teuchos::RCP<const import_type> importer_;       ///< of the shared rows; made when needed
   Teuchos::RCP<crs_matrix_type> imported_;         ///< where it imports to, of the same graph
   bool rows_are_new_ = false;                      ///< initialize() has just imported them

@@ -41,42 +41,69 @@ inline const Teuchos::ParameterList& innerParameters(const Teuchos::ParameterLis
 
 } // namespace detail
 
+/// Parameters of ours are looked at before anything changes. Ifpack2 changes as it goes, so what it
+/// refuses may leave a preconditioner that must be given its parameters anew.
 template <class MatrixType>
 void Schwarz<MatrixType>::setParameters(const Teuchos::ParameterList& list) {
+  const auto a = this->getMatrix();
+  const auto together = [&](const auto& work) {
+    if (a.is_null())
+      work();
+    else
+      onAllRanks(*a->getComm(), work);
+  };
   const std::string name = detail::innerName(list);
-  Teuchos::ParameterList others(list), for_inner;
-  if (list.isParameter(allow_varying)) { // Ifpack2 does not know it
-    for_inner.set(allow_varying, list.get<bool>(allow_varying));
-    others.remove(allow_varying);
+  Teuchos::ParameterList others(list), for_inner(varying_);
+  Teuchos::RCP<Preconditioner<MatrixType>> inner;
+  together([&] {
+    if (list.isParameter(allow_varying)) { // Ifpack2 does not know it
+      TEUCHOS_TEST_FOR_EXCEPTION(
+          !list.isType<bool>(allow_varying), Teuchos::Exceptions::InvalidParameterType,
+          "ainvil schwarz: the parameter \"" << allow_varying << "\" must be a bool.");
+      for_inner.set(allow_varying, list.get<bool>(allow_varying));
+      others.remove(allow_varying);
+    }
+    if (!isOwnName(name))
+      return;
+    inner = Teuchos::rcp(new BlockJacobi<MatrixType>(Teuchos::null, localSpecification(name)));
+    inner->setParameters(detail::innerParameters(list));
+    inner->setParameters(for_inner);
+    for (const std::string& inner_name : detail::innerNames()) {
+      others.remove(inner_name + " name", false);
+      others.remove(inner_name + " parameters", false);
+    }
+  });
+  if (!a.is_null()) {
+    ParameterChoice named;
+    named.specification = name;
+    named.may_vary = for_inner.get(allow_varying, false);
+    requireSame(*a->getComm(), "the inner preconditioner",
+                textOf(inner.is_null() ? named : inner->choice()));
   }
-  if (!isOwnName(name)) {
-    Base::setParameters(others);
-    if (!name.empty())
-      inner_ = Teuchos::null;
-    if (!inner_.is_null())
-      inner_->setParameters(for_inner);
-    return;
+  together([&] { Base::setParameters(others); });
+  varying_ = for_inner;
+  if (!inner.is_null()) {
+    inner_ = inner;
+    this->setInnerPreconditioner(inner_);
+  } else if (!name.empty()) {
+    inner_ = Teuchos::null;
+  } else if (!inner_.is_null()) {
+    inner_->setParameters(for_inner);
   }
-  const auto inner =
-      Teuchos::rcp(new BlockJacobi<MatrixType>(Teuchos::null, localSpecification(name)));
-  inner->setParameters(detail::innerParameters(list));
-  inner->setParameters(for_inner);
-  for (const std::string& inner_name : detail::innerNames()) {
-    others.remove(inner_name + " name", false);
-    others.remove(inner_name + " parameters", false);
-  }
-  Base::setParameters(others);
-  inner_ = inner;
-  this->setInnerPreconditioner(inner_);
 }
 
 template <class MatrixType>
 void Schwarz<MatrixType>::initialize() {
   TEUCHOS_TEST_FOR_EXCEPTION(this->getMatrix().is_null(), std::runtime_error,
                              "ainvil schwarz: there is no matrix: call setMatrix with one first.");
+  const auto comm = this->getMatrix()->getComm();
+  // Chosen before there was a matrix, perhaps.
+  requireSame(*comm, "the preconditioner",
+              message("'schwarz' with overlap ", this->getOverlapLevel(), " around ",
+                      inner_.is_null() ? "one of Ifpack2's" : textOf(inner_->choice())));
   importer_ = Teuchos::null;
   imported_ = Teuchos::null;
-  onAllRanks(*this->getMatrix()->getComm(), [&] { Base::initialize(); });
+  onAllRanks(*comm, [&] { Base::initialize(); });
   rows_are_new_ = true;
 }
 

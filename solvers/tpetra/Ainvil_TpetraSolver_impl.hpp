@@ -120,13 +120,14 @@ void Solver<Scalar, LO, GO, Node>::requireSame(const Teuchos::Comm<int>& comm,
   tpetra::requireSame(
       comm, "the solver",
       message("'", name_, "' ", preconditioned ? "with" : "without", " a preconditioner, ",
-              weights_.is_null() ? "without" : "with", " weights, tolerance ", o.tolerance,
-              ", scale ", static_cast<int>(o.relative_to), ", absolute tolerance ",
-              o.absolute_tolerance, ", ", o.time_limit > 0 ? "a" : "no", " time limit, ",
-              o.stop ? "a" : "no", " stop, reductions ", static_cast<int>(o.reductions),
-              ", at most ", o.max_iterations, " iterations, restart ", o.restart, ", basis ",
-              static_cast<int>(o.basis), ", reorthogonalization ",
-              static_cast<int>(o.reorthogonalize), ", a look every ", o.check_interval));
+              o.allow_varying ? "that may vary, " : "", weights_.is_null() ? "without" : "with",
+              " weights, tolerance ", o.tolerance, ", scale ", static_cast<int>(o.relative_to),
+              ", absolute tolerance ", o.absolute_tolerance, ", ", o.time_limit > 0 ? "a" : "no",
+              " time limit, ", o.stop ? "a" : "no", " stop, reductions ",
+              static_cast<int>(o.reductions), ", at most ", o.max_iterations,
+              " iterations, restart ", o.restart, ", basis ", static_cast<int>(o.basis),
+              ", reorthogonalization ", static_cast<int>(o.reorthogonalize), ", a look every ",
+              o.check_interval));
 }
 
 template <class Scalar, class LO, class GO, class Node>

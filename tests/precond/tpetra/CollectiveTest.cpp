@@ -87,6 +87,95 @@ TEST_F(OnLastRank, OtherParametersAreRefused) {
   expectThrowOfLastRank<InvalidArgument>("give all ranks the same", [&] { late->initialize(); });
 }
 
+/// Else those that may vary would wait for the others, which refuse what varies.
+TEST_F(OnLastRank, VaryingIsForAllOrForNone) {
+  if (ranks() == 1)
+    return;
+  ParameterList list;
+  list.set("Allow Varying", isLastRank());
+  for (const char* method : {"ilu:solve=async", "ilu"}) {
+    const auto m = tpetra::create(method, crs_);
+    expectThrowOfLastRank<InvalidArgument>("\"Allow Varying\"", [&] { m->setParameters(list); });
+    const auto late = tpetra::create<TpetraRow>(method, Teuchos::null);
+    late->setParameters(list);
+    dynamic_cast<Ifpack2::Details::CanChangeMatrix<TpetraRow>&>(*late).setMatrix(crs_);
+    expectThrowOfLastRank<InvalidArgument>("\"Allow Varying\"", [&] { late->initialize(); });
+  }
+  const auto schwarz = tpetra::create("SCHWARZ", crs_);
+  expectThrowOfLastRank<InvalidArgument>("\"Allow Varying\"",
+                                         [&] { schwarz->setParameters(list); });
+  list.set("schwarz: inner preconditioner name", "ilu:solve=async");
+  expectThrowOfLastRank<InvalidArgument>("\"Allow Varying\"",
+                                         [&] { schwarz->setParameters(list); });
+}
+
+/// Whether ours or Ifpack2's, and before anything of ours has changed.
+TEST_F(OnLastRank, WrongParametersOfSchwarzAreToldToAll) {
+  ParameterList good;
+  good.set("schwarz: overlap level", 1);
+  good.set("schwarz: inner preconditioner name", "ilu");
+  const auto m = made("SCHWARZ", crs_, good);
+  const auto x = randomVector(61, 5), before = applied(*m, x);
+  const auto withInner = [&](const auto& set) {
+    ParameterList list(good);
+    if (isLastRank())
+      set(list.sublist("schwarz: inner preconditioner parameters"));
+    return list;
+  };
+  const ParameterList value = withInner(
+                          [](ParameterList&inner) { inner.set("fact: iluk level-of-fill", -1); }),
+                      name = withInner([](ParameterList&inner) { inner.set("fact: level", 1); });
+  ParameterList varying(good), theirs(good);
+  if (isLastRank()) {
+    varying.set("Allow Varying", "yes");
+    theirs.set("schwarz: overlap level", "two");
+  }
+  expectThrowOfLastRank<Wrong::InvalidParameterValue>("level-of-fill",
+                                                      [&] { m->setParameters(value); });
+  expectThrowOfLastRank<Wrong::InvalidParameterName>("fact: level",
+                                                     [&] { m->setParameters(name); });
+  expectThrowOfLastRank<Wrong::InvalidParameterType>("must be a bool",
+                                                     [&] { m->setParameters(varying); });
+  EXPECT_EQ(applied(*m, x), before);
+  expectThrowOfLastRank<Wrong::InvalidParameterType>("schwarz: overlap level",
+                                                     [&] { m->setParameters(theirs); });
+  m->setParameters(good);
+  m->initialize();
+  m->compute();
+  EXPECT_EQ(applied(*m, x), before);
+}
+
+TEST_F(OnLastRank, OtherParametersOfSchwarzAreRefused) {
+  if (ranks() == 1)
+    return;
+  const auto listOf = [](const char* name, int overlap, const char* solve) {
+    ParameterList list;
+    list.set("schwarz: overlap level", overlap);
+    list.set("schwarz: inner preconditioner name", name);
+    if (solve != nullptr)
+      list.sublist("schwarz: inner preconditioner parameters").set("trisolver: type", solve);
+    return list;
+  };
+  const bool last = isLastRank();
+  for (const ParameterList& list :
+       {listOf(last ? "jacobi" : "ilu", 1, nullptr), listOf(last ? "RILUK" : "ilu", 1, nullptr),
+        listOf("ilu", 1, last ? "isai" : "exact")})
+    for (const bool with_matrix : {true, false}) {
+      const auto m = with_matrix ? tpetra::create("SCHWARZ", crs_)
+                                 : tpetra::create<TpetraCrs>("SCHWARZ", Teuchos::null);
+      const auto set = [&] { m->setParameters(list); };
+      if (!with_matrix) {
+        set();
+        dynamic_cast<Ifpack2::Details::CanChangeMatrix<TpetraRow>&>(*m).setMatrix(crs_);
+      }
+      expectThrowOfLastRank<InvalidArgument>("give all ranks the same",
+                                             [&] { with_matrix ? set() : m->initialize(); });
+    }
+  const auto m = tpetra::create("SCHWARZ", crs_);
+  m->setParameters(listOf("ilu", last ? 2 : 1, nullptr));
+  expectThrowOfLastRank<InvalidArgument>("overlap 2", [&] { m->initialize(); });
+}
+
 /// X or Y whose map differs on the last rank alone, with as many indices.
 TEST_F(OnLastRank, AnotherMapIsToldToAll) {
   std::vector<tpetra::Map::global_ordinal_type> indices;

@@ -292,6 +292,10 @@ TEST_P(SolverOverRanks, WhatDiffersBetweenRanksIsRefused) {
     options.max_iterations = isLastRank() ? 7 : 8;
     tpetra::Solver<> solver(method_, options);
     expectThrowOfLastRank("give all ranks the same", [&] { solver.solve(*a, nullptr, *b, x); });
+    SolverOptions varying;
+    varying.allow_varying = isLastRank();
+    tpetra::Solver<> may_vary(method_, varying);
+    expectThrowOfLastRank("may vary", [&] { may_vary.solve(*a, nullptr, *b, x); });
     const Wrapped m(a);
     tpetra::Solver<> other(method_);
     expectThrowOfLastRank("give all ranks the same",
