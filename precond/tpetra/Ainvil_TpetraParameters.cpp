@@ -74,7 +74,8 @@ std::string knownNames(const MethodHelp& method) {
   std::string known;
   for (const ParameterHelp& parameter : method.parameters)
     known += message("\"", parameter.name, "\", ");
-  return known + "\"" + block_size_name + "\", \"" + allow_varying + "\"";
+  return known + "\"" + block_size_name + "\", \"" + allow_varying + "\", \"" + timer_for_apply +
+         "\"";
 }
 
 } // namespace
@@ -117,6 +118,8 @@ Teuchos::RCP<const Teuchos::ParameterList> validParameters(const std::string& me
   list->set(block_size_name, 0, "size of the blocks in the local matrix; 0: that of the matrix");
   list->set(allow_varying, false,
             "the solver takes a preconditioner that is not the same at every application");
+  list->set(timer_for_apply, false,
+            "applications wait for their kernels, so that their times are those of the work");
   return list;
 }
 
@@ -141,11 +144,12 @@ ParameterChoice chooseParameters(const std::string& base, const Teuchos::Paramet
       choice.block_size = static_cast<int>(size);
       continue;
     }
-    if (name == allow_varying) {
+    if (name == allow_varying || name == timer_for_apply) {
       TEUCHOS_TEST_FOR_EXCEPTION(!entry.isType<bool>(), Teuchos::Exceptions::InvalidParameterType,
                                  "ainvil " << method << ": the parameter \"" << name
                                            << "\" must be a bool.");
-      choice.may_vary = Teuchos::getValue<bool>(entry);
+      (name == allow_varying ? choice.may_vary : choice.timed_apply) =
+          Teuchos::getValue<bool>(entry);
       continue;
     }
     const auto known =

@@ -25,8 +25,8 @@ std::string localSpecification(const std::string& specification);
 
 /// All parameters of a method with their defaults and a line of explanation each: the keys of
 /// createPreconditioner under names in the manner of Ifpack2 ("fact: iluk level-of-fill",
-/// "trisolver: type", "isai: pattern power", ...), "block: size", and "Allow Varying". \throws
-/// InvalidArgument for an unknown method.
+/// "trisolver: type", "isai: pattern power", ...), "block: size", "Allow Varying" and "timer for
+/// apply". \throws InvalidArgument for an unknown method.
 Teuchos::RCP<const Teuchos::ParameterList> validParameters(const std::string& method);
 
 /// What a list asks for.
@@ -35,13 +35,16 @@ struct ParameterChoice {
   int block_size = 0;        ///< "block: size"; 0: that of the matrix
   bool fixed = true;         ///< Preconditioner::isFixed() of what the specification makes
   bool may_vary = false;     ///< "Allow Varying": it need not be
+  bool timed_apply = false;  ///< "timer for apply": applications wait, so that their times are true
 };
 
-/// What ranks have to agree on of it, for messages.
+/// What ranks have to agree on of it, for messages: all but whether applications are timed.
 std::string textOf(const ParameterChoice& choice);
 
 /// The parameter that says that the solver is a flexible one.
 constexpr const char* allow_varying = "Allow Varying";
+/// The one that says that times of applications are to be those of the work.
+constexpr const char* timer_for_apply = "timer for apply";
 
 /// \throws Teuchos::Exceptions::InvalidParameterValue if the choice varies and may not
 void requireFixed(const ParameterChoice& choice);

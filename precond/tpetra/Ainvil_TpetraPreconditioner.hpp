@@ -28,6 +28,9 @@ namespace tpetra {
 /// instance of the execution space.
 ///
 /// Teuchos::TimeMonitor has timers "Ainvil METHOD: initialize", "... compute" and "... apply".
+/// Where kernels run asynchronously, apply() does not wait for them, and what its timer and
+/// getApplyTime() have is the time of launching; with the parameter "timer for apply" it waits
+/// before and behind, and they have the time of the work.
 ///
 /// Belos does not ask a preconditioner whether it is the same linear map at every application: with
 /// asynchronous sweeps (isFixed() false) use its flexible GMRES, and say so by the parameter "Allow
@@ -110,7 +113,8 @@ public:
   int getNumApply() const override { return num_apply_; }           ///< calls that succeeded
   double getInitializeTime() const override { return initialize_seconds_; } ///< seconds, of all
   double getComputeTime() const override { return compute_seconds_; }       ///< seconds, of all
-  /// Seconds of all calls, of launching the kernels where these run asynchronously.
+  /// Seconds of all calls; where kernels run asynchronously, of launching them, or of the work with
+  /// "timer for apply".
   double getApplyTime() const override { return apply_seconds_; }
 
   /// One line of YAML.

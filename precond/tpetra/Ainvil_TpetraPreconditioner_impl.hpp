@@ -215,6 +215,11 @@ void Preconditioner<MatrixType>::apply(const multivector_type& x, multivector_ty
   ScopedRegion region("Ainvil::tpetra::apply");
   if (apply_timer_.is_null())
     apply_timer_ = teuchosTimer("apply");
+  const auto waitWhereTimed = [&] {
+    if (choice_.timed_apply)
+      ainvil::compat::fence(execution_space(), "Ainvil::tpetra[timer for apply]");
+  };
+  waitWhereTimed();
   const Teuchos::TimeMonitor monitor(*apply_timer_);
   const Kokkos::Timer timer;
   const Trans trans = mode == Teuchos::NO_TRANS ? Trans::No : Trans::Yes;
@@ -228,6 +233,7 @@ void Preconditioner<MatrixType>::apply(const multivector_type& x, multivector_ty
     doApply(execution_space(), *from, to, trans, alpha, beta);
     Tpetra::deep_copy(y, to);
   }
+  waitWhereTimed();
   apply_seconds_ += timer.seconds();
   ++num_apply_;
 }

@@ -4,6 +4,7 @@
 
 #include "Ainvil_Convert.hpp"
 #include "Ainvil_Factory.hpp"
+#include "KokkosObservers.hpp"
 
 #include <Teuchos_TimeMonitor.hpp>
 
@@ -191,6 +192,32 @@ TEST(TimeMonitor, HasTheCallsOfAMethod) {
   EXPECT_EQ(calls("initialize"), initialized + 1);
   EXPECT_EQ(calls("compute"), computed + 2);
   EXPECT_EQ(calls("apply"), applications + 1);
+}
+
+/// Only where it is asked for: before the clock starts, and before it stops.
+TEST(TimerForApply, WaitsForTheWork) {
+  const auto a = crsMatrix(matrixOn(randomPattern(71, 5, 31), 1, 31), Spread::Parts);
+  ParameterList list;
+  const auto m = made("jacobi", a);
+  const auto waits = [&] {
+    const auto x = vectorOn(m->getDomainMap(), randomVector(71, 1));
+    TpetraVector y(m->getRangeMap());
+    const InstanceRecorder seen;
+    m->apply(*x, y);
+    const auto& fences = seen.fences();
+    return std::count_if(fences.begin(), fences.end(), [](const ToolEvent& fence) {
+      return fence.label == "Ainvil::tpetra[timer for apply]";
+    });
+  };
+  EXPECT_EQ(waits(), 0);
+  list.set("timer for apply", true);
+  m->setParameters(list);
+  EXPECT_TRUE(m->isComputed()); // changes no preconditioner
+  constexpr int first_that_tells_of_fences = 30500;
+  EXPECT_EQ(waits(), KOKKOS_VERSION < first_that_tells_of_fences ? 0 : 2);
+  EXPECT_GT(m->getApplyTime(), 0);
+  list.set("timer for apply", "yes");
+  EXPECT_THROW(m->setParameters(list), Teuchos::Exceptions::InvalidParameterType);
 }
 
 } // namespace

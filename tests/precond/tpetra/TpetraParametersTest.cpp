@@ -133,7 +133,7 @@ TEST(TpetraParameters, UnchangedEntriesOfAllParametersAreNotGiven) {
 TEST(TpetraParameters, AllKeysHaveNamesAndDefaults) {
   for (const MethodHelp& method : preconditionerHelp()) {
     const auto valid = validParameters(method.name);
-    EXPECT_EQ(valid->numParams(), int(method.parameters.size() + commonParameterHelp().size()) + 2)
+    EXPECT_EQ(valid->numParams(), int(method.parameters.size() + commonParameterHelp().size()) + 3)
         << method.name;
     EXPECT_EQ(chooseParameters(method.name, *valid).specification, method.name);
     for (auto at = valid->begin(); at != valid->end(); ++at)
@@ -185,9 +185,9 @@ std::map<std::string, std::string> knownParameters(const MethodHelp& method) {
 TEST(TpetraParameters, AreDocumented) {
   auto documented = documentedParameters();
   auto everywhere = documented["Trilinos only"];
-  ASSERT_EQ(everywhere.size(), 2u);
+  ASSERT_EQ(everywhere.size(), 3u);
   everywhere.insert(documented["Every method"].begin(), documented["Every method"].end());
-  ASSERT_EQ(everywhere.size(), 2u + commonParameterHelp().size());
+  ASSERT_EQ(everywhere.size(), 3u + commonParameterHelp().size());
   for (const MethodHelp& method : preconditionerHelp()) {
     auto expected = documented[method.name];
     expected.insert(everywhere.begin(), everywhere.end());
