@@ -4,6 +4,7 @@
 /// The diagonal block of a distributed matrix that belongs to the calling rank.
 
 #include "Ainvil_Convert.hpp"
+#include "Ainvil_TpetraStackedRows.hpp"
 #include "Ainvil_TpetraStructures.hpp"
 #include "dense/Ainvil_BlockArrays.hpp"
 #include "graph/Ainvil_SelectEntries.hpp"
@@ -102,9 +103,9 @@ bool isIdentity(const typename Device::execution_space& exec,
 /// The rows that a rank has of a fill-complete matrix, and of their entries those whose columns it
 /// has too, in the numbering of the row map: what block-Jacobi over the ranks inverts. Values of a
 /// CrsMatrix or BlockCrsMatrix are never copied where the block is all that the rank has; they are
-/// gathered on the device where there are other columns, or blocks are made of points. The rows of
-/// other kinds of RowMatrix, such as the filters inside of Ifpack2's AdditiveSchwarz, are copied
-/// one by one through the host.
+/// gathered on the device where there are other columns, or blocks are made of points, and from
+/// both matrices of StackedRows. The rows of other kinds of RowMatrix are copied one by one through
+/// the host.
 template <class Scalar, class LO, class GO, class Node>
 class LocalBlock {
 public:
@@ -115,6 +116,7 @@ public:
   using row_matrix_type = Tpetra::RowMatrix<Scalar, LO, GO, Node>;
   using crs_matrix_type = Tpetra::CrsMatrix<Scalar, LO, GO, Node>;
   using block_matrix_type = Tpetra::BlockCrsMatrix<Scalar, LO, GO, Node>;
+  using stacked_rows = StackedRows<Scalar, LO, GO, Node>;
   using Matrix = BsrMatrix<Scalar, device_type>;     ///< the local block
   using Values = Kokkos::View<Scalar*, device_type>; ///< of matrices
 
@@ -128,20 +130,45 @@ public:
     initialize(exec, a, block_size);
   }
 
+  /// The same for all rows of two matrices, in blocks of points of the given size, points if it
+  /// is 0.
+  LocalBlock(const execution_space& exec, const stacked_rows& rows, int block_size = 0) {
+    block_size_ = std::max(block_size, 1);
+    num_values_ = compat::numLocalEntries(*rows.upper);
+    if (rows.lower != nullptr)
+      num_values_ += compat::numLocalEntries(*rows.lower);
+    const PermutedGraph<device_type> all = detail::stackedGraph(exec, rows);
+    graph_ = all.graph;
+    if (rows.lower != nullptr || graph_.numEntries() < num_values_)
+      take(exec, all);
+    finish(exec);
+  }
+
   /// The block with the values that the matrix has now, which must have the graph of the
   /// constructor's. No allocation; asynchronous but for other kinds of RowMatrix. The result must
   /// not outlive the next access to the matrix. \throws InvalidArgument for a matrix of
   /// another size.
   Matrix get(const execution_space& exec, const row_matrix_type& a) {
     const auto from = valuesOf(exec, a);
-    if (Offset(from.extent(0)) != num_values_)
-      throw InvalidArgument(message("the matrix has ", from.extent(0), " local values, but ",
-                                    num_values_,
-                                    " when initialize was called: call initialize again"));
+    requireNumValues(from.extent(0));
     if (!gathered_)
       return Matrix(graph_, from, block_size_);
     const int within = in_points_ ? 1 : block_size_;
     gatherBlocks<Scalar, device_type>(exec, Trans::No, source_, within, from, values_);
+    return Matrix(graph_, values_, block_size_);
+  }
+
+  /// The same for rows of two matrices, which must be there still, or others of these graphs. No
+  /// allocation; asynchronous.
+  Matrix get(const execution_space& exec, const stacked_rows& rows) {
+    const Values upper = rows.upper->getLocalMatrixDevice().values;
+    Values lower;
+    if (rows.lower != nullptr)
+      lower = rows.lower->getLocalMatrixDevice().values;
+    requireNumValues(upper.extent(0) + lower.extent(0));
+    if (!gathered_)
+      return Matrix(graph_, upper, block_size_);
+    detail::gatherStacked<Scalar, device_type>(exec, source_, upper, lower, values_);
     return Matrix(graph_, values_, block_size_);
   }
 
@@ -193,12 +220,23 @@ private:
     graph_ = graph;
     if (!detail::isIdentity<device_type>(exec, place, graph.num_rows))
       take(exec, detail::selectPlaced<device_type>(exec, graph, place));
+    finish(exec);
+  }
+
+  /// Blocks of points, and the array for what is gathered.
+  void finish(const execution_space& exec) {
     if (in_points_ && block_size_ > 1)
       take(exec, toBlocks(exec, graph_, block_size_));
     if (gathered_)
       values_ = allocate<Scalar, device_type>(
           exec, "Ainvil::values",
           source_.extent(0) * (in_points_ ? 1 : size_t(block_size_) * block_size_));
+  }
+
+  void requireNumValues(Offset number) const {
+    if (number != num_values_)
+      throw InvalidArgument(message("the matrix has ", number, " local values, but ", num_values_,
+                                    " when initialize was called: call initialize again"));
   }
 
   /// graph_ <- one that takes its values from where graph_ does.

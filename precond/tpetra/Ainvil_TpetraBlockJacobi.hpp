@@ -44,6 +44,9 @@ protected:
                Trans trans, scalar_type alpha, scalar_type beta) const override;
 
 private:
+  /// The rank's block with the values of now.
+  BsrMatrix<scalar_type, device_type> get(const execution_space& exec);
+
   LocalBlock<scalar_type, typename Base::local_ordinal_type, typename Base::global_ordinal_type,
              typename Base::node_type>
       block_;

@@ -5,6 +5,7 @@
 
 #include "Ainvil_Factory.hpp"
 #include "Ainvil_TpetraBlockJacobi.hpp"
+#include "Ainvil_TpetraFilteredRows.hpp"
 #include "Ainvil_TpetraPreconditioner_impl.hpp"
 
 namespace ainvil {
@@ -16,6 +17,14 @@ auto BlockJacobi<MatrixType>::createLocal() const -> PreconditionerPtr<scalar_ty
 }
 
 template <class MatrixType>
+auto BlockJacobi<MatrixType>::get(const execution_space& exec)
+    -> BsrMatrix<scalar_type, device_type> {
+  const row_matrix_type& a = this->matrix();
+  const auto rows = detail::filteredRows(a);
+  return rows.upper != nullptr ? block_.get(exec, rows) : block_.get(exec, a);
+}
+
+template <class MatrixType>
 void BlockJacobi<MatrixType>::doInitialize(const execution_space& exec) {
   const row_matrix_type& a = this->matrix();
   TEUCHOS_TEST_FOR_EXCEPTION(!rowsAreUnknowns(a), std::runtime_error,
@@ -24,8 +33,14 @@ void BlockJacobi<MatrixType>::doInitialize(const execution_space& exec) {
   onAllRanks(*this->matrix().getComm(), [&] {
     block_ = {};
     local_ = createLocal();
-    this->timePhase(exec, "extract", [&] { block_ = {exec, a, this->blockSize()}; });
-    local_->initialize(exec, block_.get(exec, a));
+    const auto rows = detail::filteredRows(a);
+    this->timePhase(exec, "extract", [&] {
+      if (rows.upper != nullptr)
+        block_ = {exec, rows, this->blockSize()};
+      else
+        block_ = {exec, a, this->blockSize()};
+    });
+    local_->initialize(exec, get(exec));
     this->takeReport(local_->report());
   });
 }
@@ -34,7 +49,7 @@ template <class MatrixType>
 void BlockJacobi<MatrixType>::doCompute(const execution_space& exec) {
   onAllRanks(*this->matrix().getComm(), [&] {
     BsrMatrix<scalar_type, device_type> block;
-    this->timePhase(exec, "gather", [&] { block = block_.get(exec, this->matrix()); });
+    this->timePhase(exec, "gather", [&] { block = get(exec); });
     local_->compute(exec, block);
     this->takeReport(local_->report());
     if (!local_->objection().empty())

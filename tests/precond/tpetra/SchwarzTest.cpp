@@ -4,9 +4,13 @@
 
 #include "Ainvil_Factory.hpp"
 #include "Ainvil_Gmres.hpp"
+#include "Ainvil_TpetraFilteredRows.hpp"
+#include "Ainvil_TpetraLocalBlock.hpp"
+#include "KokkosObservers.hpp"
 #include "gallery/Ainvil_Gallery.hpp"
 
 #include <Ifpack2_AdditiveSchwarz.hpp>
+#include <Ifpack2_DropFilter.hpp>
 #include <Teuchos_ParameterListExceptions.hpp>
 
 namespace ainvil {
@@ -154,6 +158,105 @@ TEST(SchwarzByName, RefusesWhatTheInnerPreconditionerRefuses) {
   EXPECT_THROW(m->setParameters(list), Teuchos::Exceptions::InvalidParameterName);
   EXPECT_EQ(applied(*m, x), before);
 }
+
+/// Whichever list comes first.
+TEST(SchwarzByName, MayVaryOnlyIfAListSaysSo) {
+  const auto a = crsMatrix(matrixOn(randomPattern(71, 5, 31), 1, 31), Spread::Parts);
+  ParameterList varying;
+  varying.set("Allow Varying", true);
+  for (const bool first : {true, false}) {
+    const auto m = tpetra::create("SCHWARZ", a);
+    if (first)
+      m->setParameters(varying);
+    m->setParameters(schwarzList("ilu:solve=async", 1));
+    if (!first) {
+      EXPECT_THROW(m->initialize(), Teuchos::Exceptions::InvalidParameterValue);
+      m->setParameters(varying);
+    }
+    EXPECT_NO_THROW(m->initialize());
+  }
+}
+
+/// The matrix that AdditiveSchwarz makes for its inner preconditioner.
+class FilteredRows : public ::testing::TestWithParam<std::tuple<Spread, int, int>> {
+protected:
+  using Local =
+      tpetra::LocalBlock<double, int, tpetra::Map::global_ordinal_type, tpetra::Map::node_type>;
+  using Filter = Ifpack2::LocalFilter<TpetraRow>;
+  using Overlapping = Ifpack2::OverlappingRowMatrix<TpetraRow>;
+
+  Spread spread() const { return std::get<0>(GetParam()); }
+  int overlap() const { return ranks() == 1 ? 0 : std::get<1>(GetParam()); }
+  int blockSize() const { return std::get<2>(GetParam()); }
+  RCP<TpetraCrs> matrix(int entries) const {
+    const HostBsr a = matrixOn(randomPattern(24, entries, 31), blockSize(), 31);
+    return tpetra::distribute(a, rowMap(24, spread()));
+  }
+
+  RCP<const Filter> filter(const RCP<const TpetraCrs>& a) const {
+    if (overlap() == 0)
+      return rcp(new Filter(a));
+    return rcp(new Filter(rcp(new Overlapping(a, overlap()))));
+  }
+
+  /// Bitwise that of the rows one by one, which a filter that lets all through leads to.
+  void expectThatOfRows(const DeviceBsr& block, const RCP<const Filter>& filter) const {
+    const Ifpack2::DropFilter<TpetraRow> foreign(filter, 0);
+    EXPECT_EQ(tpetra::detail::filteredRows(foreign).upper, nullptr);
+    Local by_rows(Exec(), foreign, blockSize());
+    expectSameMatrix(copyTo<HostDevice>(block), copyTo<HostDevice>(by_rows.get(Exec(), foreign)));
+  }
+
+  static void expectSameMatrix(const HostBsr& a, const HostBsr& b) {
+    const auto all = [](const auto& view) {
+      return std::vector<double>(view.data(), view.data() + view.extent(0));
+    };
+    EXPECT_EQ(a.numRows(), b.numRows());
+    EXPECT_EQ(a.block_size, b.block_size);
+    EXPECT_EQ(all(a.graph.row_map), all(b.graph.row_map));
+    EXPECT_EQ(all(a.graph.entries), all(b.graph.entries));
+    EXPECT_EQ(all(a.values), all(b.values));
+  }
+};
+
+TEST_P(FilteredRows, AreThoseOfTheRowsOneByOne) {
+  const auto a = matrix(3);
+  const auto first = filter(a);
+  const auto rows = tpetra::detail::filteredRows(*first);
+  ASSERT_EQ(rows.upper, a.getRawPtr());
+  EXPECT_EQ(rows.lower != nullptr, overlap() > 0);
+  Local local;
+  {
+    const KernelLabelRecorder seen;
+    local = Local(Exec(), rows, blockSize());
+    const auto allocations = seen.allocations();
+    EXPECT_EQ(std::count(allocations.begin(), allocations.end(), "Ainvil::columns"), 0);
+  }
+  expectThatOfRows(local.get(Exec(), rows), first);
+  // New values of the same graph, without an allocation.
+  a->resumeFill();
+  a->scale(-3);
+  a->fillComplete();
+  const auto second = filter(a);
+  const auto new_rows = tpetra::detail::filteredRows(*second);
+  const AllocationCounter allocations;
+  const DeviceBsr block = local.get(Exec(), new_rows);
+  EXPECT_EQ(allocations.count(), 0) << allocations.labels();
+  expectThatOfRows(block, second);
+}
+
+TEST_P(FilteredRows, OfAnotherSizeAreRefused) {
+  const auto filtered = filter(matrix(3)), of_other = filter(matrix(4));
+  Local local(Exec(), tpetra::detail::filteredRows(*filtered), blockSize());
+  if (tpetra::compat::numLocalElements(*filtered->getRowMap()) > 0) {
+    EXPECT_THROW(local.get(Exec(), tpetra::detail::filteredRows(*of_other)), InvalidArgument);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, FilteredRows,
+                         ::testing::Combine(::testing::Values(Spread::Parts, Spread::LastEmpty,
+                                                              Spread::Cyclic),
+                                            ::testing::Values(0, 1, 2), ::testing::Values(1, 3)));
 
 TEST(AdditiveSchwarz, IndicesMayBeginAtOne) {
   const auto rows = rcp(new tpetra::Map(5 * ranks(), 1, world()));
