@@ -187,6 +187,43 @@ TEST(Candidates, NeighboursDependOnTheIterations) {
   EXPECT_TRUE(triesAfter(4, "ilu:reorder=rcm,level=2", 30));
 }
 
+/// Towards 1, but not there; with every level, and not where there is nothing to save.
+TEST(Candidates, ModifiedFactorsTakeMoreOfWhatIsDropped) {
+  const MatrixTraits cavity = traitsOfProblem("cavity:4"), poisson = traitsOfProblem("poisson5:6");
+  const auto begins = [](const MatrixTraits& traits, const std::string& with) {
+    const auto list = firstCandidates(traits, false, false);
+    return std::any_of(list.begin(), list.end(),
+                       [&](const Candidate& candidate) { return candidate.precond == with; });
+  };
+  EXPECT_TRUE(begins(cavity, "ilu:modified=0.95"));
+  EXPECT_TRUE(begins(poisson, "ic:modified=0.95"));
+  const auto follow = [&](const MatrixTraits& traits, const std::string& of, int iterations) {
+    RaceEntry entry;
+    entry.solver = "gmres";
+    entry.precond = of;
+    entry.block_size = traits.block_size;
+    entry.iterations = iterations;
+    std::vector<std::string> modified;
+    for (const Candidate& next : neighbours(entry, traits, false))
+      if (next.precond.find("modified=") != std::string::npos)
+        modified.push_back(next.precond);
+    return modified;
+  };
+  const auto has = [](const std::vector<std::string>& list, const std::string& what) {
+    return std::find(list.begin(), list.end(), what) != list.end();
+  };
+  EXPECT_TRUE(has(follow(cavity, "ilu", 50), "ilu:modified=0.95"));
+  EXPECT_TRUE(has(follow(cavity, "ilu:modified=0.95", 50), "ilu:modified=0.99"));
+  EXPECT_TRUE(has(follow(cavity, "ilu:modified=0.95", 50), "ilu:level=1,modified=0.95"));
+  EXPECT_TRUE(has(follow(cavity, "ilu:modified=0.99", 50), "ilu:modified=0.998"));
+  EXPECT_TRUE(has(follow(poisson, "ic:level=1", 50), "ic:level=1,modified=0.95"));
+  for (const std::string& after : follow(cavity, "ilu:modified=0.998", 50))
+    EXPECT_NE(after.find("modified=0.998"), std::string::npos) << after;
+  EXPECT_TRUE(follow(cavity, "ilu", 3).empty());
+  EXPECT_TRUE(follow(cavity, "ilu:factorization=ilut,drop=1e-2", 50).empty());
+  EXPECT_TRUE(follow(cavity, "ilu:reorder=nd,level=4,breakdown=shift", 50).empty());
+}
+
 TEST(Candidates, CgIsForWhatMayBeSpd) {
   const auto usesCg = [](const MatrixTraits& traits) {
     const auto list = firstCandidates(traits, false, false);
