@@ -98,7 +98,7 @@ TEST_P(Smoother, OfAlgebraicMultigrid) {
 
 INSTANTIATE_TEST_SUITE_P(Petsc, Smoother,
                          ::testing::Values("jacobi", "fsai", "ilu", "ilu:solve=isai", "chebyshev",
-                                           "ilu:solve=jacobi,sweeps=3"));
+                                           "ilu:solve=jacobi,sweeps=3", "jacobi:poly=3"));
 
 TEST(PetscValues, NewOnesAreComputedOnly) {
   const System system = bandSystem(50, 3, 2, false, 17);

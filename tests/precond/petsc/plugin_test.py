@@ -88,6 +88,14 @@ class PluginTest(unittest.TestCase):
             self.assertIn(text, result.stdout)
         self.assertEqual(result.stderr, "")
 
+    def test_view_tells_the_relaxation_steps_that_the_set_up_chose(self):
+        text = self.run_plain("-pc_type", "ainvil", "-pc_ainvil_spec",
+                              "ilu:solve=isai,relax=auto", "-ksp_view").stdout
+        self.assertRegex(text, r"notes: .*lower_relax=\d+ .*upper_relax=\d+")
+        text = self.run_plain("-pc_type", "ainvil", "-pc_ainvil_spec",
+                              "ilu:solve=isai,relax=2", "-ksp_view").stdout
+        self.assertIn("relax: 2", text)
+
     def test_help_lists_the_parameters_of_the_method(self):
         text = self.run_plain("-pc_type", "ainvil", "-pc_ainvil_type", "fsai", "-help").stdout
         for option in ("-pc_ainvil_type", "-pc_ainvil_spec", "-pc_ainvil_block_size",
