@@ -30,24 +30,38 @@ run() {
 }
 
 plain="-pc_type ainvil -pc_ainvil_spec"
-# By default GAMG smooths with Chebyshev's iteration, which is for real eigenvalues.
-richardson="-pc_type gamg -mg_levels_ksp_type richardson -mg_levels_pc_type"
-smooth="-pc_type gamg -mg_levels_pc_type ainvil -mg_levels_pc_ainvil_spec"
-general=(ilu "-pc_type gamg" "$richardson sor" "-pc_type hypre" "$plain ilu" "$plain ilu:solve=isai,power=2"
-  "$smooth ilu" "$richardson ainvil -mg_levels_pc_ainvil_spec ilu")
-spd=(jacobi icc "-pc_type gamg" "$richardson sor" "-pc_type hypre" "$plain ilu" "$plain fsai"
-  "$plain chebyshev:degree=4" "$smooth ilu" "$smooth ilu:solve=isai" "$smooth fsai"
-  "$richardson ainvil -mg_levels_pc_ainvil_spec ilu")
-blocks=("-pc_type pbjacobi" "ilu -mat_type baij" "$plain jacobi")
+bicgstab="-ksp_type bcgs $plain"
+# By default GAMG smooths with Chebyshev's iteration, which is for real eigenvalues; and it coarsens
+# the square of the graph on one level only, which leaves coarse grids of many entries.
+gamg="-pc_type gamg -mg_levels_ksp_type richardson -mg_levels_pc_type"
+smooth="$gamg ainvil -mg_levels_pc_ainvil_spec"
+squares="-pc_gamg_square_graph 10"
+multigrid=("-pc_type hypre" "$gamg sor")
+# Modified factors are no smoothers, so they stand alone.
+flow=("$plain ilu" "$plain ilu:modified=0.995" "$plain ilu:level=1,modified=0.995"
+  "$bicgstab ilu:level=1,modified=0.995")
+wind=("$plain ilu" "$plain ilu:modified=0.95" "$plain ilu:level=1,modified=0.95"
+  "$bicgstab ilu:level=1,modified=0.95")
+grid=("$plain ic" "$plain ic:modified=0.95" "$smooth ic" "$smooth ic $squares")
+spd=(jacobi icc "-pc_type gamg" "${multigrid[@]}" "$plain chebyshev:degree=4")
 
 if [[ $size == small ]]; then
-  cavity=cavity:20 convdiff=convdiff:12x12x8 laplace=laplace7:10 jump=jump:10 elasticity=elasticity:8x3x3
+  cavities=(cavity:20) convdiff=convdiff:12x12x8 laplaces=(laplace7:10) jump=jump:10
+  elasticity=elasticity:8x3x3
 else
-  cavity=cavity:150 convdiff=convdiff:74x74x29 laplace=laplace7:60 jump=jump:64
-  elasticity=elasticity:40x14x14
+  cavities=(cavity:150 cavity:300 cavity:600) convdiff=convdiff:74x74x29
+  laplaces=(laplace7:60 laplace7:120) jump=jump:64 elasticity=elasticity:60x20x20
 fi
-run $cavity "--tol 1e-5" "${blocks[@]}" "${general[@]}"
-run $convdiff "" jacobi "${general[@]}"
-run $laplace "--solver cg" "${spd[@]}"
-run $jump "--solver cg" "${spd[@]}"
-run $elasticity "--solver cg" "${blocks[@]}" "${spd[@]}"
+run "${cavities[0]}" "--tol 1e-5" ilu "ilu -mat_type baij" "$gamg sor" "$smooth ilu"
+for cavity in "${cavities[@]}"; do
+  run "$cavity" "--tol 1e-5" "-pc_type hypre" "${flow[@]}" "$smooth ilu:level=1"
+done
+# Of A times ones, the gallery's, modified factors know too much.
+run $convdiff "--rhs ones" jacobi ilu "${multigrid[@]}" "${wind[@]}" "$smooth ilu"
+run "${laplaces[0]}" "--rhs ones --solver cg" "${spd[@]}" "${grid[@]}"
+run $jump "--rhs ones --solver cg" "${spd[@]}" "${grid[@]}"
+run $elasticity "--solver cg" "${spd[@]}" "-pc_type pbjacobi" "ilu -mat_type baij" "$plain ic" \
+  "$smooth ic"
+for laplace in "${laplaces[@]:1}"; do
+  run "$laplace" "--rhs ones --solver cg" icc "-pc_type hypre" "${grid[@]}"
+done
