@@ -12,10 +12,17 @@ namespace {
 std::vector<std::string> defaultPreconds(const std::string& solver) {
   // CG needs a symmetric positive definite M, which ilu is not always; and ic has half to do.
   if (solver == "cg")
-    return {"jacobi",       "ic:solve=exact", "ic:solve=isai,power=1", "ic:solve=jacobi,sweeps=3",
-            "fsai:power=1", "fsai:power=2",   "fsai:power=3"};
+    return {"jacobi",
+            "ic:solve=exact",
+            "ic:modified=0.95",
+            "ic:solve=isai,power=1",
+            "ic:solve=jacobi,sweeps=3",
+            "fsai:power=1",
+            "fsai:power=2",
+            "fsai:power=3"};
   return {"jacobi",
           "ilu:solve=exact",
+          "ilu:modified=0.95",
           "ilu:solve=isai,power=1",
           "ilu:solve=isai,power=2",
           "ilu:solve=isai,power=3",

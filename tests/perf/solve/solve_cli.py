@@ -25,8 +25,8 @@ JSON_KEYS = {
 }
 
 DEFAULT_PRECONDS = [
-    "jacobi", "ilu:solve=exact", "ilu:solve=isai,power=1", "ilu:solve=isai,power=2",
-    "ilu:solve=isai,power=3", "ilu:solve=isai,power=2,storage=bfloat16",
+    "jacobi", "ilu:solve=exact", "ilu:modified=0.95", "ilu:solve=isai,power=1",
+    "ilu:solve=isai,power=2", "ilu:solve=isai,power=3", "ilu:solve=isai,power=2,storage=bfloat16",
     "ilu:solve=isai,power=1,relax=auto", "ilu:solve=jacobi,sweeps=3"
 ]
 

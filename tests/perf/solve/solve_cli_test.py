@@ -41,7 +41,7 @@ class CommandLineTest(solve_cli.SolveTest):
         lines = self.succeed("--problem", "poisson5:20", "--solver", "cg", "--json", "-", "--quiet")
         runs = [json.loads(line) for line in lines.splitlines()]
         self.assertEqual([run["precond"] for run in runs],
-                         ["jacobi", "ic:solve=exact", "ic:solve=isai,power=1",
+                         ["jacobi", "ic:solve=exact", "ic:modified=0.95", "ic:solve=isai,power=1",
                           "ic:solve=jacobi,sweeps=3", "fsai:power=1", "fsai:power=2",
                           "fsai:power=3"])
         self.assertEqual({run["solver"] for run in runs}, {"cg"})
