@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// \file
-/// What kernels of products do with the sums of their rows.
+/// What kernels of products do with the sums of their rows, and beside them.
 
 #include "backend/Ainvil_KernelArrays.hpp"
 #include "backend/Ainvil_Lanes.hpp"
@@ -39,6 +39,50 @@ KOKKOS_INLINE_FUNCTION int columnsFrom(const KernelColumns<Scalar>& x, Offset fi
   const Offset rest = x.numColumns() - first;
   return rest < Columns ? static_cast<int>(rest) : Columns;
 }
+
+/// A Step in a kernel: w(i) = delta x(i) + epsilon w(i) at row i. It needs no sum, so that kernels
+/// that leave long rows to others take it for these as well.
+template <class Scalar>
+struct KernelStep {
+  Scalar delta = 0, epsilon = 0;
+  KernelColumns<Scalar> w;
+
+  KOKKOS_INLINE_FUNCTION bool exists() const { return w.data() != nullptr; }
+
+  /// For up to Columns right-hand sides from `first_column` on, one after the other: all at once
+  /// they would take twice the registers of a product with eight.
+  template <int Columns>
+  KOKKOS_INLINE_FUNCTION void takeRow(const KernelColumns<const Scalar>& x, Offset row,
+                                      Offset first_column) const {
+    if (!exists())
+      return;
+    unrolledBy<1>(0, columnsFrom<Columns>(x, first_column), 1, [&](int j) {
+      const Scalar moved = delta * x(row, first_column + j);
+      Scalar& result = w(row, first_column + j);
+      result = epsilon != Scalar(0) ? moved + epsilon * result : moved;
+    });
+  }
+
+  /// For rows first to last - 1 of one column.
+  KOKKOS_INLINE_FUNCTION void takeRun(const KernelColumns<const Scalar>& x, Offset first,
+                                      Offset last, Offset column) const {
+    const Scalar* x_j = x.data() + column * x.stride();
+    Scalar* w_j = w.data() + column * w.stride();
+    const Scalar d = delta, e = epsilon;
+    if (e == Scalar(0))
+      for (Offset i = first; i < last; ++i)
+        w_j[i] = d * x_j[i];
+    else
+      for (Offset i = first; i < last; ++i)
+        w_j[i] = d * x_j[i] + e * w_j[i];
+  }
+};
+
+/// Instead of a KernelStep where that would cost kernels registers that do not take it.
+struct NoStep {
+  template <int Columns, class X>
+  KOKKOS_INLINE_FUNCTION void takeRow(const X&, Offset, Offset) const {}
+};
 
 } // namespace detail
 } // namespace ainvil

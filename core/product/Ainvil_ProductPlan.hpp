@@ -24,6 +24,14 @@ struct ProductPlan {
   ProductKernel kernel = ProductKernel::PointRows; ///< for the rows that are not long
 };
 
+/// What a product with x may do beside its sums, a row of x at a time: w = delta x + epsilon w.
+/// epsilon = 0 does not read w. By default nothing.
+template <class Scalar, class Device>
+struct Step {
+  Scalar delta = 0, epsilon = 0;
+  MultiVectorArg<Scalar, Device> w; ///< of the shape of x; overlaps nothing else of the product
+};
+
 /// The kernel that is fastest for the matrix, whose values need not be there yet.
 template <class MatrixScalar, class Device>
 ProductKernel chooseKernel(const BsrMatrix<MatrixScalar, Device>& a,
@@ -36,13 +44,14 @@ void multiply(const typename Device::execution_space& exec, const ProductPlan<De
               MultiVectorArg<const Scalar, Device> x, Scalar beta,
               MultiVectorArg<Scalar, Device> y);
 
-/// y = alpha A x + beta u + gamma v
+/// y = alpha A x + beta u + gamma v, and the step; with one, A must be square.
 template <class MatrixScalar, class Scalar, class Device>
 void multiplyAdd(const typename Device::execution_space& exec, const ProductPlan<Device>& plan,
                  Scalar alpha, const BsrMatrix<MatrixScalar, Device>& a,
                  MultiVectorArg<const Scalar, Device> x, Scalar beta,
                  MultiVectorArg<const Scalar, Device> u, Scalar gamma,
-                 MultiVectorArg<const Scalar, Device> v, MultiVectorArg<Scalar, Device> y);
+                 MultiVectorArg<const Scalar, Device> v, MultiVectorArg<Scalar, Device> y,
+                 const Step<Scalar, Device>& step);
 
 /// The same for the long rows only. y may be x.
 template <class MatrixScalar, class Scalar, class Device>

@@ -122,10 +122,21 @@ template <class Scalar, class Device>
 void SparseOperator<Scalar, Device>::multiplyAdd(const execution_space& exec, Trans trans,
                                                  Scalar alpha, In x, Scalar beta, In u,
                                                  Scalar gamma, In v, Out y) const {
+  multiplyAdd(exec, trans, alpha, x, beta, u, gamma, v, y, Step());
+}
+
+template <class Scalar, class Device>
+void SparseOperator<Scalar, Device>::multiplyAdd(const execution_space& exec, Trans trans,
+                                                 Scalar alpha, In x, Scalar beta, In u,
+                                                 Scalar gamma, In v, Out y,
+                                                 const Step& step) const {
   if (trans == Trans::Yes) {
     if (transposed_) {
-      transposed_->multiplyAdd(exec, Trans::No, alpha, x, beta, u, gamma, v, y);
+      transposed_->multiplyAdd(exec, Trans::No, alpha, x, beta, u, gamma, v, y, step);
     } else {
+      if (step.w.data() != nullptr)
+        detail::combine<Scalar, Device>(exec, step.delta, x, step.epsilon, step.w, Scalar(0), x,
+                                        step.w);
       detail::combine<Scalar, Device>(exec, Scalar(0), y, beta, u, gamma, v, y);
       multiply(exec, trans, alpha, x, Scalar(1), y);
     }
@@ -133,7 +144,7 @@ void SparseOperator<Scalar, Device>::multiplyAdd(const execution_space& exec, Tr
   }
   visit([&](const auto& a) {
     detail::multiplyAdd<typename std::decay_t<decltype(a)>::value_type, Scalar, Device>(
-        exec, plan_, alpha, a, x, beta, u, gamma, v, y);
+        exec, plan_, alpha, a, x, beta, u, gamma, v, y, step);
   });
 }
 

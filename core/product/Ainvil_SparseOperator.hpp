@@ -31,6 +31,7 @@ public:
   using execution_space = typename Device::execution_space;
   using In = MultiVectorArg<const Scalar, Device>; ///< vectors that are read
   using Out = MultiVectorArg<Scalar, Device>;      ///< vectors that are written
+  using Step = detail::Step<Scalar, Device>;       ///< w = delta x + epsilon w
 
   /// No matrix yet; its values are to be stored in the precision of the vectors.
   SparseOperator() : SparseOperator(Storage::Native) {}
@@ -90,8 +91,13 @@ public:
   /// InvalidArgument if the shapes do not match.
   void multiplyAdd(const execution_space& exec, Trans trans, Scalar alpha, In x, Scalar beta, In u,
                    Scalar gamma, In v, Out y) const;
-  /// The same with A for its long rows only; the other rows of y stay as they are. y may be x, u
-  /// and v: a product then reads some rows of y before and others after they are written.
+  /// The same and w = delta x + epsilon w, which costs the pass over A one over w: x is at hand
+  /// there. For square A.
+  void multiplyAdd(const execution_space& exec, Trans trans, Scalar alpha, In x, Scalar beta, In u,
+                   Scalar gamma, In v, Out y, const Step& step) const;
+  /// y = alpha A x + beta u + gamma v for the long rows only; the other rows of y stay as they are.
+  /// y may be x, u and v: a product then reads some rows of y before and others after they are
+  /// written.
   void multiplyAddLongRows(const execution_space& exec, Scalar alpha, In x, Scalar beta, In u,
                            Scalar gamma, In v, Out y) const;
 

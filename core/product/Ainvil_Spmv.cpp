@@ -9,6 +9,7 @@ namespace ainvil {
 namespace {
 
 using detail::Epilogue;
+using detail::KernelStep;
 using detail::most_columns;
 using detail::ProductKernel;
 using detail::Range;
@@ -55,12 +56,12 @@ template <int BS, class MatrixScalar, class Device>
 constexpr bool may_take_columns = compat::IsGpu<typename Device::execution_space>::value &&
                                   (BS == 2 || BS == 3) && sizeof(MatrixScalar) == 8;
 
-template <int BS, int Columns, class MatrixScalar, class Scalar, class Device>
+template <int BS, int Columns, class MatrixScalar, class Scalar, class Device, class Step>
 void launchPointRows(const typename Device::execution_space& exec,
                      const BsrMatrix<MatrixScalar, Device>& a,
                      const MultiVectorArg<const Scalar, Device>& x,
-                     const Epilogue<Scalar, Device>& epilogue, Offset first_column,
-                     const LongRows<Device>& long_rows) {
+                     const Epilogue<Scalar, Device>& epilogue, const Step& step,
+                     Offset first_column, const LongRows<Device>& long_rows) {
   using Exec = typename Device::execution_space;
   const Offset longest = long_rows.limit();
   if constexpr (BS > 0 && !compat::IsGpu<Exec>::value) {
@@ -71,10 +72,10 @@ void launchPointRows(const typename Device::execution_space& exec,
     const Offset items = parts > 0 ? parts : (Offset(a.numRows()) + Kernel::run - 1) / Kernel::run;
     Kokkos::parallel_for(
         "Ainvil::spmv", Range<Exec>(exec, 0, items),
-        withinArguments(Kernel{a.graph.row_map, a.graph.entries, a.values, x, epilogue, a.numRows(),
-                               first_column, longest, parts}));
+        withinArguments(Kernel{a.graph.row_map, a.graph.entries, a.values, x, epilogue, step,
+                               a.numRows(), first_column, longest, parts}));
   } else {
-    using Kernel = detail::SpmvKernel<BS, Columns, MatrixScalar, Scalar, Device>;
+    using Kernel = detail::SpmvKernel<BS, Columns, MatrixScalar, Scalar, Device, Step>;
     bool aligned = false;
     if constexpr (Kernel::has_packets)
       aligned =
@@ -82,59 +83,61 @@ void launchPointRows(const typename Device::execution_space& exec,
           detail::Packet<Scalar, BS>::isAligned(x.data() + first_column * Offset(x.stride(1)));
     Kokkos::parallel_for(
         "Ainvil::spmv", Range<Exec>(exec, 0, a.numPointRows()),
-        withinArguments(Kernel{a.graph.row_map, a.graph.entries, a.values, x, epilogue,
+        withinArguments(Kernel{a.graph.row_map, a.graph.entries, a.values, x, epilogue, step,
                                a.block_size, first_column, longest, aligned}));
   }
 }
 
-template <int Columns, class MatrixScalar, class Scalar, class Device>
+template <int Columns, class MatrixScalar, class Scalar, class Device, class Step>
 void launchStreamed(const typename Device::execution_space& exec,
                     const BsrMatrix<MatrixScalar, Device>& a,
                     const MultiVectorArg<const Scalar, Device>& x,
-                    const Epilogue<Scalar, Device>& epilogue, Offset first_column) {
-  using Kernel = detail::StreamedSpmvKernel<Columns, MatrixScalar, Scalar, Device>;
+                    const Epilogue<Scalar, Device>& epilogue, const Step& step,
+                    Offset first_column) {
+  using Kernel = detail::StreamedSpmvKernel<Columns, MatrixScalar, Scalar, Device, Step>;
   const Ordinal teams = a.numRows() / Kernel::team_size + (a.numRows() % Kernel::team_size > 0);
   Kokkos::TeamPolicy<typename Device::execution_space> policy(exec, teams, Kernel::team_size);
   policy.set_scratch_size(0, Kokkos::PerTeam(Kernel::scratchBytes() + 16));
   Kokkos::parallel_for("Ainvil::spmv[streamed]", policy,
                        withinArguments(Kernel{a.graph.row_map, a.graph.entries, a.values, x,
-                                              epilogue, a.numRows(), first_column}));
+                                              epilogue, step, a.numRows(), first_column}));
 }
 
-template <int BS, int Columns, class MatrixScalar, class Scalar, class Device>
+template <int BS, int Columns, class MatrixScalar, class Scalar, class Device, class Step>
 void launchBlockColumns(const typename Device::execution_space& exec,
                         const BsrMatrix<MatrixScalar, Device>& a,
                         const MultiVectorArg<const Scalar, Device>& x,
-                        const Epilogue<Scalar, Device>& epilogue, Offset first_column,
-                        Offset longest) {
-  using Kernel = detail::ColumnSpmvKernel<BS, Columns, MatrixScalar, Scalar, Device>;
+                        const Epilogue<Scalar, Device>& epilogue, const Step& step,
+                        Offset first_column, Offset longest) {
+  using Kernel = detail::ColumnSpmvKernel<BS, Columns, MatrixScalar, Scalar, Device, Step>;
   const Ordinal teams = a.numRows() / Kernel::team_rows + (a.numRows() % Kernel::team_rows > 0);
   Kokkos::TeamPolicy<typename Device::execution_space> policy(exec, teams, Kernel::team_size);
   policy.set_scratch_size(0, Kokkos::PerTeam(Kernel::scratchBytes() + 16));
   Kokkos::parallel_for("Ainvil::spmv[columns]", policy,
                        withinArguments(Kernel{a.graph.row_map, a.graph.entries, a.values, x,
-                                              epilogue, a.numRows(), first_column, longest}));
+                                              epilogue, step, a.numRows(), first_column, longest}));
 }
 
 /// Up to Columns right-hand sides in one pass over the rows that are not long.
-template <int Columns, class MatrixScalar, class Scalar, class Device>
+template <int Columns, class MatrixScalar, class Scalar, class Device, class Step>
 void launchRows(const typename Device::execution_space& exec,
                 const detail::ProductPlan<Device>& plan, const BsrMatrix<MatrixScalar, Device>& a,
                 const MultiVectorArg<const Scalar, Device>& x,
-                const Epilogue<Scalar, Device>& epilogue, Offset first_column) {
+                const Epilogue<Scalar, Device>& epilogue, const Step& step, Offset first_column) {
   if constexpr (compat::IsGpu<typename Device::execution_space>::value)
     if (plan.kernel == ProductKernel::Streamed) {
-      launchStreamed<Columns>(exec, a, x, epilogue, first_column);
+      launchStreamed<Columns>(exec, a, x, epilogue, step, first_column);
       return;
     }
   detail::dispatchBlockSize(a.block_size, [&](auto bs) {
     constexpr int BS = decltype(bs)::value;
     if constexpr (may_take_columns<BS, MatrixScalar, Device>)
       if (plan.kernel == ProductKernel::BlockColumns) {
-        launchBlockColumns<BS, Columns>(exec, a, x, epilogue, first_column, plan.long_rows.limit());
+        launchBlockColumns<BS, Columns>(exec, a, x, epilogue, step, first_column,
+                                        plan.long_rows.limit());
         return;
       }
-    launchPointRows<BS, Columns>(exec, a, x, epilogue, first_column, plan.long_rows);
+    launchPointRows<BS, Columns>(exec, a, x, epilogue, step, first_column, plan.long_rows);
   });
 }
 
@@ -167,15 +170,17 @@ template <class MatrixScalar, class Scalar, class Device>
 void product(const typename Device::execution_space& exec, const detail::ProductPlan<Device>& plan,
              const BsrMatrix<MatrixScalar, Device>& a,
              const MultiVectorArg<const Scalar, Device>& x, const MultiVectorArg<Scalar, Device>& y,
-             const Epilogue<Scalar, Device>& epilogue) {
+             const Epilogue<Scalar, Device>& epilogue, const KernelStep<Scalar>& step = {}) {
   checkShapes("a product", a.numPointRows(), a.numPointCols(), x.extent(0), y.extent(0),
               x.extent(1), y.extent(1));
   const Offset columns = x.extent(1);
   for (Offset j = 0; j < columns; j += most_columns)
-    if (columns - j == 1)
-      launchRows<1>(exec, plan, a, x, epilogue, j);
-    else
-      launchRows<most_columns>(exec, plan, a, x, epilogue, j);
+    if (columns - j == 1) // whose registers suffice for a step
+      launchRows<1>(exec, plan, a, x, epilogue, step, j);
+    else if (!compat::IsGpu<typename Device::execution_space>::value || step.exists())
+      launchRows<most_columns>(exec, plan, a, x, epilogue, step, j);
+    else if constexpr (compat::IsGpu<typename Device::execution_space>::value)
+      launchRows<most_columns>(exec, plan, a, x, epilogue, detail::NoStep(), j);
   if (plan.kernel !=
       ProductKernel::Streamed) // which takes rows of any length that it is chosen for
     launchLongRows<false>(exec, plan.long_rows, a, x, epilogue);
@@ -187,7 +192,8 @@ template <class MatrixScalar, class Device>
 detail::ProductKernel detail::chooseKernel(const BsrMatrix<MatrixScalar, Device>& a,
                                            const LongRows<Device>& long_rows) {
   if constexpr (compat::IsGpu<typename Device::execution_space>::value) {
-    constexpr Ordinal longest_streamed = StreamedSpmvKernel<1, MatrixScalar, double, Device>::chunk;
+    constexpr Ordinal longest_streamed =
+        StreamedSpmvKernel<1, MatrixScalar, double, Device, NoStep>::chunk;
     const Ordinal longest = long_rows.longest();
     if (a.block_size == 1 && longest > 0 && longest <= longest_streamed &&
         (longest > longest_by_threads || a.graph.meanRowLength() > mean_by_threads))
@@ -228,12 +234,21 @@ void detail::multiplyAdd(const typename Device::execution_space& exec,
                          const BsrMatrix<MatrixScalar, Device>& a,
                          MultiVectorArg<const Scalar, Device> x, Scalar beta,
                          MultiVectorArg<const Scalar, Device> u, Scalar gamma,
-                         MultiVectorArg<const Scalar, Device> v, MultiVectorArg<Scalar, Device> y) {
+                         MultiVectorArg<const Scalar, Device> v, MultiVectorArg<Scalar, Device> y,
+                         const Step<Scalar, Device>& step) {
   if (beta != Scalar(0))
     checkSameShape("u", u.extent(0), u.extent(1), y.extent(0), y.extent(1));
   if (gamma != Scalar(0))
     checkSameShape("v", v.extent(0), v.extent(1), y.extent(0), y.extent(1));
-  product(exec, plan, a, x, y, Epilogue<Scalar, Device>{alpha, beta, gamma, u, v, y});
+  if (step.w.data() != nullptr) {
+    if (a.numRows() != a.graph.num_cols)
+      throw InvalidArgument(message("a step along x beside a product needs a square matrix, but "
+                                    "it has ",
+                                    a.numRows(), " x ", a.graph.num_cols, " blocks"));
+    checkSameShape("w", step.w.extent(0), step.w.extent(1), y.extent(0), y.extent(1));
+  }
+  product(exec, plan, a, x, y, Epilogue<Scalar, Device>{alpha, beta, gamma, u, v, y},
+          KernelStep<Scalar>{step.delta, step.epsilon, step.w});
 }
 
 template <class MatrixScalar, class Scalar, class Device>
@@ -264,7 +279,7 @@ void spmvAdd(const typename Device::execution_space& exec, Scalar alpha,
              MultiVectorArg<const Scalar, Device> v, MultiVectorArg<Scalar, Device> y) {
   detail::ProductPlan<Device> plan;
   plan.kernel = detail::chooseKernel(a, plan.long_rows);
-  detail::multiplyAdd(exec, plan, alpha, a, x, beta, u, gamma, v, y);
+  detail::multiplyAdd(exec, plan, alpha, a, x, beta, u, gamma, v, y, {});
 }
 
 template <class MatrixScalar, class Scalar, class Device>
@@ -310,7 +325,7 @@ void axpby(const typename Device::execution_space& exec, Scalar alpha,
       const typename DEVICE::execution_space&, const ProductPlan<DEVICE>&, SCALAR,                 \
       const BsrMatrix<MATRIX, DEVICE>&, MultiVectorArg<const SCALAR, DEVICE>, SCALAR,              \
       MultiVectorArg<const SCALAR, DEVICE>, SCALAR, MultiVectorArg<const SCALAR, DEVICE>,          \
-      MultiVectorArg<SCALAR, DEVICE>);                                                             \
+      MultiVectorArg<SCALAR, DEVICE>, const Step<SCALAR, DEVICE>&);                                \
   template void detail::multiplyAddLongRows<MATRIX, SCALAR, DEVICE>(                               \
       const typename DEVICE::execution_space&, const LongRows<DEVICE>&, SCALAR,                    \
       const BsrMatrix<MATRIX, DEVICE>&, MultiVectorArg<const SCALAR, DEVICE>, SCALAR,              \

@@ -28,13 +28,14 @@ struct alignas(N * sizeof(T) < 16 ? N * sizeof(T) : 16) Packet {
 /// right-hand sides, one point row a thread: on a GPU neighbouring threads read neighbouring rows
 /// of a block, so that a warp uses every sector it fetches; no reduction, no lane idles on short
 /// rows. BS = 0: block size known at run time.
-template <int BS, int Columns, class MatrixScalar, class Scalar, class Device>
+template <int BS, int Columns, class MatrixScalar, class Scalar, class Device, class Step>
 struct SpmvKernel {
   KernelArray<const Offset> row_map;
   KernelArray<const Ordinal> entries;
   KernelArray<const MatrixScalar> values;
   KernelColumns<const Scalar> x;
   Epilogue<Scalar, Device> epilogue;
+  Step step;
   int block_size;
   Offset first_column;
   Offset longest; ///< rows with more blocks are left to LongRowKernel
@@ -46,6 +47,11 @@ struct SpmvKernel {
                                       (BS & (BS - 1)) == 0;
 
   KOKKOS_FUNCTION void operator()(const Offset point_row) const {
+    multiplyRow(point_row);
+    step.template takeRow<Columns>(x, point_row, first_column);
+  }
+
+  KOKKOS_INLINE_FUNCTION void multiplyRow(const Offset point_row) const {
     const int bs = BS > 0 ? BS : block_size;
     const int columns = columnsFrom<Columns>(x, first_column);
     const Offset row = point_row / bs;
@@ -105,6 +111,7 @@ struct RowRunSpmvKernel {
   KernelArray<const MatrixScalar> values;
   KernelColumns<const Scalar> x;
   Epilogue<Scalar, Device> epilogue;
+  KernelStep<Scalar> step;
   Ordinal num_rows;
   Offset first_column;
   Offset longest; ///< rows with more blocks are left to LongRowKernel
@@ -121,6 +128,18 @@ struct RowRunSpmvKernel {
     const Offset last = parts > 0 ? firstRowOfPart(row_map.data(), num_rows, item + 1, parts)
                         : first + run < num_rows ? first + run
                                                  : num_rows;
+    // The step follows each run of rows, whose x and w are in the cache by then.
+    const Offset at_once = step.exists() ? run : last - first;
+    for (Offset begin = first; begin < last; begin += at_once) {
+      const Offset end = begin + at_once < last ? begin + at_once : last;
+      addRows(begin, end);
+      if (step.exists())
+        takeStep(begin, end);
+    }
+  }
+
+private:
+  void addRows(Offset first, Offset last) const {
     if (epilogue.beta == Scalar(0) && epilogue.gamma == Scalar(0)) {
       const Scalar alpha = epilogue.alpha;
       const Offset stride = epilogue.y.stride();
@@ -132,6 +151,12 @@ struct RowRunSpmvKernel {
         epilogue.store(point_row, first_column + j, sum);
       });
     }
+  }
+
+  void takeStep(Offset first, Offset last) const {
+    const int columns = columnsFrom<Columns>(x, first_column);
+    for (int j = 0; j < columns; ++j)
+      step.takeRun(x, first * BS, last * BS, first_column + j);
   }
 
   /// A call for a run costs little; inlined, every launch would have it once for each way in which
@@ -188,13 +213,14 @@ struct RowRunSpmvKernel {
 /// The same sums of blocks on GPUs, a thread a column of the blocks of a row: neighbouring threads
 /// read neighbouring scalars, each of them one number of x a block. What the threads of a row have
 /// is added in scratch memory, by a thread a point row, one right-hand side after the other.
-template <int BS, int Columns, class MatrixScalar, class Scalar, class Device>
+template <int BS, int Columns, class MatrixScalar, class Scalar, class Device, class Step>
 struct ColumnSpmvKernel {
   KernelArray<const Offset> row_map;
   KernelArray<const Ordinal> entries;
   KernelArray<const MatrixScalar> values;
   KernelColumns<const Scalar> x;
   Epilogue<Scalar, Device> epilogue;
+  Step step;
   Ordinal num_rows;
   Offset first_column;
   Offset longest; ///< rows with more blocks are left to LongRowKernel
@@ -239,6 +265,8 @@ struct ColumnSpmvKernel {
         }
       }
     });
+    if (row < num_rows)
+      step.template takeRow<Columns>(x, row * BS + c, first_column);
   }
 };
 
@@ -247,13 +275,14 @@ struct ColumnSpmvKernel {
 /// row, in that order. All accesses to the matrix are contiguous and no thread loads a row much
 /// longer than its own; where all rows are short, a thread a row does with less. Of several
 /// right-hand sides one after the other is multiplied with the entries that are in registers.
-template <int Columns, class MatrixScalar, class Scalar, class Device>
+template <int Columns, class MatrixScalar, class Scalar, class Device, class Step>
 struct StreamedSpmvKernel {
   KernelArray<const Offset> row_map;
   KernelArray<const Ordinal> entries;
   KernelArray<const MatrixScalar> values;
   KernelColumns<const Scalar> x;
   Epilogue<Scalar, Device> epilogue;
+  Step step;
   Ordinal num_rows;
   Offset first_column;
 
@@ -307,6 +336,7 @@ struct StreamedSpmvKernel {
         if (j < right_hand_sides)
           epilogue.store(row, first_column + j, sum[j]);
       });
+      step.template takeRow<Columns>(x, row, first_column);
     }
   }
 };

@@ -126,17 +126,22 @@ void Chebyshev<Scalar, Device>::doApply(const execution_space& exec,
       d(both.data() + n * columns, n, columns);
   const double theta = (upper_ + lower_) / 2, delta = (upper_ - lower_) / 2;
   double rho = delta / theta;
-  diagonal_inverse_.apply(exec, trans, Scalar(1 / theta), x, Scalar(0), y);
-  if (parameters_.degree > 1)
-    axpby<Scalar, Device>(exec, Scalar(1), y, Scalar(0), d);
+  const Scalar one = 1, zero = 0;
+  if (parameters_.degree == 1) {
+    diagonal_inverse_.apply(exec, trans, Scalar(1 / theta), x, zero, y);
+    return;
+  }
+  diagonal_inverse_.apply(exec, trans, Scalar(1 / theta), x, zero, d);
+  MultiVectorArg<const Scalar, Device> rest = x;
   for (int k = 2; k <= parameters_.degree; ++k) {
-    // r = x - op(A) y
-    a_.multiplyAdd(exec, trans, Scalar(-1), y, Scalar(1), x, Scalar(0), x, r);
+    // y += d, r = x - op(A) y
+    a_.multiplyAdd(exec, trans, -one, d, one, rest, zero, rest, r, {one, k == 2 ? zero : one, y});
+    rest = r;
     const double next = 1 / (2 * theta / delta - rho);
     diagonal_inverse_.apply(exec, trans, Scalar(2 * next / delta), r, Scalar(next * rho), d);
-    axpby<Scalar, Device>(exec, Scalar(1), d, Scalar(1), y);
     rho = next;
   }
+  axpby<Scalar, Device>(exec, one, d, one, y);
 }
 
 AINVIL_INSTANTIATE_CLASS(Chebyshev)

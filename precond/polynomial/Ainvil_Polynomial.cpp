@@ -312,6 +312,11 @@ void Polynomial<Scalar, Device>::doDiagnose(const execution_space& exec, const M
   takeReport();
 }
 
+/// Root by root: y moves along z and, of a pair, along q, and r becomes what that leaves. The
+/// product of such a vector with A takes y's step along it, so that a degree costs an application
+/// of M^-1, a product, and five passes over vectors: z, the r before and the r after (of a pair z
+/// and s; q, r, s and r), and y twice. The last step of y is a kernel of its own, in the place of
+/// the product that nobody needs any more.
 template <class Scalar, class Device>
 void Polynomial<Scalar, Device>::doApply(const execution_space& exec, In x, Out y,
                                          Trans trans) const {
@@ -330,19 +335,21 @@ void Polynomial<Scalar, Device>::doApply(const execution_space& exec, In x, Out 
     inner_->apply(exec, rest, z, trans);
     if (roots_[k].imag() == 0) {
       const auto step = static_cast<Scalar>(1 / roots_[k].real());
-      detail::combine<Scalar, Device>(exec, step, z, before, y, zero, y, y);
-      if (!is_last)
-        a_.multiplyAdd(exec, trans, -step, z, one, rest, zero, rest, r);
+      if (is_last)
+        detail::combine<Scalar, Device>(exec, step, z, before, y, zero, y, y);
+      else
+        a_.multiplyAdd(exec, trans, -step, z, one, rest, zero, rest, r, {step, before, y});
     } else {
       // With c = Re theta / |theta|, so that no square overflows, s and q are divided by |theta|.
       const double size = std::abs(roots_[k]);
       const auto step = static_cast<Scalar>(1 / size);
       const auto two_c = static_cast<Scalar>(2 * (roots_[k].real() / size));
-      a_.multiply(exec, trans, step, z, zero, s);
+      a_.multiplyAdd(exec, trans, step, z, zero, z, zero, z, s, {two_c * step, before, y});
       inner_->apply(exec, s, q, trans);
-      detail::combine<Scalar, Device>(exec, two_c * step, z, -step, q, before, y, y);
-      if (!is_last)
-        a_.multiplyAdd(exec, trans, step, q, one, rest, -two_c, s, r);
+      if (is_last)
+        detail::combine<Scalar, Device>(exec, -step, q, one, y, zero, y, y);
+      else
+        a_.multiplyAdd(exec, trans, step, q, one, rest, -two_c, s, r, {-step, one, y});
     }
     rest = r;
   }

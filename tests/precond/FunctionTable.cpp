@@ -36,6 +36,7 @@ struct Arguments {
   MultiVector<double, Device> x = toDevice(Random(74).vector(n * columns), n, columns);
   MultiVector<double, Device> y = toDevice(Random(75).vector(n * columns), n, columns);
   MultiVector<double, Device> u = toDevice(Random(76).vector(1072), 1072, 1), v = poisoned(1072, 1);
+  MultiVector<double, Device> moved = poisoned(1072, 1);
   Vector<double, Device> scales = scalingFactors(Exec(), a, ScalingRule::Diagonal);
   Vector<double, Device> scaled_x = toDevice(Random(77).vector(n));
   Kokkos::View<double*, Device> blocks = viewOf<double, Device>(Random(78).vector(n * bs));
@@ -94,6 +95,10 @@ std::vector<Function> functionTable() {
     });
     add("spmv of long rows", End::Asynchronous, [&t, trans](const Exec& exec) {
       t.skewed_operator.multiply(exec, trans, 1.0, t.u, 0.0, t.v);
+    });
+    add("multiplyAdd with a step", End::Asynchronous, [&t, trans](const Exec& exec) {
+      t.skewed_operator.multiplyAdd(exec, trans, 1.0, t.u, 0.0, t.v, 0.0, t.v, t.v,
+                                    {2.0, 0.5, t.moved});
     });
     add("blockDiagonalProduct", End::Asynchronous, [&t, trans](const Exec& exec) {
       blockDiagonalProduct<double, double, Device>(exec, trans, 1.0, t.blocks, bs, t.x, 0.5, t.y);

@@ -80,6 +80,19 @@ TEST(Chebyshev, IsThePolynomial) {
     }
 }
 
+/// The product of a step moves y along the last one: two kernels a step, as many as for the last.
+TEST(Chebyshev, HasTwoKernelsADegree) {
+  const HostBsr a = matrixOn(randomPattern(57, 4, 34), 2, 34);
+  for (const int degree : {1, 2, 5}) {
+    Chebyshev<double, Device> m(onInterval(degree, 0.4, 1.7));
+    setUp(m, a);
+    const auto x = toDevice(Random(1).vector(114), 114, 1), y = poisoned(114, 1);
+    const KernelLabelRecorder seen;
+    m.apply(Exec(), x, y);
+    EXPECT_EQ(seen.kernels().size(), degree == 1 ? 1u : 2u * degree) << listOf(seen.kernels());
+  }
+}
+
 TEST(Chebyshev, LongRows) {
   const HostBsr a = matrixOn(longRowsPattern(536), 1, 32);
   const ChebyshevParameters parameters = onInterval(4, 0.3, 1.9);

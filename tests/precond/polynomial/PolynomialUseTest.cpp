@@ -80,6 +80,29 @@ TEST(Polynomial, OfARoundedMatrix) {
   }
 }
 
+/// A product moves y as well, and what is left of the last degree's product is the last step of y:
+/// a degree takes the kernels of M^-1 and one, for real roots and for pairs.
+TEST(Polynomial, HasOneKernelADegreeBesidesThoseOfTheMethod) {
+  bool some_pairs = false, some_end_in_a_pair = false, some_end_in_a_root = false;
+  for (const bool symmetric : {true, false})
+    for (const int degree : {1, 2, 3, 6, 9}) {
+      const Pattern pattern = symmetricPattern(150, 4, 96);
+      const HostBsr a = symmetric ? spdMatrixOn(pattern, 1, 96) : matrixOn(pattern, 1, 96);
+      const auto m = around("ilu:solve=isai", degree, a);
+      some_pairs = some_pairs || hasPairs(*m);
+      (m->roots().back().imag() == 0 ? some_end_in_a_root : some_end_in_a_pair) = true;
+      const auto x = toDevice(Random(1).vector(150), 150, 1), y = poisoned(150, 1);
+      const auto kernels = [&](const Preconditioner<double, Device>& method) {
+        const KernelLabelRecorder seen;
+        method.apply(Exec(), x, y);
+        return seen.kernels().size();
+      };
+      EXPECT_EQ(kernels(m->inner()), 2u);
+      EXPECT_EQ(kernels(*m), 3u * m->degree()) << degree;
+    }
+  EXPECT_TRUE(some_pairs && some_end_in_a_pair && some_end_in_a_root);
+}
+
 TEST(Polynomial, InFloat) {
   const HostBsr a = matrixOn(randomPattern(60, 4, 90), 2, 90);
   const auto rounded = inPrecision<float>(a);
