@@ -29,6 +29,8 @@ struct AinvParameters {
   /// threads compute more than once may be some per cent longer on the way.
   double max_fill = 20;
   Ordering order = Ordering::Natural; ///< elimination order
+  /// A matrix in blocks has block columns, see detail::BlockInverseFactors; else it is taken apart.
+  bool blocks = false;
   /// BAINV: METIS divides the graph into so many parts, and entries of A between parts are left
   /// out. 1: none are.
   int parts = 1;
@@ -50,6 +52,8 @@ namespace detail {
 
 template <class Scalar, class Device>
 class InverseFactors;
+template <class Scalar, class Device>
+class BlockAinv;
 
 /// The arrays of a factor, kept from compute to compute and as long as the longest so far.
 template <class Scalar, class Device>
@@ -74,7 +78,13 @@ struct AinvArrays {
 /// nearly equal numbers without a correct digit) or not finite is counted.
 /// `fail` throws, as soon as one pivot is certain to stay bad, because columns behind it may grow
 /// without bounds; `shift` takes shift |a_jj| in its place, `replace` |a_jj|, both with 1 for
-/// |a_jj| = 0. Blocks are taken apart: the algorithm works on scalar entries.
+/// |a_jj| = 0.
+///
+/// Blocks are taken apart: the algorithm works on scalar entries. With AinvParameters::blocks it
+/// works on block columns, and the factors are stored in blocks: detail::BlockInverseFactors has
+/// the formulas, norms and pivots. They are computed by one thread of the host, from the identity
+/// at every compute(), with memory of the host for two dense block columns, and applied on the
+/// device.
 ///
 /// The elimination order and the parts are found on the host by initialize(). compute() starts from
 /// the columns it found last. How many entries the factors have follows the values, so that compute
@@ -84,7 +94,7 @@ struct AinvArrays {
 /// it allocate nothing else.
 ///
 /// Sources: Benzi, Meyer, Tuma (1996), AINV; Benzi, Tuma (1998), the nonsymmetric case; Benzi,
-/// Cullum, Tuma (2000), SAINV; orderings: Benzi, Tuma (2000).
+/// Cullum, Tuma (2000), SAINV; Benzi, Kouhia, Tuma (2001), blocks; orderings: Benzi, Tuma (2000).
 template <class Scalar, class Device>
 class Ainv final : public Preconditioner<Scalar, Device> {
 public:
@@ -107,10 +117,12 @@ public:
 
   /// The columns z_j, w_j and pivots d_j, in the elimination order: ainv/Ainvil_InverseFactors.hpp.
   const detail::InverseFactors<Scalar, Device>& factors() const { return *factors_; }
+  /// Those of block columns, in place of them; null without.
+  const detail::BlockAinv<Scalar, Device>* blockFactors() const { return block_factors_.get(); }
   // What apply() multiplies with, M^-1 = left right, in the numbering of A.
   const SparseOperator<Scalar, Device>& left() const { return left_; }   ///< Z D^-1/2, or Z
   const SparseOperator<Scalar, Device>& right() const { return right_; } ///< left^T, or D^-1 W^T
-  /// Elimination order of the point rows.
+  /// Elimination order of the point rows, of block columns that of the block rows.
   const Permutation<Device>& order() const { return order_; }
   Offset edgeCut() const { return edge_cut_; }          ///< pairs of rows that BAINV separates
   Ordinal largestPart() const { return largest_part_; } ///< rows in BAINV's largest part
@@ -124,6 +136,10 @@ protected:
 private:
   using Base::report_;
 
+  Matrix orderedMatrix() const;
+  Matrix transposedMatrix() const;
+  void findColumns(const execution_space& exec, const Matrix& a);
+  void requireComplete();
   void assemble(const execution_space& exec);
 
   AinvParameters parameters_;
@@ -133,7 +149,9 @@ private:
   PermutedGraph<Device> transposed_;           ///< of graph_; empty if symmetric
   Kokkos::View<Scalar*, Device> values_, transposed_values_;
   std::unique_ptr<detail::InverseFactors<Scalar, Device>> factors_;
-  Kokkos::View<Offset*, Device> places_; ///< to sort and transpose with
+  std::unique_ptr<detail::BlockAinv<Scalar, Device>> block_factors_; ///< null: of points
+  int block_size_ = 1;                                               ///< of the factors
+  Kokkos::View<Offset*, Device> places_;                             ///< to sort and transpose with
   detail::AinvArrays<Scalar, Device> left_arrays_, right_arrays_, z_arrays_;
   SparseOperator<Scalar, Device> left_;  ///< Z D^-1/2, or Z
   SparseOperator<Scalar, Device> right_; ///< D^-1/2 Z^T, or D^-1 W^T

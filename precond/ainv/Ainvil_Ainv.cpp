@@ -3,7 +3,7 @@
 
 #include "Ainvil_Convert.hpp"
 #include "Ainvil_Partition.hpp"
-#include "ainv/Ainvil_InverseFactors.hpp"
+#include "ainv/Ainvil_BlockAinv.hpp"
 #include "backend/Ainvil_Counted.hpp"
 #include "backend/Ainvil_Remedies.hpp"
 #include "dense/Ainvil_BlockArrays.hpp"
@@ -91,14 +91,30 @@ transposeOf(const typename Device::execution_space& exec, const BsrMatrix<Scalar
   const Offset total = a.numEntries();
   reserve(exec, "Ainvil::row_map", to.row_map, Offset(a.numCols()) + 1);
   reserveSome(exec, "Ainvil::entries", to.entries, total);
-  reserveSome(exec, "Ainvil::values", to.values, total);
+  reserveSome(exec, "Ainvil::values", to.values, a.numScalars());
   reserveSome(exec, "Ainvil::places", places, total);
   const auto source = firstOf(places, total);
-  const auto values = firstOf(to.values, total);
+  const auto values = firstOf(to.values, a.numScalars());
   const Graph<Device> graph =
       detail::transposeInto<Device>(exec, a.graph, to.row_map, firstOf(to.entries, total), source);
-  gatherBlocks<Scalar, Device>(exec, Trans::No, source, 1, a.values, values);
-  return {graph, values, 1};
+  gatherBlocks<Scalar, Device>(exec, a.block_size > 1 ? Trans::Yes : Trans::No, source,
+                               a.block_size, a.values, values);
+  return {graph, values, a.block_size};
+}
+
+/// Of the columns, for a matrix with so many entries.
+template <class Scalar>
+detail::InverseFactorsParameters columnParameters(const AinvParameters& parameters,
+                                                  Offset of_matrix) {
+  return {parameters.stabilized,
+          parameters.symmetric,
+          dropRule(parameters),
+          parameters.drop,
+          parameters.max_column,
+          parameters.breakdown,
+          parameters.shift,
+          parameters.pivot_tolerance * std::numeric_limits<Scalar>::epsilon(),
+          mostEntries(parameters, of_matrix)};
 }
 
 /// `to` becomes the matrix, in its own precision of storage.
@@ -106,7 +122,7 @@ template <class Scalar, class Device>
 void store(const typename Device::execution_space& exec, const BsrMatrix<Scalar, Device>& a,
            SparseOperator<Scalar, Device>& to) {
   detail::requireFinite<Scalar, Device>(exec, a.values, "an inverse factor");
-  to.setGraph(exec, a.graph, 1, a.numEntries() / 10);
+  to.setGraph(exec, a.graph, a.block_size, a.numScalars() / 10);
   to.update(exec, a.values);
 }
 
@@ -128,8 +144,10 @@ std::string Ainv<Scalar, Device>::description() const {
 template <class Scalar, class Device>
 void Ainv<Scalar, Device>::doInitialize(const execution_space& exec, const Matrix& a) {
   // Where the entries come from: those of `kept` in those of `points`, these in the values of A.
+  // Points are block rows where the factors are in blocks.
+  block_size_ = parameters_.blocks ? a.block_size : 1;
   PermutedGraph<Device> points{a.graph, {}};
-  if (a.block_size > 1)
+  if (a.block_size > block_size_)
     points = toPoints(exec, a.graph, a.block_size);
   PermutedGraph<Device> kept{points.graph, {}};
   if (parameters_.parts > 1)
@@ -153,15 +171,20 @@ void Ainv<Scalar, Device>::doInitialize(const execution_space& exec, const Matri
       source_ = composed<Device>(exec, source_, kept.source);
     if (points.source.data() != nullptr)
       source_ = composed<Device>(exec, source_, points.source);
-    const Offset nnz = graph_.numEntries();
-    values_ = allocate<Scalar, Device>(exec, "Ainvil::values", nnz);
+    const Offset scalars = graph_.numEntries() * block_size_ * block_size_;
+    values_ = allocate<Scalar, Device>(exec, "Ainvil::values", scalars);
     transposed_ = {};
     transposed_values_ = {};
     if (!parameters_.symmetric) {
       transposed_ = transpose(exec, graph_);
-      transposed_values_ = allocate<Scalar, Device>(exec, "Ainvil::values", nnz);
+      transposed_values_ = allocate<Scalar, Device>(exec, "Ainvil::values", scalars);
     }
     *factors_ = {};
+    block_factors_ = {};
+    if (block_size_ > 1)
+      block_factors_ = std::make_unique<detail::BlockAinv<Scalar, Device>>(
+          exec, columnParameters<Scalar>(parameters_, scalars), orderedMatrix(), transposedMatrix(),
+          order_);
     left_ = right_ = SparseOperator<Scalar, Device>(parameters_.storage);
     left_arrays_ = right_arrays_ = z_arrays_ = {};
     places_ = {};
@@ -176,57 +199,17 @@ void Ainv<Scalar, Device>::doCompute(const execution_space& exec, const Matrix& 
     report_.phases.time(exec, "Ainv", "check", [&] {
       detail::requireSymmetric(exec, a, "ainv with one factor", "use symmetric=no");
     });
-  report_.phases.time(exec, "Ainv", "columns", [&] {
-    gatherBlocks<Scalar, Device>(exec, Trans::No, source_, 1, a.values, values_);
-    const Matrix ordered(graph_, values_, 1);
-    Matrix transposed = ordered;
-    if (!parameters_.symmetric) {
-      gatherBlocks<Scalar, Device>(exec, Trans::No, transposed_.source, 1, values_,
-                                   transposed_values_);
-      transposed = Matrix(transposed_.graph, transposed_values_, 1);
-    }
-    if (factors_->numColumns() != graph_.num_rows)
-      *factors_ = detail::InverseFactors<Scalar, Device>(
-          exec,
-          {parameters_.stabilized, parameters_.symmetric, dropRule(parameters_), parameters_.drop,
-           parameters_.max_column, parameters_.breakdown, parameters_.shift,
-           parameters_.pivot_tolerance * std::numeric_limits<Scalar>::epsilon(),
-           mostEntries(parameters_, graph_.numEntries())},
-          graph_.num_rows);
-    try {
-      factors_->compute(exec, ordered, transposed, this->progressOf("columns", graph_.num_rows));
-    } catch (...) { // out of memory, say: half of the columns may have moved to new places
-      *factors_ = {};
-      throw;
-    }
-  });
-  if (factors_->isTooFull()) {
-    const Offset entries = factors_->entries();
-    *factors_ = {};
-    std::vector<std::string> taken;
-    if (parameters_.order == Ordering::NestedDissection)
-      taken = {"order"};
-    const detail::Remedies remedies{
-        {"choose order=nd", "order"},
-        {parameters_.max_column > 0 ? "take a smaller max-col" : "limit the columns by max-col"},
-        {"drop more"},
-        {"raise max-fill"},
-        {"take another preconditioner"}};
-    throw BreakdownError(remedies.without(taken).after(
-        message("the inverse factors of ainv fill up: they have ", entries,
-                " entries, more than max-fill=", parameters_.max_fill, " times the ",
-                graph_.numEntries(), " of the matrix, and are not complete")));
-  }
-  report_.breakdowns = factors_->breakdowns();
-  report_.first_breakdown =
-      report_.breakdowns == 0
-          ? -1
-          : detail::readBack(exec, order_.new_to_old, factors_->firstBreakdown()) / a.block_size;
+  report_.phases.time(exec, "Ainv", "columns", [&] { findColumns(exec, a); });
+  requireComplete();
+  if (report_.first_breakdown >= 0)
+    report_.first_breakdown = detail::readBack(exec, order_.new_to_old, report_.first_breakdown) *
+                              block_size_ / a.block_size;
   if (report_.breakdowns > 0 && parameters_.breakdown == BreakdownPolicy::Fail) {
     *factors_ = {}; // columns of a failure are a bad start
     throw BreakdownError(
-        message(report_.breakdowns, " or more pivots are ",
-                parameters_.symmetric ? "not positive" : "zero to rounding",
+        message(report_.breakdowns, " or more pivot", block_size_ > 1 ? " blocks" : "s", " are ",
+                !parameters_.symmetric ? (block_size_ > 1 ? "singular" : "zero") : "not positive",
+                parameters_.symmetric ? (block_size_ > 1 ? " definite" : "") : " to rounding",
                 " or not finite, the first in ", counted("block row", report_.first_breakdown),
                 !parameters_.symmetric   ? ": scale or reorder the matrix, "
                 : parameters_.stabilized ? ": is the matrix positive definite? Scale it, "
@@ -234,29 +217,97 @@ void Ainv<Scalar, Device>::doCompute(const execution_space& exec, const Matrix& 
                 "drop less, or choose the breakdown policy 'shift' or 'replace'"));
   }
   report_.phases.time(exec, "Ainv", "assemble", [&] { assemble(exec); });
-  report_.note(message("rounds=", factors_->rounds()));
-  report_.note(message("columns=", double(factors_->columnsComputed()) /
-                                       std::max<double>(1, double(graph_.num_rows))));
+  if (block_factors_ == nullptr) {
+    report_.note(message("rounds=", factors_->rounds()));
+    report_.note(message("columns=", double(factors_->columnsComputed()) /
+                                         std::max<double>(1, double(graph_.num_rows))));
+  }
   if (parameters_.parts > 1) {
     report_.note(message("cut=", edge_cut_));
     report_.note(message("largest-part=", largest_part_));
   }
 }
 
+template <class Scalar, class Device>
+auto Ainv<Scalar, Device>::orderedMatrix() const -> Matrix {
+  return {graph_, values_, block_size_};
+}
+
+template <class Scalar, class Device>
+auto Ainv<Scalar, Device>::transposedMatrix() const -> Matrix {
+  return parameters_.symmetric ? orderedMatrix()
+                               : Matrix(transposed_.graph, transposed_values_, block_size_);
+}
+
+/// Z, W and D; the report gets their breakdowns, by rows in the elimination order.
+template <class Scalar, class Device>
+void Ainv<Scalar, Device>::findColumns(const execution_space& exec, const Matrix& a) {
+  gatherBlocks<Scalar, Device>(exec, Trans::No, source_, block_size_, a.values, values_);
+  if (!parameters_.symmetric)
+    gatherBlocks<Scalar, Device>(exec, block_size_ > 1 ? Trans::Yes : Trans::No, transposed_.source,
+                                 block_size_, values_, transposed_values_);
+  const auto progress = this->progressOf("columns", graph_.num_rows);
+  if (block_factors_ != nullptr) {
+    block_factors_->compute(exec, orderedMatrix(), transposedMatrix(), progress);
+    report_.breakdowns = block_factors_->factors().breakdowns();
+    report_.first_breakdown = block_factors_->factors().firstBreakdown();
+    return;
+  }
+  if (factors_->numColumns() != graph_.num_rows)
+    *factors_ = detail::InverseFactors<Scalar, Device>(
+        exec, columnParameters<Scalar>(parameters_, graph_.numEntries()), graph_.num_rows);
+  try {
+    factors_->compute(exec, orderedMatrix(), transposedMatrix(), progress);
+  } catch (...) { // out of memory, say: half of the columns may have moved to new places
+    *factors_ = {};
+    throw;
+  }
+  report_.breakdowns = factors_->breakdowns();
+  report_.first_breakdown = factors_->firstBreakdown();
+}
+
+/// Throws BreakdownError if there are too many entries.
+template <class Scalar, class Device>
+void Ainv<Scalar, Device>::requireComplete() {
+  const bool by_blocks = block_factors_ != nullptr;
+  if (!(by_blocks ? block_factors_->factors().isTooFull() : factors_->isTooFull()))
+    return;
+  const Offset entries = by_blocks ? block_factors_->factors().entries() : factors_->entries();
+  *factors_ = {};
+  std::vector<std::string> taken;
+  if (parameters_.order == Ordering::NestedDissection)
+    taken = {"order"};
+  const detail::Remedies remedies{
+      {"choose order=nd", "order"},
+      {parameters_.max_column > 0 ? "take a smaller max-col" : "limit the columns by max-col"},
+      {"drop more"},
+      {"raise max-fill"},
+      {"take another preconditioner"}};
+  throw BreakdownError(remedies.without(taken).after(
+      message("the inverse factors of ainv fill up: they have ", entries,
+              " entries, more than max-fill=", parameters_.max_fill, " times the ",
+              orderedMatrix().numScalars(), " of the matrix, and are not complete")));
+}
+
 /// The factors that apply() multiplies with.
 template <class Scalar, class Device>
 void Ainv<Scalar, Device>::assemble(const execution_space& exec) {
   const bool symmetric = parameters_.symmetric;
-  const Kokkos::View<const Ordinal*, Device> order = order_.new_to_old;
   left_.clear(); // arrays that become too short are freed before there are longer ones
   right_.clear();
-  const Matrix right = rowsOf<Scalar, Device>(
-      exec, factors_->w(), factors_->state(), order,
-      symmetric ? PivotPower::InverseRoot : PivotPower::Inverse, right_arrays_, places_);
+  const auto rows = [&](const auto& columns, PivotPower power, auto& to) {
+    return rowsOf<Scalar, Device>(exec, columns, factors_->state(), order_.new_to_old, power, to,
+                                  places_);
+  };
+  const Matrix right =
+      block_factors_ != nullptr
+          ? block_factors_->right(exec, right_arrays_)
+          : rows(factors_->w(), symmetric ? PivotPower::InverseRoot : PivotPower::Inverse,
+                 right_arrays_);
   store(exec, right, right_);
-  const Matrix z = symmetric ? right
-                             : rowsOf<Scalar, Device>(exec, factors_->z(), factors_->state(), order,
-                                                      PivotPower::Zero, z_arrays_, places_);
+  const Matrix z = symmetric                   ? right
+                   : block_factors_ != nullptr ? block_factors_->zTransposed(exec, z_arrays_)
+                                               : rows(factors_->z(), PivotPower::Zero, z_arrays_);
   store(exec, transposeOf<Scalar, Device>(exec, z, left_arrays_, places_), left_);
   report_.factor_entries = right_.numScalars() + (symmetric ? 0 : left_.numScalars());
   report_.factor_bytes = left_.bytes() + right_.bytes();

@@ -49,6 +49,11 @@ const ParameterTable<AinvParameters>& AinvParameters::table(VectorPrecision vect
         .flag("symmetric", "ainv: symmetric", &P::symmetric,
               "one factor Z, or Z and W for any matrix")
         .details("Both take twice the work and memory.");
+    table
+        .flag("blocks", "ainv: blocks", &P::blocks,
+              "block columns for a matrix in blocks, which is taken apart without")
+        .details("Computed by one thread of the host. `drop` is compared with ||Z_kj||_F / "
+                 "sqrt(b), `max-col` counts blocks, pivots break down as those of `ilu`.");
     detail::addStorage(table, of, "precision in which the factors are stored");
     detail::addBreakdown(table,
                          "For a pivot that is not positive (zero, if not symmetric): throw, take "
@@ -67,7 +72,8 @@ const ParameterTable<AinvParameters>& AinvParameters::table(VectorPrecision vect
                        return message(p.drop, dropRule(p) == DropRule::Relative ? " relative"
                                                                                 : " absolute");
                      })
-        .describedBy({"max-col?", "max-fill?", "parts?", "symmetric?", "order", "storage"});
+        .describedBy(
+            {"max-col?", "max-fill?", "parts?", "symmetric?", "blocks?", "order", "storage"});
   };
   return detail::forPrecision(vectors, make);
 }

@@ -163,7 +163,8 @@ std::vector<Action> allActions() {
         "ilu:storage=float,breakdown=replace", "jacobi", "jacobi:variant=point,breakdown=replace",
         "ic", "ic:breakdown=replace", "fsai:breakdown=replace", "fsai:adaptive=2,breakdown=shift",
         "ainv:breakdown=replace", "ainv:symmetric=no,order=rcm,breakdown=replace",
-        "ainv:variant=bainv,parts=2,breakdown=shift"})
+        "ainv:variant=bainv,parts=2,breakdown=shift", "ainv:blocks=yes,breakdown=replace",
+        "ainv:blocks=yes,symmetric=no,breakdown=shift"})
     actions.push_back([=](const Matrix& a) { precondition(a, specification); });
   return actions;
 }

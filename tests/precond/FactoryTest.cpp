@@ -67,6 +67,9 @@ TEST(Factory, UnderstandsEveryKey) {
       "order: rcm, storage: float}");
   EXPECT_EQ(describe("ainv:variant=bainv,parts=8,order=nd,drop=0"),
             "ainv: {variant: sainv, drop: 0 relative, parts: 8, order: nd, storage: double}");
+  EXPECT_EQ(describe("ainv:blocks=yes,storage=float"),
+            "ainv: {variant: sainv, drop: 0.1 relative, blocks: yes, order: natural, storage: "
+            "float}");
 }
 
 /// Those of the help: what the library brings along, and nothing of other tests.
@@ -195,7 +198,8 @@ TEST(Factory, RefusesWithTheExpectedSentence) {
       {"ainv:order=amd", "'order' must be one of natural, rcm, nd, but it is 'amd'"},
       {"ainv:tau=0.1",
        "unknown key 'tau', known are variant, drop, drop-rule, max-col, max-fill, "
-       "parts, order, symmetric, storage, breakdown, shift, pivot-tol, poly, poly-storage"},
+       "parts, order, symmetric, blocks, storage, breakdown, shift, pivot-tol, poly, "
+       "poly-storage"},
       {"jacobi:variant=line", "'variant' must be one of block, point, but it is 'line'"},
       {"ilu:,", "'' is not of the form key=value"},
       {"ilu,level=1", "unknown method 'ilu,level=1', known are " + methods},
@@ -224,6 +228,7 @@ TEST(Factory, RefusesWithTheExpectedSentence) {
       {"ainv:drop-rule=big",
        "'drop-rule' must be one of auto, absolute, relative, but it is 'big'"},
       {"ainv:symmetric=maybe", "'symmetric' must be one of yes, no, but it is 'maybe'"},
+      {"ainv:blocks=3", "'blocks' must be one of yes, no, but it is '3'"},
       {"ainv:max-fill=-1", "'max-fill' must be a number of at least 0, but it is '-1'"},
       {"ainv:max-col=-1", "'max-col' must be an integer from 0 to 1000000, but it is '-1'"},
       {"ainv:variant=plain", "'variant' must be one of ainv, sainv, bainv, but it is 'plain'"},

@@ -302,7 +302,8 @@ INSTANTIATE_TEST_SUITE_P(
         "fsai:storage=bfloat16,filter=0.02", "ainv:storage=bfloat16,order=rcm",
         "fsai:max-row=3,filter=0.2", "ainv", "ainv:variant=ainv,order=rcm,drop=0.02", "spai",
         "spai:power=2,storage=float", "ainv:symmetric=no,storage=float,order=nd",
-        "ainv:symmetric=no,variant=ainv,drop=0,max-col=9", "none:poly=5", "jacobi:poly=4",
+        "ainv:symmetric=no,variant=ainv,drop=0,max-col=9", "ainv:blocks=yes,order=nd",
+        "ainv:blocks=yes,symmetric=no,storage=float", "none:poly=5", "jacobi:poly=4",
         "ilu:solve=isai,poly=6", "fsai:poly=5", "ilu:poly=1,storage=float"));
 
 } // namespace

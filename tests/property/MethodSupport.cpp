@@ -36,6 +36,7 @@ const std::vector<std::string>& generalMethods() {
       "ainv:symmetric=no,drop=0.1,drop-rule=relative,max-col=7",
       "ainv:variant=bainv,parts=3,symmetric=no,drop=0.05",
       "ainv:symmetric=no,order=rcm,drop=0.001",
+      "ainv:symmetric=no,blocks=yes,drop=0.01",
       "jacobi:poly=4",
       "ilu:solve=isai,poly=7"};
   return methods;
@@ -61,6 +62,7 @@ const std::vector<std::string>& spdMethods() {
       "ainv:variant=ainv,drop=0.01",
       "ainv:drop-rule=relative,max-col=6,max-fill=30,order=nd",
       "ainv:variant=bainv,parts=3,order=rcm",
+      "ainv:blocks=yes,drop=0.01",
       "fsai:poly=5"};
   return methods;
 }
@@ -121,7 +123,9 @@ std::vector<std::string> allMethods() {
       "fsai:storage=bfloat16,filter=0.1,breakdown=replace",
       "ainv:storage=float,order=rcm,breakdown=replace",
       "ainv:storage=bfloat16,drop=0.01,breakdown=replace",
-      "ainv:symmetric=no,storage=float,order=nd,breakdown=shift,shift=0.1,pivot-tol=5"};
+      "ainv:symmetric=no,storage=float,order=nd,breakdown=shift,shift=0.1,pivot-tol=5",
+      "ainv:blocks=yes,storage=float,order=nd,max-col=9,breakdown=replace",
+      "ainv:blocks=yes,symmetric=no,variant=ainv,storage=bfloat16,breakdown=shift"};
   methods.insert(methods.begin(), spdMethods().begin(), spdMethods().end());
   methods.insert(methods.begin(), generalMethods().begin(), generalMethods().end());
   for (const MethodHelp& method : preconditionerHelp())

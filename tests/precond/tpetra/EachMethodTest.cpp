@@ -107,18 +107,17 @@ TEST_P(EachMethod, NewValuesEqualAFreshBuild) {
 
 INSTANTIATE_TEST_SUITE_P(
     Methods, EachMethod,
-    ::testing::Values(Case{"none", 1, false}, Case{"jacobi", 3, false}, Case{"ilu", 1, false},
-                      Case{"ilu", 3, false},
-                      Case{"ilu:level=1,solve=isai,power=2,relax=1", 3, false},
-                      Case{"ilu:solve=jacobi,sweeps=4", 2, false},
-                      Case{"ilu:match=product,reorder=rcm", 2, false},
-                      Case{"ilu:factorization=ilut,drop=0", 1, false},
-                      Case{"ilu:factorization=ilut,drop=0,search=parallel", 3, false},
-                      Case{"ic", 2, true}, Case{"ic:level=1,solve=isai", 1, true},
-                      Case{"ic:factorization=ict,drop=0", 1, true}, Case{"fsai:tau=0", 1, true},
-                      Case{"fsai:tau=0,power=1,filter=0.1", 2, true},
-                      Case{"spai:power=2", 2, false}, Case{"ainv:drop=0.05", 1, true},
-                      Case{"ainv:symmetric=no,drop=0.01", 1, false}));
+    ::testing::Values(
+        Case{"none", 1, false}, Case{"jacobi", 3, false}, Case{"ilu", 1, false},
+        Case{"ilu", 3, false}, Case{"ilu:level=1,solve=isai,power=2,relax=1", 3, false},
+        Case{"ilu:solve=jacobi,sweeps=4", 2, false},
+        Case{"ilu:match=product,reorder=rcm", 2, false},
+        Case{"ilu:factorization=ilut,drop=0", 1, false},
+        Case{"ilu:factorization=ilut,drop=0,search=parallel", 3, false}, Case{"ic", 2, true},
+        Case{"ic:level=1,solve=isai", 1, true}, Case{"ic:factorization=ict,drop=0", 1, true},
+        Case{"fsai:tau=0", 1, true}, Case{"fsai:tau=0,power=1,filter=0.1", 2, true},
+        Case{"spai:power=2", 2, false}, Case{"ainv:drop=0.05", 1, true},
+        Case{"ainv:symmetric=no,drop=0.01", 1, false}, Case{"ainv:blocks=yes,drop=0.05", 3, true}));
 
 /// A rank takes the polynomial of its own rows, from a random vector of its own length.
 TEST(RanksPolynomial, IsThatOfTheRanksRows) {
