@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Markdown tables of what perf/factors.py measured: perf/factors_table.py RESULTS.jsonl...
 
-First, a row a matrix: SuperLU, the fastest of Ainvil's with exact triangular solves, and the fastest without. Then, a table a kind of
-factors, with a column a way to apply them. A cell has iterations / entries over those of A / set-up / total in ms, or why there are none.
+First, a row a matrix: SuperLU, the fastest of Ainvil's with exact triangular solves, and the fastest without, and how many exact runs
+relax=auto keeps. Then, a table a kind of factors, with a column a way to apply them. A cell has iterations / entries over those of A / set-up / total in ms, or why there are none.
 """
 import sys
 
-from factors import GENERAL, GENERAL_PRODUCTS, PRODUCTS, STRATEGIES, SYMMETRIC, SYMMETRIC_PRODUCTS
+from factors import GENERAL, GENERAL_PRODUCTS, INDEFINITE, PRODUCTS, STRATEGIES, SYMMETRIC, SYMMETRIC_PRODUCTS
 from records import fail, having, head, iterations, ms, number, ratio, read, row, smallest
 
 
@@ -32,7 +32,8 @@ def of_superlu(run):
 
 
 def is_exact(run):
-    return "solve=exact" in run["precond"]
+    """Whether there may be a substitution: relax=auto falls back to it."""
+    return "solve=exact" in run["precond"] or "relax=auto" in run["precond"] and "fallback=none" not in run["precond"]
 
 
 def fastest(runs):
@@ -56,8 +57,23 @@ def acceptance(records):
     print(f"\nMatrices that SuperLU solves: {solved}; of these not solved by Ainvil without exact solves: {', '.join(lost) or 'none'}.")
 
 
+def kept(records):
+    """Of the runs that converge with exact solves, those that do with relax=auto, and which do not."""
+    converged = {(run["problem"], run.get("match"), run["precond"]): run["status"] == "converged" for run in records}
+    exact, auto = STRATEGIES["exact"], STRATEGIES["isai, relax=auto"]
+    pairs = [((problem, match, precond), (problem, match, precond.removesuffix(exact) + auto))
+             for (problem, match, precond), done in converged.items() if done and precond.endswith(exact)]
+    pairs = [pair for pair in pairs if pair[1] in converged]
+    lost = [f"{problem}{', matched' if match == 'product' else ''} with `{precond}`"
+            for _, (problem, match, precond) in pairs if not converged[problem, match, precond]]
+    if pairs:
+        print(f"\nRuns that converge with exact solves: {len(pairs)}; of these not with `{auto}`: {', '.join(lost) or 'none'}.")
+
+
 def kind(records, title, columns):
-    """A row a system, of those that have any such run."""
+    """A row a system, of those that have any such run; a column that no system has is left out."""
+    found = {run["precond"] for run in records}
+    columns = {name: precond for name, precond in columns.items() if precond in found}
     runs = {(run["problem"], run.get("match"), run["precond"]): run for run in records}
     systems = [key for key in dict.fromkeys(key[:2] for key in runs) if any((*key, precond) in runs for precond in columns.values())]
     if not systems:
@@ -71,7 +87,8 @@ def kind(records, title, columns):
 
 def show(records):
     acceptance(records)
-    for title, factors in {**GENERAL, **SYMMETRIC}.items():
+    kept(records)
+    for title, factors in {**GENERAL, **SYMMETRIC, **INDEFINITE}.items():
         kind(records, f"{title}: `{factors}`", {name: f"{factors},{options}" for name, options in STRATEGIES.items()})
     kind(records, "Products, any matrix", {**GENERAL_PRODUCTS, **PRODUCTS})
     kind(records, "Products, SPD matrices", SYMMETRIC_PRODUCTS)

@@ -6,8 +6,10 @@ perf/records.py at their bounds.
 usage: tables_test.py
 """
 
+import gzip
 import os
 import sys
+import tempfile
 import unittest
 from unittest import mock
 
@@ -99,15 +101,50 @@ class FactorsTest(unittest.TestCase):
             *runs("lost", superlu="converged", exact="converged", none="converged"), *runs("hard")])
         self.assertIn("SuperLU solves: 2; of these not solved by Ainvil without exact solves: lost.", text)
 
+    def test_a_fallback_may_be_exact(self):
+        """relax=auto is no run without exact solves unless it says so; what it loses of the exact runs is named."""
+        def run(problem, options, status):
+            return {**RUN, "problem": problem, "match": "none", "precond": f"ilu,{factors.STRATEGIES[options]}", "status": status}
+        text = report.printed(factors_table.show, [
+            {**RUN, "problem": "kept", "precond": "superlu"}, run("kept", "exact", "converged"), run("kept", "isai, relax=auto", "converged"),
+            run("lost", "exact", "converged"), run("lost", "isai, relax=auto", "diverged"), run("hard", "exact", "diverged")])
+        self.assertIn("SuperLU solves: 1; of these not solved by Ainvil without exact solves: kept.", text)
+        self.assertIn("exact solves: 2; of these not with `solve=isai,power=2,relax=auto`: "
+                      "lost with `ilu,solve=isai,power=2,relax=auto`.", text)
+
     def test_a_run_without_record_is_a_row(self):
+        """What varies is allowed to; ic refuses it and is not asked."""
         def run(program, arguments, limit):
-            return ([] if arguments[-1] == "fsai" else [{**RUN, "precond": arguments[-1]}]), limit
-        with mock.patch.object(factors, "run", run):
-            found = list(factors.solves("program", [], 1, True))
-            self.assertEqual([record["precond"] for record in found], factors.specifications(True))
-            self.assertEqual([record["precond"] for record in found if record["status"] == "failed"], ["fsai"])
-        with mock.patch.object(factors, "run", lambda *_: ([], 1)):
-            self.assertEqual(list(factors.solves("program", [], 1, True)), [])
+            self.assertEqual((program, limit), ("program", 1))
+            self.assertEqual("--allow-varying" in arguments, "solve=async" in arguments[-1])
+            return ([] if arguments[-1] == "fsai" else [{**RUN, "precond": arguments[-1]}])
+        for kind in ("spd", "general", "indefinite"):
+            with mock.patch.object(factors, "run", run):
+                found = list(factors.solves("program", [], 1, kind))
+            self.assertEqual([record["precond"] for record in found], factors.specifications(kind))
+            self.assertEqual([record["precond"] for record in found if record["status"] == "failed"], ["fsai"] if kind == "spd" else [])
+            self.assertFalse([record for record in found if "async" in record["precond"] and record["precond"].startswith("ic")])
+        with mock.patch.object(factors, "run", lambda *_: []):
+            self.assertEqual(list(factors.solves("program", [], 1, "spd")), [])
+
+    def test_limits_are_of_processor_time(self):
+        """A run that works is ended, one that waits goes on; records come from the file that --json names."""
+        with tempfile.TemporaryDirectory() as folder:
+            program = os.path.join(folder, "program")
+            with open(program, "w", encoding="utf-8") as file:
+                file.write("#!/bin/bash\n[[ $1 == waits ]] && sleep 1 || while :; do :; done\necho '{\"at\": 1}' >${!#}\n")
+            os.chmod(program, 0o755)
+            self.assertEqual(factors.run(program, ["waits"], 0.5), [{"at": 1}])
+            self.assertEqual(factors.run(program, ["works"], 0.5), [])
+
+    def test_shifted_files(self):
+        """Scaled to a diagonal of ones, less the shift, in the triangle that the file has."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "a.mtx.gz")
+            with gzip.open(path, "wt") as file:
+                file.write("%%MatrixMarket matrix coordinate real symmetric\n% a comment\n2 2 3\n1 1 4\n2 1 -3\n2 2 9\n")
+            with open(factors.shifted(path, 0.25, folder), encoding="utf-8") as file:
+                self.assertEqual(file.read(), "%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 0.75\n2 1 -0.5\n2 2 0.75\n")
 
 
 class RecordsTest(unittest.TestCase):
