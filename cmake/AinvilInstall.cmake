@@ -19,7 +19,6 @@ set(ainvil_public_headers
   core/*.hpp partition/*.hpp precond/*.hpp recommend/*.hpp solvers/*.hpp
   core/gallery/Ainvil_CavityNewton.hpp core/gallery/Ainvil_Gallery.hpp
   core/io/Ainvil_MatrixMarket.hpp core/io/Ainvil_VectorFiles.hpp
-  precond/ic/Ainvil_IcParameters.hpp precond/ilu/Ainvil_IluParameters.hpp
   precond/kokkoskernels/*.hpp precond/polynomial/Ainvil_Polynomial.hpp)
 
 # ainvil_install_headers(component headers installed): with what the headers include, without what those

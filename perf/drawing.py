@@ -1,12 +1,16 @@
 """What all figures of perf/plot.py share: colours, axes, curves and bars that show what did not converge."""
 import math
 
-import matplotlib
+from records import NO_MATPLOTLIB, fail, number
 
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
-
-from records import number
+if __name__ == "__main__":
+    fail("is no program but what perf/plot.py draws with: run that")
+try:
+    import matplotlib
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+except ImportError:
+    fail(NO_MATPLOTLIB)
 
 # Colours that the colour-blind can tell apart (Okabe and Ito), and markers for print.
 PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255", "#555555"]

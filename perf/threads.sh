@@ -38,12 +38,13 @@ case $3 in
 esac
 mkdir -p "$out"
 start_commands "$out/threads" "$@"
+cores=$(env -u OMP_NUM_THREADS nproc) # nproc itself asks OMP_NUM_THREADS
 export OMP_PROC_BIND=${OMP_PROC_BIND:-close} OMP_PLACES=${OMP_PLACES:-cores}
 
 with_threads() {
   local threads=1 system words code
   : >"$out/threads.jsonl"
-  while ((threads <= $(nproc))); do
+  while ((threads <= cores)); do
     export OMP_NUM_THREADS=$threads
     for system in "${systems[@]}"; do
       read -ra words <<<"$system --exec host --max-iters 30 --repeat $repeat"

@@ -17,7 +17,6 @@ SOURCE = INSTALLED = ""
 OTHERS = {"Ainvil.hpp", "gallery/Ainvil_CavityNewton.hpp", "gallery/Ainvil_Gallery.hpp",
           "io/Ainvil_MatrixMarket.hpp", "io/Ainvil_VectorFiles.hpp",
           "kokkoskernels/Ainvil_KokkosKernelsPreconditioner.hpp",
-          "ic/Ainvil_IcParameters.hpp", "ilu/Ainvil_IluParameters.hpp",
           "polynomial/Ainvil_Polynomial.hpp"}
 ADAPTERS = re.compile(r"Ainvil_(Petsc|Hypre|Tpetra|Stratimikos)")  # components of their own
 

@@ -154,7 +154,7 @@ public:
   const OrderPtr& order() const { return order_; }
 
   /// Whether one thread of a host takes all rows in their order.
-  bool inTurn() const { return schedule_ == nullptr; }
+  bool inTurn() const { return on_host && schedule_ == nullptr; }
 
   /// Calls body(member, row, scratch, gate) for all rows; the body calls gate.wait(j) before it
   /// reads what row j wrote. `scratch` as in forEachRow.

@@ -3,7 +3,7 @@
 /// \file
 /// Factors of Ainv in blocks, of a matrix on a device.
 
-#include "Ainvil_Permutation.hpp"
+#include "Ainvil_Ordering.hpp"
 #include "ainv/Ainvil_BlockInverseFactors.hpp"
 
 namespace ainvil {

@@ -209,7 +209,7 @@ void Ilu<Scalar, Device>::judgeFactors(const execution_space& exec, const Matrix
                               : "take more fill (a higher level, or factorization=ilut)"},
                          {"take an order with less fill (reorder=nd)", "reorder"},
                          {"raise rel-threshold (1.1, say)"}}
-            .without(takenBefore(parts_.rearrangement))
+            .without(takenBefore(parameters_.rearrangement))
             .after(message("the factors of ilu are no approximation of the matrix: with them its ",
                            "product with random vectors grows by ", grows));
 }
@@ -226,7 +226,7 @@ void Ilu<Scalar, Device>::computeRearranged(const execution_space& exec, const M
     computeParts(exec, rearrangement_.matrix(), may_keep);
   } catch (const detail::PivotBreakdown& error) {
     throw detail::PivotBreakdown(error.fact() + rearrangement_.remark(),
-                                 error.remedies().without(takenBefore(parts_.rearrangement)));
+                                 error.remedies().without(takenBefore(parameters_.rearrangement)));
   } catch (const BreakdownError& error) {
     throw BreakdownError(error.what() + rearrangement_.remark());
   }

@@ -110,12 +110,12 @@ HostVector ones(Offset n) {
 
 void multiply(const Matrix& a) {
   const MatrixOperator<double, Device> product(a);
-  if (product.numCols() > max_vector)
+  if (product.numPointCols() > max_vector)
     return;
   for (const Trans trans : {Trans::No, Trans::Yes}) {
     const bool plain = trans == Trans::No;
-    const HostVector x = ones(plain ? product.numCols() : product.numRows());
-    const HostVector y = ones(plain ? product.numRows() : product.numCols());
+    const HostVector x = ones(plain ? product.numPointCols() : product.numPointRows());
+    const HostVector y = ones(plain ? product.numPointRows() : product.numPointCols());
     product.apply(exec, asColumn(x), asColumn(y), trans, 2.0, 1.0);
   }
 }

@@ -166,7 +166,8 @@ TEST(Registry, IcParametersTakeStrategiesOfOnesOwn) {
   const auto by_name = create("ic:level=1,solve=neumann");
   setUp(ic, a);
   setUp(*by_name, a);
-  EXPECT_EQ(denseInverse(ic), denseInverse(*by_name));
+  // Transposed products add by atomics on GPUs.
+  expectNear(denseInverse(ic), denseInverse(*by_name), 1e-14);
   EXPECT_EQ(ic.description(), by_name->description());
 }
 

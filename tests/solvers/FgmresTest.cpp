@@ -23,15 +23,16 @@ TEST(Fgmres, IsGmresWhereThePreconditionerIsFixed) {
   const Problem problem = makeProblem("cavity:16");
   const auto matrix = copyTo<Device>(problem.matrix);
   const MatrixOperator<double, Device> a(matrix);
-  const auto b = toDevice<double>(Doubles(problem.rhs.data(), problem.rhs.data() + a.numRows()));
+  const auto b =
+      toDevice<double>(Doubles(problem.rhs.data(), problem.rhs.data() + a.numPointRows()));
   for (const char* precond : {"jacobi", "ilu:solve=exact", "ilu:solve=isai"}) {
     const auto m = createPreconditioner<double, Device>(precond);
     m->initialize(matrix);
     m->compute(matrix);
     for (const int restart : {7, 30}) {
       SCOPED_TRACE(message(precond, ", restart = ", restart));
-      const auto x = toDevice<double>(Doubles(a.numRows(), 0.0));
-      const auto flexible_x = toDevice<double>(Doubles(a.numRows(), 0.0));
+      const auto x = toDevice<double>(Doubles(a.numPointRows(), 0.0));
+      const auto flexible_x = toDevice<double>(Doubles(a.numPointRows(), 0.0));
       const SolverOptions o = options(1e-7, 60, restart);
       const SolveResult expected = gmres(a, m.get(), b, x, o);
       const SolveResult actual = fgmres(a, m.get(), b, flexible_x, o);

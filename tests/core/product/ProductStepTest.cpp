@@ -105,8 +105,9 @@ TEST(ProductStep, OfATransposedProduct) {
                      u_device, y, {0.5, 2.0, w});
     expectNear(toHost(y), combined(-1, product, 1, u), 1e-13);
     expectNear(toHost(w), combined(0.5, x, 2, w0), 1e-15);
-    if (keeps)
+    if (keeps) {
       EXPECT_EQ(std::count(seen.kernels().begin(), seen.kernels().end(), "Ainvil::spmv"), 1);
+    }
   }
 }
 

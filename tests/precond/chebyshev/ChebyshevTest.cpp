@@ -292,7 +292,7 @@ TEST(Chebyshev, SingularBlocksFollowThePolicy) {
 TEST(Chebyshev, NoRowsAndHugeValues) {
   Chebyshev<double, Device> none{ChebyshevParameters()}, huge{ChebyshevParameters()};
   setUp(none, matrixOn({}, 3, 45));
-  EXPECT_EQ(none.numRows(), 0);
+  EXPECT_EQ(none.numPointRows(), 0);
   HostBsr a = matrixOn(randomPattern(12, 3, 46), 1, 46);
   for (Offset e = 0; e < a.numScalars(); ++e)
     a.values(e) *= 1e300;

@@ -34,8 +34,9 @@ void expectFactors(const HostBsr& host_a, const Factorization<double, Device>& f
   pivots.start(exec, a);
   const OrderedRows<Device> order(exec, l.graph, Uplo::Lower, {20, 1.25});
   order.run(exec, "Ainvil::test",
-            Row{a.graph, l.graph, u.graph, a.values, l_values, u_values, inverses,
-                DeviceBsr(u.graph, u_values, bs), pivots, bs, capacity, parameters.modified, false},
+            Row{{a.graph, l.graph, u.graph, a.values, l_values, u_values, inverses,
+                 DeviceBsr(u.graph, u_values, bs), pivots, bs, false, parameters.modified},
+                capacity},
             Row::scratchBytes(bs, capacity));
   EXPECT_EQ(pivots.count(exec), 0);
   expectNear(toHost(l_values), toHost(l.values), 1e-12);
