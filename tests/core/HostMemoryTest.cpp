@@ -61,7 +61,8 @@ TEST(HostMemory, ItsEndIsAnErrorOfTheLibrary) {
       {"reverseCuthillMcKee", 1, [&] { reverseCuthillMcKee(a.graph); }},
       {"nestedDissection", 3, [&] { nestedDissection(a.graph); }},
       {"partition", 2, [&] { partition(a.graph, 800); }},
-      {"fillPattern", 3, [&] { fillPattern(HostDevice::execution_space(), a.graph, 20); }},
+      // How often lists grow depends on which thread takes which rows.
+      {"fillPattern", 1, [&] { fillPattern(HostDevice::execution_space(), a.graph, 20); }},
       {"makeProblem", 1, [&] { makeProblem("euler:300"); }},
       {"cg", 1, [&] { Cg<double, DefaultDevice>(options).solve(exec, op, nullptr, b, x); }},
       {"gmres", 1, [&] { Gmres<double, DefaultDevice>(options).solve(exec, op, nullptr, b, x); }},
