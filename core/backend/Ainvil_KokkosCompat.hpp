@@ -205,16 +205,20 @@ using HostDevice = Kokkos::DefaultHostExecutionSpace::device_type;
 #define AINVIL_ON_EACH_DEVICE(EACH, WHAT) EACH(WHAT, ::ainvil::DefaultDevice)
 #endif
 
+/// For one device: the macro itself.
 #define AINVIL_APPLY(MACRO, DEVICE) MACRO(DEVICE)
+/// For one device: MACRO with each precision of the vectors.
 #define AINVIL_APPLY_SCALARS(MACRO, DEVICE)                                                        \
   MACRO(double, DEVICE)                                                                            \
   MACRO(float, DEVICE)
+/// For one device: MACRO with each precision of the vectors and each in which a matrix is stored.
 #define AINVIL_APPLY_STORED(MACRO, DEVICE)                                                         \
   MACRO(double, double, DEVICE)                                                                    \
   MACRO(float, double, DEVICE)                                                                     \
   MACRO(BFloat16, double, DEVICE)                                                                  \
   MACRO(float, float, DEVICE)                                                                      \
   MACRO(BFloat16, float, DEVICE)
+/// For one device: instantiates CLASS with each precision of the vectors.
 #define AINVIL_INSTANTIATE_SCALARS(CLASS, DEVICE)                                                  \
   template class CLASS<double, DEVICE>;                                                            \
   template class CLASS<float, DEVICE>;

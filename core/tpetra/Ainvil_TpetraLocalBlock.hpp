@@ -116,9 +116,9 @@ public:
   using row_matrix_type = Tpetra::RowMatrix<Scalar, LO, GO, Node>;
   using crs_matrix_type = Tpetra::CrsMatrix<Scalar, LO, GO, Node>;
   using block_matrix_type = Tpetra::BlockCrsMatrix<Scalar, LO, GO, Node>;
-  using stacked_rows = StackedRows<Scalar, LO, GO, Node>;
-  using Matrix = BsrMatrix<Scalar, device_type>;     ///< the local block
-  using Values = Kokkos::View<Scalar*, device_type>; ///< of matrices
+  using stacked_rows = StackedRows<Scalar, LO, GO, Node>; ///< own rows above those of overlap
+  using Matrix = BsrMatrix<Scalar, device_type>;          ///< the local block
+  using Values = Kokkos::View<Scalar*, device_type>;      ///< of matrices
 
   LocalBlock() = default;
 

@@ -17,8 +17,8 @@ template <class Scalar, class LO, class GO, class Node>
 struct StackedRows {
   using crs_matrix_type = Tpetra::CrsMatrix<Scalar, LO, GO, Node>;
 
-  const crs_matrix_type* upper = nullptr;
-  const crs_matrix_type* lower = nullptr; ///< may be null
+  const crs_matrix_type* upper = nullptr; ///< A
+  const crs_matrix_type* lower = nullptr; ///< the other one; may be null
 };
 
 namespace detail {
