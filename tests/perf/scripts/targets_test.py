@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 BUILD = ""
 PERF = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../perf")
@@ -110,8 +111,21 @@ class TargetsTest(unittest.TestCase):
         with open(os.path.join(pages, "targets.md"), encoding="utf-8") as file:
             self.assertIn("\n    ainvil-solve --problem shell:6x8 --repeat 1 --precond ", file.read())
 
+    def test_threads(self):
+        """From one to as many as there are cores, whatever OMP_NUM_THREADS says."""
+        with mock.patch.dict(os.environ, OMP_NUM_THREADS="1"):
+            done = run("threads.sh", BUILD, self.folder, "smoke")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        records = read(os.path.join(self.folder, "threads.jsonl"))
+        cores = len(os.sched_getaffinity(0))
+        if records[0]["exec_space"] == "OpenMP":
+            self.assertEqual({record["threads"] for record in records},
+                             {2 ** k for k in range(cores.bit_length())})
+        pages = os.path.join(self.folder, "pages")
+        self.assertIn("threads: written", printed(report, self.folder, "-o", pages))
+
     def test_refused(self):
-        for script in ("targets.sh", "host_and_gpu.sh"):
+        for script in ("targets.sh", "host_and_gpu.sh", "threads.sh"):
             self.assertEqual(run(script, BUILD, self.folder).returncode, 2)
             done = run(script, "/nowhere", self.folder, "smoke")
             self.assertEqual(done.returncode, 2)
