@@ -10,13 +10,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scripts/setup.sh test
 for preset in "$@"; do
   echo "== $preset"
-  # Several sources at a time take a third less to compile; asan compiles each alone, and a build that
-  # is there stays as it is.
-  together=()
-  [[ $preset == asan || -e build/$preset/CMakeCache.txt ]] ||
-    together=(-DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=6)
   # -U: a Kokkos that an earlier run found must not outlive a change of Kokkos_ROOT.
-  cmake --preset "$preset" -U 'Kokkos*_DIR' "${together[@]}"
+  cmake --preset "$preset" -U 'Kokkos*_DIR'
   cmake --build --preset "$preset"
   ctest --preset "$preset" --parallel "$(nproc)"
 done
