@@ -1,5 +1,7 @@
 # Installs what was built into a scratch prefix; an outside project then finds, links and runs it.
+# All have the label installation: the preset asan leaves them out.
 
+get_property(tests_before DIRECTORY PROPERTY TESTS)
 set(prefix ${CMAKE_CURRENT_BINARY_DIR}/prefix)
 set(outside_options -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER} -DCMAKE_CXX_FLAGS=${CMAKE_CXX_FLAGS}
                     -DCMAKE_BUILD_TYPE=${CMAKE_BUILD_TYPE}
@@ -143,3 +145,6 @@ if(AINVIL_ENABLE_TPETRA)
     set_tests_properties(${name} PROPERTIES FIXTURES_REQUIRED consumer-tpetra)
   endforeach()
 endif()
+get_property(installation_tests DIRECTORY PROPERTY TESTS)
+list(REMOVE_ITEM installation_tests ${tests_before})
+set_tests_properties(${installation_tests} PROPERTIES LABELS installation)
