@@ -7,6 +7,7 @@
 #include "parameters/Ainvil_CommonParameters.hpp"
 #include "product/Ainvil_Probes.hpp"
 
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -174,7 +175,10 @@ double Ilu<Scalar, Device>::amplification(const execution_space& exec, const Mat
   lowerSolver().apply(exec, t, s, Trans::No);
   upperSolver().apply(exec, s, t, Trans::No);
   amplified_.multiply(exec, Trans::No, Scalar(1), t, Scalar(0), s);
-  return before > 0 ? detail::norm<Scalar, Device>(exec, s) / before : 0.0;
+  const double after = detail::norm<Scalar, Device>(exec, s);
+  if (std::isnan(after)) // differences of what has overflowed
+    return std::numeric_limits<double>::infinity();
+  return before > 0 ? after / before : 0.0;
 }
 
 template <class Scalar, class Device>

@@ -71,6 +71,14 @@ TEST(FactorGrowth, ObjectsToFactorsThatAreNoApproximation) {
     }
 }
 
+/// 79 pivots of 2^-20 multiply to less than the smallest number.
+TEST(FactorGrowth, WithoutBoundIsInfinite) {
+  const auto m = createPreconditioner<double, Device>("ilu");
+  setUp(*m, arrow(80, 0x1p-20, 1));
+  EXPECT_NE(m->report().notes.find("amplification=inf"), std::string::npos) << m->report().notes;
+  EXPECT_NE(m->objection().find("grows by inf"), std::string::npos) << m->objection();
+}
+
 /// The products that judge factors have a launch for long rows, and what it needs is found once.
 TEST(FactorGrowth, IsFoundByProductsThatKnowLongRows) {
   const DeviceBsr a = copyTo<Device>(arrow(100, 0x1p-20, 3));
