@@ -5,6 +5,8 @@
 
 #include "Ainvil_BsrMatrix.hpp"
 
+#include <functional>
+
 namespace ainvil {
 
 /// Throws InvalidArgument unless the row map ascends from 0 to the number of entries, no row has
@@ -121,14 +123,20 @@ struct FillTriangles {
 };
 
 /// fillPattern() in two parts, sorted. Cost and errors are those of fillPattern(), less its join.
+/// `progress`, if there is one, is called with how many of graph.num_rows rows are done, where
+/// there is fill: on hosts about a hundred times, and with all of them in the end. What it throws
+/// comes out.
 template <class Device>
 FillTriangles<Device> fillTriangles(const typename Device::execution_space& exec,
-                                    const Graph<Device>& graph, int level);
+                                    const Graph<Device>& graph, int level,
+                                    const std::function<void(Offset)>& progress = {});
 
 /// The first of them, with its diagonal or without: all that a symmetric factorisation has. Half of
-/// the cost where the pattern is not symmetric; errors of fillPattern().
+/// the cost where the pattern is not symmetric; errors of fillPattern(), `progress` of
+/// fillTriangles().
 template <class Device>
 Graph<Device> fillLower(const typename Device::execution_space& exec, const Graph<Device>& graph,
-                        int level, Diagonal diagonal);
+                        int level, Diagonal diagonal,
+                        const std::function<void(Offset)>& progress = {});
 
 } // namespace ainvil

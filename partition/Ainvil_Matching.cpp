@@ -2,6 +2,7 @@
 #include "Ainvil_Ordering.hpp"
 
 #include "Ainvil_GraphAlgebra.hpp"
+#include "backend/Ainvil_LoopProgress.hpp"
 #include "backend/Ainvil_Profiling.hpp"
 #include "dense/Ainvil_BlockArrays.hpp"
 
@@ -75,22 +76,35 @@ private:
 /// - v_j >= 0, to columns without one: each row on such a path takes the column that follows it.
 class Assignment {
 public:
-  Assignment(const HostGraph& graph, std::vector<double>& costs)
+  /// `progress` is told how many rows have a pair.
+  Assignment(const HostGraph& graph, std::vector<double>& costs,
+             const std::function<void(Offset)>& progress)
       : n_(graph.num_rows), graph_(graph), c_(costs), u_(n_, 0), v_(n_, infinity),
         row_of_(n_, none), column_of_(n_, none), distance_(n_, infinity), from_(n_, none),
         is_done_(n_, 0), root_(n_, none), has_path_(n_, 0) {
     chooseDuals();
     pairTightEntries();
+    Offset paired = n_ - std::count(column_of_.begin(), column_of_.end(), none);
+    detail::LoopProgress rows(progress, n_, paired);
     // A tree for each row is small in most matrices. Where trees are not, many are grown at once.
     const Offset few_passes = 20 * graph.numEntries();
     std::vector<Ordinal> left;
-    for (Ordinal row = 0; row < n_; ++row)
-      if (column_of_[row] == none && (work_ > few_passes || !augment({row})))
+    for (Ordinal row = 0; row < n_; ++row) {
+      if (column_of_[row] != none)
+        continue;
+      if (work_ > few_passes || !augment({row}))
         left.push_back(row);
-    while (!left.empty() && augment(left))
+      else
+        rows.tell(++paired);
+    }
+    while (!left.empty() && augment(left)) {
+      const size_t before = left.size();
       left.erase(std::remove_if(left.begin(), left.end(),
                                 [&](Ordinal row) { return column_of_[row] != none; }),
                  left.end());
+      rows.tellAnyway(paired += before - left.size());
+    }
+    rows.tellAnyway(n_);
     // Sums of path lengths have rounded: the pairs are to be tight.
     for (Ordinal row = 0; row < n_; ++row)
       forRow(row, [&](Ordinal j, double cost) {
@@ -317,7 +331,8 @@ std::vector<double> costsOf(const BsrMatrix<Scalar, HostDevice>& a, std::vector<
 } // namespace
 
 template <class Scalar>
-Matching maximumProductMatching(const BsrMatrix<Scalar, HostDevice>& a) {
+Matching maximumProductMatching(const BsrMatrix<Scalar, HostDevice>& a,
+                                const std::function<void(Offset)>& progress) {
   ScopedRegion region("Ainvil::maximumProductMatching");
   const Exec exec;
   detail::requireSquare("a matching of rows and columns", a.numRows(), a.numCols());
@@ -327,7 +342,7 @@ Matching maximumProductMatching(const BsrMatrix<Scalar, HostDevice>& a) {
     const Ordinal n = a.numRows();
     std::vector<double> largest(n);
     std::vector<double> costs = costsOf(a, largest);
-    Assignment found(a.graph, costs);
+    Assignment found(a.graph, costs, progress);
     const auto row_of = newArray<Ordinal>("Ainvil::row_of", n);
     const auto rows = newArray<double>("Ainvil::row_scaling", n);
     const auto columns = newArray<double>("Ainvil::column_scaling", n);
@@ -352,7 +367,9 @@ Matching maximumProductMatching(const BsrMatrix<Scalar, HostDevice>& a) {
   });
 }
 
-template Matching maximumProductMatching<double>(const BsrMatrix<double, HostDevice>& a);
-template Matching maximumProductMatching<float>(const BsrMatrix<float, HostDevice>& a);
+template Matching maximumProductMatching<double>(const BsrMatrix<double, HostDevice>& a,
+                                                 const std::function<void(Offset)>&);
+template Matching maximumProductMatching<float>(const BsrMatrix<float, HostDevice>& a,
+                                                const std::function<void(Offset)>&);
 
 } // namespace ainvil

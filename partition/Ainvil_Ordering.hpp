@@ -11,6 +11,7 @@
 
 #include "Ainvil_GraphAlgebra.hpp"
 
+#include <functional>
 #include <string>
 
 namespace ainvil {
@@ -175,6 +176,10 @@ struct Matching {
 /// regular. The pairs are then as many as there can be, the other rows stay in their places as far
 /// as these are free, and num_matched tells.
 ///
+/// `progress`, if there is one, is called with the number of rows that are paired: about a hundred
+/// times while searches take them from those that passes over the entries have paired to all, and
+/// in the end with n. What it throws comes out.
+///
 /// Serial and the same everywhere. Cost: passes over the entries, then searches over parts of the
 /// matrix for the rows that the first of these leave without a pair: O(n (entries + n log n)) at
 /// worst, in practice a few passes; for blocks their factorisations. Memory: 8 bytes an entry, and
@@ -183,6 +188,7 @@ struct Matching {
 /// (2001), option 5 of the code MC64. \throws InvalidArgument if A is not square, not valid, see
 /// validate(), or holds a value that is not finite; OutOfMemory.
 template <class Scalar>
-Matching maximumProductMatching(const BsrMatrix<Scalar, HostDevice>& a);
+Matching maximumProductMatching(const BsrMatrix<Scalar, HostDevice>& a,
+                                const std::function<void(Offset)>& progress = {});
 
 } // namespace ainvil

@@ -145,7 +145,8 @@ private:
   bool isFiltered() const { return parameters_.filter > 0; }
   Graph<Device> makePattern(const execution_space& exec, const Matrix& a, bool has_diagonal) const;
   void solveRows(const execution_space& exec, const Matrix& a);
-  void solveShifted(const execution_space& exec, const Matrix& a);
+  void solveShifted(const execution_space& exec, const Matrix& a,
+                    const std::function<void(Offset)>& progress);
   void filterRows(const execution_space& exec, const Matrix& a);
   void setGraph(const execution_space& exec, const Graph<Device>& graph);
   void transposeGraph(const execution_space& exec);

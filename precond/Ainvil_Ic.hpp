@@ -130,6 +130,8 @@ private:
   using Base::report_;
 
   void initializeSolver(const execution_space& exec);
+  /// For the rows of a pattern of A to call.
+  std::function<void(Offset)> patternProgress(const Matrix& a) const;
 
   Parameters parameters_;
   TriangularSolverPtr<Scalar, Device> solver_; ///< of I + S

@@ -39,9 +39,22 @@ struct Report {
   void note(const std::string& text) { notes += (notes.empty() ? "" : ", ") + text; }
 };
 
-/// Is told how far a phase of a set-up has come: its name as in Report::phases, how many steps are
-/// done, columns for example, and how many there are.
+/// Is told how far a phase of a set-up has come: what its steps are, "columns" for example, how
+/// many are done, and how many there are.
 using SetupProgress = std::function<void(const char* phase, Offset done, Offset total)>;
+
+namespace detail {
+
+/// For the steps of a phase to call with how many are done; empty if nobody wants to know. Keeps a
+/// reference to `progress`.
+inline std::function<void(Offset)> progressOf(const SetupProgress& progress, const char* phase,
+                                              Offset total) {
+  if (!progress)
+    return {};
+  return [&progress, phase, total](Offset done) { progress(phase, done, total); };
+}
+
+} // namespace detail
 
 /// A preconditioner: apply() is a product with M^-1, an approximation of A^-1.
 ///
@@ -107,11 +120,17 @@ public:
   /// The same on the default instance.
   void diagnose(const Matrix& a) { diagnose(execution_space(), a); }
 
-  /// From now on initialize() and compute() call `progress` where they may take long, which is in
-  /// columns of Ainv and rows of Spai: about a hundred times or more, from the thread that called
-  /// them, between two launches. `done` may fall where steps have to be done again. What `progress`
-  /// throws ends the set-up, as any error does. Each call takes a pass over the steps and a wait;
-  /// an empty function, the default, takes nothing.
+  /// From now on initialize() and compute() call `progress` where they may take long: about a
+  /// hundred times or more in large matrices, from the thread that called them, between two
+  /// launches or two rows of the host. That is in
+  ///  * "columns" of Ainv;
+  ///  * "rows" of Spai and Fsai, on GPUs of Fsai seldom;
+  ///  * "rows matched" of Ilu, before its patterns;
+  ///  * "rows of the pattern" of Ilu and Ic: thresholds by either search, and fill of level 1 and
+  ///    more, on GPUs in its end; of Fsai, where that grows in steps.
+  /// `done` may fall where steps have to be done again. What `progress` throws ends the set-up, as
+  /// any error does. A call between launches takes a wait, of Ainv also a pass over the columns; an
+  /// empty function, the default, takes nothing.
   void setProgress(SetupProgress progress) { progress_ = std::move(progress); }
 
   bool isInitialized() const { return initialized_; } ///< there is a pattern
@@ -137,10 +156,10 @@ protected:
 
   /// For the steps of a phase to call with how many are done; empty if nobody wants to know.
   std::function<void(Offset)> progressOf(const char* phase, Offset total) const {
-    if (!progress_)
-      return {};
-    return [this, phase, total](Offset done) { progress_(phase, done, total); };
+    return detail::progressOf(progress_, phase, total);
   }
+  /// What setProgress() was given, for the parts that a method consists of.
+  const SetupProgress& progress() const { return progress_; }
 
   Report report_; ///< for the methods to write
 

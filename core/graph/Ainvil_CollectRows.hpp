@@ -6,6 +6,7 @@
 #include "graph/Ainvil_CollectByTeams.hpp"
 
 #include <atomic>
+#include <functional>
 
 namespace ainvil {
 namespace detail {
@@ -20,42 +21,56 @@ namespace detail {
 
 /// On a host: by one pass. Threads take chunks of rows, so that long ones are levelled out, and
 /// keep them where they are until the offsets are known. Memory: twice the result for a moment, and
-/// for every thread an eighth of a byte a column, and an index for each that is remembered.
+/// for every thread an eighth of a byte a column, and an index for each that is remembered. To tell
+/// `progress` all threads stop about a hundred times, each after several chunks, which are smaller
+/// then.
 template <class Device, class Collector>
 Graph<Device> collectOnHost(const typename Device::execution_space& exec, const char* label,
-                            Ordinal num_rows, Ordinal num_cols, const Collector& collector) {
+                            Ordinal num_rows, Ordinal num_cols, const Collector& collector,
+                            const std::function<void(Offset)>& progress) {
   using Exec = typename Device::execution_space;
   const auto row_map = allocate<Offset, Device>(exec, "Ainvil::row_map", size_t(num_rows) + 1);
   const int threads = std::max(1, exec.concurrency());
-  const Ordinal chunk = std::max(1, std::min(256, num_rows / (8 * threads)));
+  const Ordinal stops = progress ? 100 : 1;
+  const Ordinal chunk = std::max(1, std::min(256, num_rows / (8 * threads) / stops));
   const Ordinal num_chunks = (num_rows + chunk - 1) / chunk;
+  const Ordinal chunks_a_launch = progress ? 8 * threads : num_chunks;
   return reportingOutOfMemory(label, [&] {
     std::vector<std::vector<Ordinal>> found(num_chunks);
     std::vector<std::unique_ptr<HostColumnSet>> sets;
     for (Ordinal s = 0; s < std::min<Ordinal>(threads, num_chunks); ++s)
       sets.push_back(std::make_unique<HostColumnSet>(num_cols));
-    // Each set works through chunks until none is left.
-    std::atomic<Ordinal> next_chunk(0);
     std::atomic<bool> out_of_memory(false); // no exception may leave a parallel region
-    Kokkos::parallel_for(label, Kokkos::RangePolicy<Exec>(exec, 0, sets.size()), [&](const int s) {
-      try {
-        HostColumnSet& set = *sets[s];
-        for (Ordinal c = next_chunk++; c < num_chunks; c = next_chunk++) {
-          const Ordinal end = std::min<Offset>(num_rows, Offset(c + 1) * chunk);
-          for (Ordinal row = c * chunk; row < end; ++row) {
-            const std::size_t before = found[c].size();
-            collector.collect(OneLane(), row, set);
-            set.takeAbove(collector.above(row), found[c]);
-            row_map(row) = static_cast<Offset>(found[c].size() - before);
-          }
-        }
-      } catch (const std::bad_alloc&) {
-        out_of_memory = true;
-      }
-    });
-    compat::fence(exec, label);
-    if (out_of_memory)
-      throw std::bad_alloc();
+    // Each set works through the chunks of a launch until none is left.
+    const auto collect = [&](const Ordinal first_chunk, const Ordinal end_chunk) {
+      std::atomic<Ordinal> next_chunk(first_chunk);
+      Kokkos::parallel_for(
+          label, Kokkos::RangePolicy<Exec>(exec, 0, sets.size()), [&](const int s) {
+            try {
+              HostColumnSet& set = *sets[s];
+              for (Ordinal c = next_chunk++; c < end_chunk; c = next_chunk++) {
+                const Ordinal end = std::min<Offset>(num_rows, Offset(c + 1) * chunk);
+                for (Ordinal row = c * chunk; row < end; ++row) {
+                  const std::size_t before = found[c].size();
+                  collector.collect(OneLane(), row, set);
+                  set.takeAbove(collector.above(row), found[c]);
+                  row_map(row) = static_cast<Offset>(found[c].size() - before);
+                }
+              }
+            } catch (const std::bad_alloc&) {
+              out_of_memory = true;
+            }
+          });
+      compat::fence(exec, label);
+      if (out_of_memory)
+        throw std::bad_alloc();
+    };
+    for (Ordinal first = 0; first < num_chunks; first += chunks_a_launch) {
+      const Ordinal end = first + std::min(chunks_a_launch, num_chunks - first);
+      collect(first, end);
+      if (progress)
+        progress(std::min<Offset>(num_rows, Offset(end) * chunk));
+    }
     const Offset total = countsToOffsets(exec, row_map);
     const auto entries = allocate<Ordinal, Device>(exec, "Ainvil::entries", total);
     Kokkos::parallel_for(label, Kokkos::RangePolicy<Exec>(exec, 0, num_chunks), [&](const int c) {
@@ -68,16 +83,22 @@ Graph<Device> collectOnHost(const typename Device::execution_space& exec, const 
 }
 
 /// The graph whose rows a collector collects, sorted; of `columns` columns in the mean as in
-/// CollectByTeams. Waits.
+/// CollectByTeams. `progress`, if there is one, is told how many rows are done: on GPUs in the end.
+/// Waits.
 template <class Device, class Collector>
 Graph<Device> collectRows(const typename Device::execution_space& exec, const char* label,
                           Ordinal num_rows, Ordinal num_cols, const Collector& collector,
-                          [[maybe_unused]] double columns) {
-  if constexpr (compat::IsGpu<typename Device::execution_space>::value)
-    return CollectByTeams<Device, Collector>(exec, label, num_rows, num_cols, collector)
-        .run(columns);
-  else
-    return collectOnHost<Device>(exec, label, num_rows, num_cols, collector);
+                          [[maybe_unused]] double columns,
+                          const std::function<void(Offset)>& progress = {}) {
+  if constexpr (compat::IsGpu<typename Device::execution_space>::value) {
+    const Graph<Device> graph =
+        CollectByTeams<Device, Collector>(exec, label, num_rows, num_cols, collector).run(columns);
+    if (progress)
+      progress(num_rows);
+    return graph;
+  } else {
+    return collectOnHost<Device>(exec, label, num_rows, num_cols, collector, progress);
+  }
 }
 
 /// The graph whose row i is the union of lists k < lists.count(i) of row i, which have `columns`

@@ -56,12 +56,16 @@ struct CountUpdates {
   }
 };
 
-/// On a host: body(worker, i) for the rows 0 <= i < num_rows, a contiguous part of them a worker.
+/// On a host: body(worker, i) for the rows first <= i < end, a contiguous part of them a worker.
 /// Calls with the same worker, 0 <= worker < exec.concurrency(), are never at the same time.
 template <class Exec, class Body>
-void forPartsOfRows(const Exec& exec, const char* label, Ordinal num_rows, const Body& body) {
+void forPartsOfRows(const Exec& exec, const char* label, Ordinal first, Ordinal end,
+                    const Body& body) {
+  const Ordinal num_rows = end - first;
   const Offset workers = std::max(1, std::min<int>(exec.concurrency(), num_rows));
-  const auto bound = [=](Offset part) { return static_cast<Ordinal>(part * num_rows / workers); };
+  const auto bound = [=](Offset part) {
+    return first + static_cast<Ordinal>(part * num_rows / workers);
+  };
   Kokkos::parallel_for(label, Range<Exec>(exec, 0, workers), [&](const Offset worker) {
     for (Ordinal i = bound(worker); i < bound(worker + 1); ++i)
       body(static_cast<int>(worker), i);

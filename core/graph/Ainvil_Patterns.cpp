@@ -122,11 +122,18 @@ Graph<Device> transposedGraph(const typename Device::execution_space& exec,
 /// vertices.
 template <class Device>
 Graph<Device> fillAbove(const typename Device::execution_space& exec, const Graph<Device>& graph,
-                        int level, Diagonal diagonal) {
+                        int level, Diagonal diagonal, const std::function<void(Offset)>& progress) {
   const Ordinal steps = level < graph.num_rows ? level + 1 : graph.num_rows;
   return detail::collectRows<Device>(exec, "Ainvil::fillPattern", graph.num_rows, graph.num_rows,
                                      FillSearch<Device>{graph, steps, diagonal},
-                                     std::pow(graph.meanRowLength(), steps));
+                                     std::pow(graph.meanRowLength(), steps), progress);
+}
+
+/// For the rows of one of two passes, after `before` of another.
+std::function<void(Offset)> halfOf(const std::function<void(Offset)>& progress, Offset before) {
+  if (!progress)
+    return {};
+  return [&progress, before](Offset done) { progress((before + done) / 2); };
 }
 
 } // namespace
@@ -151,7 +158,8 @@ Graph<Device> patternPower(const typename Device::execution_space& exec, const G
 
 template <class Device>
 FillTriangles<Device> fillTriangles(const typename Device::execution_space& exec,
-                                    const Graph<Device>& graph, int level) {
+                                    const Graph<Device>& graph, int level,
+                                    const std::function<void(Offset)>& progress) {
   checkFill(graph, level);
   ScopedRegion region("Ainvil::fillPattern");
   if (level == 0)
@@ -159,20 +167,23 @@ FillTriangles<Device> fillTriangles(const typename Device::execution_space& exec
   // A path to a lower entry (i, j) comes through vertices before j: turned round it is a path from
   // j to i in the transposed graph, an upper entry there.
   const Graph<Device> turned = transposedGraph(exec, graph);
-  const Graph<Device> left = fillAbove(exec, turned, level, Diagonal::Keep);
-  return {transposedGraph(exec, left), samePattern(exec, graph, turned)
-                                           ? triangle(exec, left, Uplo::Upper, Diagonal::Drop)
-                                           : fillAbove(exec, graph, level, Diagonal::Drop)};
+  const bool symmetric = samePattern(exec, graph, turned);
+  const Graph<Device> left =
+      fillAbove(exec, turned, level, Diagonal::Keep, symmetric ? progress : halfOf(progress, 0));
+  return {transposedGraph(exec, left), symmetric ? triangle(exec, left, Uplo::Upper, Diagonal::Drop)
+                                                 : fillAbove(exec, graph, level, Diagonal::Drop,
+                                                             halfOf(progress, graph.num_rows))};
 }
 
 template <class Device>
 Graph<Device> fillLower(const typename Device::execution_space& exec, const Graph<Device>& graph,
-                        int level, Diagonal diagonal) {
+                        int level, Diagonal diagonal, const std::function<void(Offset)>& progress) {
   checkFill(graph, level);
   ScopedRegion region("Ainvil::fillPattern");
   if (level == 0)
     return triangle(exec, graph, Uplo::Lower, diagonal);
-  return transposedGraph(exec, fillAbove(exec, transposedGraph(exec, graph), level, diagonal));
+  return transposedGraph(exec,
+                         fillAbove(exec, transposedGraph(exec, graph), level, diagonal, progress));
 }
 
 template <class Device>
@@ -186,11 +197,13 @@ Graph<Device> fillPattern(const typename Device::execution_space& exec, const Gr
   template Graph<DEVICE> patternPower<DEVICE>(const typename DEVICE::execution_space&,             \
                                               const Graph<DEVICE>&, int);                          \
   template FillTriangles<DEVICE> fillTriangles<DEVICE>(const typename DEVICE::execution_space&,    \
-                                                       const Graph<DEVICE>&, int);                 \
+                                                       const Graph<DEVICE>&, int,                  \
+                                                       const std::function<void(Offset)>&);        \
   template Graph<DEVICE> fillPattern<DEVICE>(const typename DEVICE::execution_space&,              \
                                              const Graph<DEVICE>&, int);                           \
   template Graph<DEVICE> fillLower<DEVICE>(const typename DEVICE::execution_space&,                \
-                                           const Graph<DEVICE>&, int, Diagonal);
+                                           const Graph<DEVICE>&, int, Diagonal,                    \
+                                           const std::function<void(Offset)>&);
 AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
 
 } // namespace ainvil

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <random>
 
 namespace ainvil {
@@ -208,9 +209,18 @@ void scaleSystem(const RowColumnScaling<double, HostDevice>& scaling, LinearSyst
 }
 
 /// A becomes Q R A C and b becomes Q R b with the rows and scalings of the matching.
-void matchRows(const CommandLine& command, LinearSystem& system) {
+void matchRows(const CommandLine& command, LinearSystem& system, ProgressLine* progress) {
   const Exec exec;
-  const Matching found = maximumProductMatching(system.matrix);
+  std::function<void(Offset)> show;
+  if (progress != nullptr && progress->isActive())
+    show = [&, shown = false](Offset rows) mutable {
+      if (shown && !progress->isDue())
+        return;
+      shown = true;
+      progress->show(message("preparing ", command.problemName(), ": ", rows, " of ",
+                             system.matrix.numRows(), " rows matched"));
+    };
+  const Matching found = maximumProductMatching(system.matrix, show);
   if (found.num_matched < found.numRows())
     throw InvalidArgument(message(
         "the matrix of '", command.problemName(),
@@ -312,7 +322,7 @@ void addGuess(const CommandLine& command, LinearSystem& system) {
 
 } // namespace
 
-LinearSystem makeSystem(const CommandLine& command) {
+LinearSystem makeSystem(const CommandLine& command, ProgressLine* progress) {
   const Exec exec;
   LinearSystem system;
   HostVector own_rhs;
@@ -332,7 +342,7 @@ LinearSystem makeSystem(const CommandLine& command) {
   system.original_rhs = system.rhs;
   system.num_weak_diagonals = detail::countWeakDiagonals(system.matrix);
   if (command.match != "none")
-    matchRows(command, system);
+    matchRows(command, system, progress);
   else if (command.scale != "none")
     scaleSystem(scalingOf(command.scale, system.matrix), system);
   else if (system.rhs.extent(0) == 0)

@@ -4,6 +4,7 @@
 /// The linear system that ainvil-solve solves: read or built, checked, regrouped, matched, scaled
 /// and reordered.
 
+#include "program/ProgressLine.hpp"
 #include "solve/SolveCommandLine.hpp"
 
 #include "Ainvil_BsrMatrix.hpp"
@@ -48,12 +49,12 @@ struct LinearSystem : RightHandSide {
   LinearSystem withColumn(int column) const;
 };
 
-/// The system that the command line describes, on the host.
+/// The system that the command line describes, on the host. `progress` shows how far a matching is.
 /// \throws FileError if a file cannot be read or is malformed; InvalidArgument if the matrix is not
 /// square, has a row without nonzero values or a diagonal that cannot be scaled with, or if the
 /// block size does not divide the number of rows, for several right-hand sides where the program
 /// solves for one, or for a guess of another size. Rows are counted from 1.
-LinearSystem makeSystem(const CommandLine& command);
+LinearSystem makeSystem(const CommandLine& command, ProgressLine* progress = nullptr);
 
 /// ||b - A x|| / ||b||, or ||b - A x|| if b is zero; NaN or Inf if x or b - A x is not finite.
 /// Evaluated on the host, by none of the kernels that the solvers use, and in a way that neither

@@ -63,7 +63,7 @@ ExitCode solveAll(CommandLine command) {
   Comparison<Scalar, Device>{command};
   ProgressLine progress(!command.quiet);
   progress.show("preparing " + command.problemName());
-  const LinearSystem system = makeSystem(command);
+  const LinearSystem system = makeSystem(command, &progress);
   if (command.recommend && system.matrix.numRows() == 0)
     throw InvalidArgument("--recommend has nothing to race for: the matrix has no rows");
   catchSignals(); // before, there was nothing to lose

@@ -141,7 +141,8 @@ Graph<Device> Fsai<Scalar, Device>::makePattern(const execution_space& exec, con
           ? start
           : detail::adaptivePattern(exec, a,
                                     detail::AdaptiveParameters<Device>{
-                                        start, sparse, adaptive, max_row, parameters_.chunk_bytes});
+                                        start, sparse, adaptive, max_row, parameters_.chunk_bytes},
+                                    this->progressOf("rows of the pattern", a.numRows()));
   if (parameters_.wanted.extent(0) == 0)
     return pattern;
   if (Ordinal(parameters_.wanted.extent(0)) != a.numRows())
@@ -181,7 +182,8 @@ void Fsai<Scalar, Device>::doCompute(const execution_space& exec, const Matrix& 
 
 template <class Scalar, class Device>
 void Fsai<Scalar, Device>::solveRows(const execution_space& exec, const Matrix& a) {
-  solver_.run(exec, a, values_, info_);
+  const auto progress = this->progressOf("rows", a.numRows());
+  solver_.run(exec, a, values_, info_, 0, progress);
   Ordinal first = -1;
   const Ordinal failed = detail::countRows(exec, "Ainvil::Fsai[check]", pattern_.num_rows,
                                            detail::IsMarked<Device>{info_}, first);
@@ -194,7 +196,7 @@ void Fsai<Scalar, Device>::solveRows(const execution_space& exec, const Matrix& 
                 ": the matrix is not SPD, or needs scaling, or the breakdown policy 'shift' or "
                 "'replace'"));
   if (parameters_.breakdown == BreakdownPolicy::Shift)
-    solveShifted(exec, a);
+    solveShifted(exec, a, progress);
   report_.breakdowns = failed;
   report_.first_breakdown = first;
 }
@@ -202,14 +204,15 @@ void Fsai<Scalar, Device>::solveRows(const execution_space& exec, const Matrix& 
 /// The rows that have failed once more, of a shifted matrix. A host leaves the others out itself;
 /// on GPUs that takes a plan for these rows.
 template <class Scalar, class Device>
-void Fsai<Scalar, Device>::solveShifted(const execution_space& exec, const Matrix& a) {
+void Fsai<Scalar, Device>::solveShifted(const execution_space& exec, const Matrix& a,
+                                        const std::function<void(Offset)>& progress) {
   if constexpr (compat::IsGpu<execution_space>::value) {
     const detail::FsaiRowSolver<Scalar, Device> failed(
         exec, pattern_, block_size_, parameters_.chunk_bytes, marksOf<Device>(exec, info_));
-    failed.run(exec, a, values_, info_, parameters_.shift);
+    failed.run(exec, a, values_, info_, parameters_.shift, progress);
     compat::fence(exec, "Ainvil::Fsai[shift]"); // kernels work in its memory
   } else {
-    solver_.run(exec, a, values_, info_, parameters_.shift);
+    solver_.run(exec, a, values_, info_, parameters_.shift, progress);
   }
 }
 

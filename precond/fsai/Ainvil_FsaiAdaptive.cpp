@@ -177,7 +177,8 @@ struct GrowRow {
 template <class Scalar, class Device>
 Graph<Device> detail::adaptivePattern(const typename Device::execution_space& exec,
                                       const BsrMatrix<Scalar, Device>& a,
-                                      const AdaptiveParameters<Device>& parameters) {
+                                      const AdaptiveParameters<Device>& parameters,
+                                      const std::function<void(Offset)>& progress) {
   const Ordinal n = a.numRows();
   const int bs = a.block_size, per_step = parameters.growth.per_step;
   const double tolerance = parameters.growth.tolerance;
@@ -186,11 +187,15 @@ Graph<Device> detail::adaptivePattern(const typename Device::execution_space& ex
   const auto info = allocate<int, Device>(exec, "Ainvil::FsaiAdaptive::info", n);
   const Growth<Device> growth = startGrowth<Device>(exec, n, per_step);
   Graph<Device> pattern = parameters.start;
-  for (int step = 0; step < parameters.growth.steps; ++step) {
+  const Offset steps = parameters.growth.steps;
+  for (Offset step = 0; step < steps; ++step) {
+    std::function<void(Offset)> share;
+    if (progress)
+      share = [&, step](Offset rows) { progress((step * n + rows) / steps); };
     const auto values = allocate<Scalar, Device>(exec, "Ainvil::FsaiAdaptive::values",
                                                  size_t(pattern.numEntries()) * bs * bs);
     FsaiRowSolver<Scalar, Device>(exec, pattern, bs, parameters.chunk_bytes, growth.active)
-        .run(exec, a, values, info);
+        .run(exec, a, values, info, 0, share);
     const GrowRow<Scalar, Device> grow{
         a,        parameters.neighbours, pattern,     values, pivots, info, growth,
         per_step, parameters.max_row,    log_decrease};
@@ -200,8 +205,11 @@ Graph<Device> detail::adaptivePattern(const typename Device::execution_space& ex
     pattern = unionGraph<Device>(exec, "Ainvil::FsaiAdaptive[pattern]", n, n,
                                  GrownLists<Device>{pattern, growth.chosen, per_step},
                                  pattern.meanRowLength() + per_step);
-    if (pattern.numEntries() == before)
+    if (pattern.numEntries() == before) {
+      if (progress && step + 1 < steps)
+        progress(n);
       break;
+    }
   }
   return pattern;
 }
@@ -209,7 +217,7 @@ Graph<Device> detail::adaptivePattern(const typename Device::execution_space& ex
 #define AINVIL_INSTANTIATE_TYPE(SCALAR, DEVICE)                                                    \
   template Graph<DEVICE> detail::adaptivePattern<SCALAR, DEVICE>(                                  \
       const typename DEVICE::execution_space&, const BsrMatrix<SCALAR, DEVICE>&,                   \
-      const AdaptiveParameters<DEVICE>&);
+      const AdaptiveParameters<DEVICE>&, const std::function<void(Offset)>&);
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \
   AINVIL_INSTANTIATE_TYPE(double, DEVICE)                                                          \
   AINVIL_INSTANTIATE_TYPE(float, DEVICE)

@@ -5,6 +5,8 @@
 
 #include "Ainvil_Fsai.hpp"
 
+#include <functional>
+
 namespace ainvil {
 namespace detail {
 
@@ -25,11 +27,14 @@ struct AdaptiveParameters {
 ///   * its last step left psi_i > (1 - tolerance) psi_i of the step before, tolerance > 0,
 ///   * no candidate has a gain above 0, or it holds max_row blocks already,
 ///   * its local system is not SPD: the pattern remains, compute() will meet and count it,
-/// and is not solved for any more. Memory: G on the pattern, per_step columns a row.
+/// and is not solved for any more. `progress`, if there is one, is told of n = a.numRows() rows how
+/// many are done, a step counting for its share of them. Memory: G on the pattern, per_step columns
+/// a row.
 template <class Scalar, class Device>
 Graph<Device> adaptivePattern(const typename Device::execution_space& exec,
                               const BsrMatrix<Scalar, Device>& a,
-                              const AdaptiveParameters<Device>& parameters);
+                              const AdaptiveParameters<Device>& parameters,
+                              const std::function<void(Offset)>& progress);
 
 } // namespace detail
 } // namespace ainvil

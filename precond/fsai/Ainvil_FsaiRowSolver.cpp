@@ -30,18 +30,27 @@ Kokkos::View<Ordinal*, Device> systemSizes(const typename Device::execution_spac
 }
 
 /// body(thread, first, end) for chunks of rows, which threads take until none is left, so that long
-/// rows are levelled out. Waits.
+/// rows are levelled out. To tell `progress` all threads stop up to a hundred times, each after
+/// several of the same chunks. Waits.
 template <class Exec, class Body>
-void runOnHost(const Exec& exec, Ordinal num_rows, int threads, const Body& body) {
+void runOnHost(const Exec& exec, Ordinal num_rows, int threads, const Body& body,
+               const std::function<void(Offset)>& progress) {
   const Offset chunk = std::max(1, std::min(32, num_rows / (8 * std::max(1, threads))));
-  std::atomic<Offset> next(0);
-  Kokkos::parallel_for("Ainvil::Fsai[cholesky]", Kokkos::RangePolicy<Exec>(exec, 0, threads),
-                       [&](const int t) {
-                         for (Offset row = chunk * next++; row < num_rows; row = chunk * next++)
-                           body(t, static_cast<Ordinal>(row),
-                                static_cast<Ordinal>(std::min(row + chunk, Offset(num_rows))));
-                       });
-  compat::fence(exec, "Ainvil::Fsai[cholesky]");
+  const Offset rows_a_launch =
+      progress ? chunk * std::max<Offset>(4 * threads, num_rows / chunk / 100) : num_rows;
+  for (Offset begin = 0; begin < num_rows; begin += rows_a_launch) {
+    const Offset rows = std::min(rows_a_launch, num_rows - begin);
+    std::atomic<Offset> next(0);
+    Kokkos::parallel_for("Ainvil::Fsai[cholesky]", Kokkos::RangePolicy<Exec>(exec, 0, threads),
+                         [&](const int t) {
+                           for (Offset row = chunk * next++; row < rows; row = chunk * next++)
+                             body(t, static_cast<Ordinal>(begin + row),
+                                  static_cast<Ordinal>(begin + std::min(row + chunk, rows)));
+                         });
+    compat::fence(exec, "Ainvil::Fsai[cholesky]");
+    if (progress)
+      progress(begin + rows);
+  }
 }
 
 } // namespace
@@ -127,18 +136,24 @@ void detail::FsaiRowSolver<Scalar, Device>::run(const execution_space& exec,
                                                 const BsrMatrix<Scalar, Device>& a,
                                                 const Kokkos::View<Scalar*, Device>& values,
                                                 const Kokkos::View<int*, Device>& info,
-                                                double shift) const {
+                                                double shift,
+                                                const std::function<void(Offset)>& progress) const {
   FsaiSystems<Scalar, Device> systems{a, pattern_, values, info, 0, Scalar(shift), memory_, homes_};
   if constexpr (compat::IsGpu<execution_space>::value) {
-    for (const Chunk& chunk : chunks_) {
-      systems.first = chunk.first;
-      chunk.cholesky.run(exec, "Ainvil::Fsai[cholesky]", systems);
+    for (size_t k = 0; k < chunks_.size(); ++k) {
+      systems.first = chunks_[k].first;
+      chunks_[k].cholesky.run(exec, "Ainvil::Fsai[cholesky]", systems);
+      if (progress) {
+        compat::fence(exec, "Ainvil::Fsai[progress]");
+        progress(k + 1 < chunks_.size() ? chunks_[k + 1].first : pattern_.num_rows);
+      }
     }
   } else {
     const auto launch = [&](auto size) {
       runOnHost(exec, pattern_.num_rows, static_cast<int>(work_rows_->size()),
                 FsaiHostRows<decltype(size)::value, Scalar, Device>{systems, active_.data(),
-                                                                    filter_, work_rows_->data()});
+                                                                    filter_, work_rows_->data()},
+                progress);
     };
     if (a.block_size == 1)
       launch(std::integral_constant<int, 1>());

@@ -6,6 +6,7 @@
 #include "Ainvil_BatchedCholesky.hpp"
 #include "Ainvil_BsrMatrix.hpp"
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -34,10 +35,11 @@ public:
   /// values <- G, info(i) <- 0, or the pivot of a local system at which its factorisation failed:
   /// such a row is that of its pivot block alone. With shift > 0 the systems that info counts as
   /// failed get (1 + shift) times their diagonal; the other rows are there from the run before. Of
-  /// rows left out only info is written, as 0.
+  /// rows left out only info is written, as 0. `progress`, if there is one, is told how many rows
+  /// are done, between launches: up to a hundred on hosts, one a chunk on GPUs.
   void run(const execution_space& exec, const BsrMatrix<Scalar, Device>& a,
            const Kokkos::View<Scalar*, Device>& values, const Kokkos::View<int*, Device>& info,
-           double shift = 0) const;
+           double shift = 0, const std::function<void(Offset)>& progress = {}) const;
 
   /// The post-filter of all rows, see FsaiFilterRow, behind the last run. What it drops becomes
   /// zero. On hosts run() has done it already.

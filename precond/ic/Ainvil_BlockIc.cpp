@@ -22,18 +22,20 @@ BlockIc<Scalar, Device>::BlockIc(const IcOptions& options)
 
 template <class Scalar, class Device>
 void BlockIc<Scalar, Device>::initialize(const execution_space& exec, const Matrix& a,
-                                         Report& report) {
+                                         Report& report,
+                                         const std::function<void(Offset)>& progress) {
   if (followsValues())
     return;
   report.phases.time(exec, "BlockIc", "ic_symbolic", [&] {
-    setPattern(exec, a, fillLower(exec, a.graph, options_.level, Diagonal::Drop));
+    setPattern(exec, a, fillLower(exec, a.graph, options_.level, Diagonal::Drop, progress));
   });
   findOrder(exec, a, report);
 }
 
 template <class Scalar, class Device>
 bool BlockIc<Scalar, Device>::findPattern(const execution_space& exec, const Matrix& a,
-                                          bool may_keep, Report& report) {
+                                          bool may_keep, Report& report,
+                                          const std::function<void(Offset)>& progress) {
   if (age_.keeps(may_keep, options_.repattern))
     return false;
   factor_ = {}; // frees memory
@@ -49,8 +51,9 @@ bool BlockIc<Scalar, Device>::findPattern(const execution_space& exec, const Mat
     pivots.breakdown = options_.breakdown;
     pivots.shift = options_.shift;
     pivots.pivot_tolerance = options_.pivot_tolerance;
-    const FillTriangles<Device> pattern = thresholdPattern(
-        exec, a, options_, pivots, takesAnySign() ? FactorKind::Symmetric : FactorKind::Positive);
+    const FillTriangles<Device> pattern =
+        thresholdPattern(exec, a, options_, pivots,
+                         takesAnySign() ? FactorKind::Symmetric : FactorKind::Positive, progress);
     setPattern(exec, a, triangle(exec, pattern.lower, Uplo::Lower, Diagonal::Drop));
   });
   findOrder(exec, a, report);

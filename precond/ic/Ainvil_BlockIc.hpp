@@ -9,6 +9,8 @@
 #include "graph/Ainvil_OrderedRows.hpp"
 #include "ilu/Ainvil_WorkRow.hpp"
 
+#include <functional>
+
 namespace ainvil {
 namespace detail {
 
@@ -28,10 +30,12 @@ public:
   explicit BlockIc(const IcOptions& options);
 
   /// Pattern of the factor, order of its rows, unless these follow the values. A may lack diagonal
-  /// blocks.
-  void initialize(const execution_space& exec, const Matrix& a, Report& report);
+  /// blocks. `progress`, if there is one, is told how many rows of the pattern are found.
+  void initialize(const execution_space& exec, const Matrix& a, Report& report,
+                  const std::function<void(Offset)>& progress);
   bool followsValues() const { return options_.pattern == IcPattern::Threshold; }
-  bool findPattern(const execution_space& exec, const Matrix& a, bool may_keep, Report& report);
+  bool findPattern(const execution_space& exec, const Matrix& a, bool may_keep, Report& report,
+                   const std::function<void(Offset)>& progress);
   /// The factor of a matrix with the same graph. \throws BreakdownError under the policy `fail`, or
   /// if the factor overflows.
   void compute(const execution_space& exec, const Matrix& a, Report& report);

@@ -168,9 +168,14 @@ double Ic<Scalar, Device>::shift() const {
 }
 
 template <class Scalar, class Device>
+std::function<void(Offset)> Ic<Scalar, Device>::patternProgress(const Matrix& a) const {
+  return this->progressOf(detail::rows_of_pattern, a.numRows());
+}
+
+template <class Scalar, class Device>
 void Ic<Scalar, Device>::doInitialize(const execution_space& exec, const Matrix& a) {
   knows_pattern_ = false;
-  factorization_->initialize(exec, a, report_);
+  factorization_->initialize(exec, a, report_, patternProgress(a));
   if (!factorization_->followsValues())
     initializeSolver(exec);
   detail::workspaceOf(exec, intermediate_, a.numPointRows(), 1);
@@ -194,7 +199,8 @@ void Ic<Scalar, Device>::doCompute(const execution_space& exec, const Matrix& a)
   const bool may_keep = std::exchange(knows_pattern_, false); // nor is it known after a breakdown
   report_.phases.time(exec, "Ic", "check",
                       [&] { detail::requireSymmetric(exec, a, "ic", "use ilu", symmetry_room_); });
-  if (factorization_->followsValues() && factorization_->findPattern(exec, a, may_keep, report_))
+  if (factorization_->followsValues() &&
+      factorization_->findPattern(exec, a, may_keep, report_, patternProgress(a)))
     initializeSolver(exec);
   factorization_->compute(exec, a, report_);
   solver_->compute(exec, factor(), "lower_", report_);

@@ -35,7 +35,8 @@ void BlockIlu<Scalar, Device>::initialize(const execution_space& exec, const Mat
                                           Report& report) {
   // Elimination fills a missing diagonal block or leaves a zero pivot: the values decide.
   report.phases.time(exec, "BlockIlu", "ilu_symbolic", [&] {
-    factors_.setPattern(exec, a, fillTriangles(exec, a.graph, parameters_.level),
+    factors_.setPattern(exec, a,
+                        fillTriangles(exec, a.graph, parameters_.level, this->patternProgress(a)),
                         detail::EntriesOfA::All);
   });
   factors_.findOrder(exec, a, report);

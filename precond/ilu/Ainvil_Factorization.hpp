@@ -12,6 +12,13 @@
 
 namespace ainvil {
 
+namespace detail {
+
+/// What SetupProgress is told where patterns of factors are found.
+constexpr const char* rows_of_pattern = "rows of the pattern";
+
+} // namespace detail
+
 /// A ~ L U with triangular factors in the shapes of TriangularFactor. The verbs as in
 /// Preconditioner, which has checked the matrix and sorted its rows. Neither copied nor moved.
 template <class Scalar, class Device>
@@ -45,6 +52,10 @@ public:
     return false;
   }
 
+  /// From now on initialize() and findPattern() tell `progress` where they may take long, as
+  /// Preconditioner::setProgress() has it. What holds the factorisation calls this before them.
+  void setProgress(const SetupProgress& progress) { progress_ = progress; }
+
   /// Numeric phase, for a matrix of the same graph: the values of the factors, in the arrays that
   /// initialize() or findPattern() allocated. Counts breakdowns in `report`. \throws BreakdownError
   /// under the policy `fail`, or if the factors overflow.
@@ -63,6 +74,14 @@ public:
 
 protected:
   Factorization() = default;
+
+  /// For the rows of a pattern of A to call with how many are done; empty if nobody wants to know.
+  std::function<void(Offset)> patternProgress(const Matrix& a) const {
+    return detail::progressOf(progress_, detail::rows_of_pattern, a.numRows());
+  }
+
+private:
+  SetupProgress progress_;
 };
 
 /// What holds a factorisation.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ilu/Ainvil_IctRows.hpp"
 
+#include "backend/Ainvil_LoopProgress.hpp"
 #include "backend/Ainvil_RowTeams.hpp"
 #include "ilu/Ainvil_ThresholdRow.hpp"
 #include "ilu/Ainvil_WorkRow.hpp"
@@ -22,11 +23,12 @@ public:
         room_(3 * size_t(bs_)), pivot_room_(bs_),
         most_beside_(rule.mostBeside(a.numEntries(), a.numRows()) / 2) {}
 
-  Graph<HostDevice> run() {
+  Graph<HostDevice> run(LoopProgress progress) {
     for (Ordinal i = 0; i < a_.numRows() && !(stops_ && pivots_.breakdowns(0) > 0); ++i) {
       start(i);
       eliminate(i);
       keep(i);
+      progress.tell(i + 1);
     }
     return squareGraph(row_map_, entries_);
   }
@@ -150,18 +152,22 @@ private:
 
 template <class Scalar>
 Graph<HostDevice> ictPattern(const BsrMatrix<Scalar, HostDevice>& a, const IlutRule& rule,
-                             const PivotInversion<Scalar>& pivots, bool stops) {
+                             const PivotInversion<Scalar>& pivots, bool stops,
+                             const std::function<void(Offset)>& progress) {
   Graph<HostDevice> pattern;
   dispatchBlockSize(a.block_size, [&](auto bs) {
-    pattern = IctRows<decltype(bs)::value, Scalar>(a, rule, pivots, stops).run();
+    pattern =
+        IctRows<decltype(bs)::value, Scalar>(a, rule, pivots, stops).run({progress, a.numRows()});
   });
   return pattern;
 }
 
 template Graph<HostDevice> ictPattern<double>(const BsrMatrix<double, HostDevice>&, const IlutRule&,
-                                              const PivotInversion<double>&, bool);
+                                              const PivotInversion<double>&, bool,
+                                              const std::function<void(Offset)>&);
 template Graph<HostDevice> ictPattern<float>(const BsrMatrix<float, HostDevice>&, const IlutRule&,
-                                             const PivotInversion<float>&, bool);
+                                             const PivotInversion<float>&, bool,
+                                             const std::function<void(Offset)>&);
 
 } // namespace detail
 } // namespace ainvil

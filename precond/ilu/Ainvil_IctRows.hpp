@@ -7,6 +7,8 @@
 #include "breakdown/Ainvil_PivotInverter.hpp"
 #include "ilu/Ainvil_IlutRule.hpp"
 
+#include <functional>
+
 namespace ainvil {
 namespace detail {
 
@@ -18,13 +20,15 @@ namespace detail {
 /// U has half of what max_fill allows both factors. A row may use what earlier ones have left; in
 /// each the largest are kept. Pivots that cannot be inverted are counted and replaced as the policy
 /// of `pivots` says; with `stops` the first ends the search, and the rows behind it are missing.
+/// `progress`, if there is one, is told how many rows are done.
 /// One thread. Cost: that of the factorisation on the pattern with the products that are dropped.
 /// Sources: Saad, Iterative Methods for Sparse Linear Systems (2003), section 10.4; the kept rows
 /// are found as in Lin, More, Incomplete Cholesky factorizations with limited memory, SIAM J. Sci.
 /// Comput. 21 (1999), there by columns.
 template <class Scalar>
 Graph<HostDevice> ictPattern(const BsrMatrix<Scalar, HostDevice>& a, const IlutRule& rule,
-                             const PivotInversion<Scalar>& pivots, bool stops);
+                             const PivotInversion<Scalar>& pivots, bool stops,
+                             const std::function<void(Offset)>& progress);
 
 } // namespace detail
 } // namespace ainvil

@@ -118,6 +118,7 @@ void Ilu<Scalar, Device>::initializeSolvers(const execution_space& exec) {
 
 template <class Scalar, class Device>
 void Ilu<Scalar, Device>::doInitialize(const execution_space& exec, const Matrix& a) {
+  factorization_->setProgress(this->progress());
   detail::workspaceOf(exec, intermediate_, a.numPointRows(), 2);
   knows_pattern_ = false;
   if (!isRearranged()) {
@@ -222,7 +223,7 @@ template <class Scalar, class Device>
 void Ilu<Scalar, Device>::computeRearranged(const execution_space& exec, const Matrix& a,
                                             bool may_keep) {
   if (rearrangement_.followsValues() && !may_keep) {
-    rearrangement_.find(exec, a, report_);
+    rearrangement_.find(exec, a, report_, this->progressOf("rows matched", a.numRows()));
     initializeParts(exec, rearrangement_.matrix());
   }
   report_.phases.time(exec, "Ilu", "ilu_rearrange", [&] { rearrangement_.update(exec, a); });
@@ -241,6 +242,7 @@ void Ilu<Scalar, Device>::computeRearranged(const execution_space& exec, const M
 template <class Scalar, class Device>
 void Ilu<Scalar, Device>::doCompute(const execution_space& exec, const Matrix& a) {
   report_.notes.clear();
+  factorization_->setProgress(this->progress());
   const bool may_keep = std::exchange(knows_pattern_, false); // nor is it known after a breakdown
   if (isRearranged())
     computeRearranged(exec, a, may_keep);

@@ -46,10 +46,11 @@ bool Ilut<Scalar, Device>::findPattern(const execution_space& exec, const Matrix
   report.phases.time(exec, "Ilut", "ilut_pattern", [&] {
     if (refusesNonFinite())
       detail::requireFiniteMatrix<Scalar, Device>(exec, a.values);
-    factors_.setPattern(
-        exec, a,
-        detail::thresholdPattern(exec, a, parameters_, parameters_, detail::FactorKind::General),
-        detail::EntriesOfA::Some);
+    factors_.setPattern(exec, a,
+                        detail::thresholdPattern(exec, a, parameters_, parameters_,
+                                                 detail::FactorKind::General,
+                                                 this->patternProgress(a)),
+                        detail::EntriesOfA::Some);
   });
   factors_.findOrder(exec, a, report);
   return true;

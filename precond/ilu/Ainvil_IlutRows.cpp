@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ilu/Ainvil_IlutRows.hpp"
 
+#include "backend/Ainvil_LoopProgress.hpp"
 #include "backend/Ainvil_RowTeams.hpp"
 #include "ilu/Ainvil_ThresholdRow.hpp"
 #include "ilu/Ainvil_WorkRow.hpp"
@@ -25,11 +26,12 @@ public:
       factor->row_map.assign(1, 0);
   }
 
-  FillTriangles<HostDevice> run() {
+  FillTriangles<HostDevice> run(LoopProgress progress) {
     for (Ordinal i = 0; i < a_.numRows(); ++i) {
       start(i);
       eliminate(i);
       keep(i);
+      progress.tell(i + 1);
     }
     return {squareGraph(lower_.row_map, lower_.entries),
             squareGraph(upper_.row_map, upper_.entries)};
@@ -146,20 +148,22 @@ private:
 
 template <class Scalar>
 FillTriangles<HostDevice> ilutPattern(const BsrMatrix<Scalar, HostDevice>& a, const IlutRule& rule,
-                                      const PivotInversion<Scalar>& pivots) {
+                                      const PivotInversion<Scalar>& pivots,
+                                      const std::function<void(Offset)>& progress) {
   FillTriangles<HostDevice> pattern;
   dispatchBlockSize(a.block_size, [&](auto bs) {
-    pattern = IlutRows<decltype(bs)::value, Scalar>(a, rule, pivots).run();
+    pattern = IlutRows<decltype(bs)::value, Scalar>(a, rule, pivots).run({progress, a.numRows()});
   });
   return pattern;
 }
 
 template FillTriangles<HostDevice> ilutPattern<double>(const BsrMatrix<double, HostDevice>&,
                                                        const IlutRule&,
-                                                       const PivotInversion<double>&);
+                                                       const PivotInversion<double>&,
+                                                       const std::function<void(Offset)>&);
 template FillTriangles<HostDevice> ilutPattern<float>(const BsrMatrix<float, HostDevice>&,
-                                                      const IlutRule&,
-                                                      const PivotInversion<float>&);
+                                                      const IlutRule&, const PivotInversion<float>&,
+                                                      const std::function<void(Offset)>&);
 
 } // namespace detail
 } // namespace ainvil

@@ -161,8 +161,10 @@ public:
   using Matrix = BsrMatrix<Scalar, Device>;
 
   IlutSteps(const execution_space& exec, const Matrix& a, const IlutRule& rule,
-            const IluOnPatternOptions& options, FactorKind kind)
-      : exec_(exec), a_(a), rule_(rule), options_(options), kind_(kind),
+            const IluOnPatternOptions& options, FactorKind kind, int steps,
+            const std::function<void(Offset)>& progress)
+      : exec_(exec), a_(a), rule_(rule), options_(options), kind_(kind), progress_(progress),
+        most_sweeps_(2 + 2 * Offset(steps)),
         norms_(allocate<Scalar, Device>(exec, "Ainvil::row_norms", a.numRows())) {
     options_.sweeps = 0;
     options_.modified = 0;
@@ -176,7 +178,7 @@ public:
   void step() {
     IluOnPattern<Scalar, Device> candidates(options_, kind_);
     candidates.setPattern(exec_, a_, withCandidates(), EntriesOfA::All);
-    candidates.sweepOnce(exec_, a_, u_);
+    sweep(candidates, u_);
     u_ = Matrix(); // frees memory
     keep(candidates);
     u_ = sweptUpper(u_);
@@ -189,11 +191,22 @@ public:
 private:
   bool isSymmetric() const { return kind_ != FactorKind::General; }
 
+  /// In so many pieces that all sweeps tell of about a hundred.
+  void sweep(IluOnPattern<Scalar, Device>& factors, const Matrix& u) {
+    if (progress_)
+      factors.sweepOnce(
+          exec_, a_, u, static_cast<int>((100 + most_sweeps_ - 1) / most_sweeps_),
+          [&](Offset rows) { progress_((sweeps_ * a_.numRows() + rows) / most_sweeps_); });
+    else
+      factors.sweepOnce(exec_, a_, u);
+    ++sweeps_;
+  }
+
   /// U of pattern_ by a sweep.
   Matrix sweptUpper(const Matrix& u) {
     IluOnPattern<Scalar, Device> factors(options_, kind_);
     factors.setPattern(exec_, a_, pattern_, EntriesOfA::Some);
-    factors.sweepOnce(exec_, a_, u);
+    sweep(factors, u);
     breakdowns_ = factors.breakdowns(exec_); // waits before the other arrays go
     return factors.upper().matrix;
   }
@@ -268,6 +281,9 @@ private:
   const IlutRule rule_;
   IluOnPatternOptions options_;
   const FactorKind kind_;
+  const std::function<void(Offset)>& progress_;
+  const Offset most_sweeps_;
+  Offset sweeps_ = 0;                         ///< that are done
   Ordinal breakdowns_ = 0;                    ///< of the last sweep
   const Kokkos::View<Scalar*, Device> norms_; ///< ||A_i||_F
   FillTriangles<Device> pattern_;             ///< S
@@ -280,8 +296,9 @@ template <class Scalar, class Device>
 FillTriangles<Device> ilutPatternBySteps(const typename Device::execution_space& exec,
                                          const BsrMatrix<Scalar, Device>& a, const IlutRule& rule,
                                          const IluOnPatternOptions& options, int steps,
-                                         FactorKind kind, Ordinal& breakdowns) {
-  IlutSteps<Scalar, Device> search(exec, a, rule, options, kind);
+                                         FactorKind kind, Ordinal& breakdowns,
+                                         const std::function<void(Offset)>& progress) {
+  IlutSteps<Scalar, Device> search(exec, a, rule, options, kind, steps, progress);
   for (int s = 0; s < steps; ++s)
     search.step();
   breakdowns = search.breakdowns();
@@ -291,7 +308,7 @@ FillTriangles<Device> ilutPatternBySteps(const typename Device::execution_space&
 #define AINVIL_INSTANTIATE(SCALAR, DEVICE)                                                         \
   template FillTriangles<DEVICE> ilutPatternBySteps<SCALAR, DEVICE>(                               \
       const typename DEVICE::execution_space&, const BsrMatrix<SCALAR, DEVICE>&, const IlutRule&,  \
-      const IluOnPatternOptions&, int, FactorKind, Ordinal&);
+      const IluOnPatternOptions&, int, FactorKind, Ordinal&, const std::function<void(Offset)>&);
 AINVIL_FOR_EACH_TYPE(AINVIL_INSTANTIATE)
 
 } // namespace detail

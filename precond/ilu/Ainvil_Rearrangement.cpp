@@ -156,13 +156,14 @@ void Rearrangement<Scalar, Device>::initialize(const execution_space& exec, cons
 
 template <class Scalar, class Device>
 void Rearrangement<Scalar, Device>::find(const execution_space& exec, const Matrix& a,
-                                         Report& report) {
+                                         Report& report,
+                                         const std::function<void(Offset)>& progress) {
   using HostExec = HostDevice::execution_space;
   Graph<HostDevice> graph;
   Permutation<HostDevice> matched;
   report.phases.time(exec, "Ilu", "ilu_match", [&] {
     const BsrMatrix<Scalar, HostDevice> on_host = copyTo<HostDevice>(a);
-    const Matching matching = maximumProductMatching(on_host);
+    const Matching matching = maximumProductMatching(on_host, progress);
     num_matched_ = matching.num_matched;
     copyFactors<Scalar, Device>(exec, matching.row_scaling, a.block_size, scaling_.rows);
     copyFactors<Scalar, Device>(exec, matching.column_scaling, a.block_size, scaling_.columns);

@@ -56,8 +56,10 @@ public:
 
   /// Allocates what has the size of A. Without a matching finds the graph of B.
   void initialize(const execution_space& exec, const Matrix& a, Report& report);
-  /// Finds the matching, the ordering that depends on it, and the graph of B. Waits.
-  void find(const execution_space& exec, const Matrix& a, Report& report);
+  /// Finds the matching, the ordering that depends on it, and the graph of B. `progress`, if there
+  /// is one, is told how many rows are matched. Waits.
+  void find(const execution_space& exec, const Matrix& a, Report& report,
+            const std::function<void(Offset)>& progress);
   /// The values of B from those of A, scaled anew by MatrixScaling::Ruiz and as find() saw fit with
   /// a matching. Asynchronous, no allocation.
   void update(const execution_space& exec, const Matrix& a);

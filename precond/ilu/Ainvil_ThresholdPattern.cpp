@@ -26,14 +26,15 @@ struct FoundPattern {
 template <class Scalar, class Device>
 FoundPattern<Device> search(const typename Device::execution_space& exec,
                             const BsrMatrix<Scalar, Device>& a, const ThresholdOptions& options,
-                            const IluOnPatternOptions& pivots, FactorKind kind, bool stops) {
+                            const IluOnPatternOptions& pivots, FactorKind kind, bool stops,
+                            const std::function<void(Offset)>& progress) {
   constexpr bool on_gpu = compat::IsGpu<typename Device::execution_space>::value;
   const IlutRule rule{options.drop, options.max_fill};
   FoundPattern<Device> found;
   if (options.search == PatternSearch::Parallel ||
       (on_gpu && options.search == PatternSearch::Auto)) {
     found.pattern =
-        ilutPatternBySteps(exec, a, rule, pivots, options.steps, kind, found.breakdowns);
+        ilutPatternBySteps(exec, a, rule, pivots, options.steps, kind, found.breakdowns, progress);
     return found;
   }
   compat::fence(exec, "Ainvil::Ilut[pattern]"); // before the host reads
@@ -47,11 +48,12 @@ FoundPattern<Device> search(const typename Device::execution_space& exec,
   inversion.change = DiagonalChange<Scalar>(pivots);
   inversion.breakdowns = Kokkos::View<Ordinal*, HostDevice>(breakdowns, 2);
   if (kind != FactorKind::General) {
-    const Graph<HostDevice> upper = ictPattern(copyTo<HostDevice>(a), rule, inversion, stops);
+    const Graph<HostDevice> upper =
+        ictPattern(copyTo<HostDevice>(a), rule, inversion, stops, progress);
     if (!stops || breakdowns[0] == 0) // else it lacks rows
       found.pattern = symmetricTriangles(exec, copyTo<Device>(upper));
   } else {
-    const auto pattern = ilutPattern(copyTo<HostDevice>(a), rule, inversion);
+    const auto pattern = ilutPattern(copyTo<HostDevice>(a), rule, inversion, progress);
     found.pattern = {copyTo<Device>(pattern.lower), copyTo<Device>(pattern.upper)};
   }
   found.breakdowns = breakdowns[0];
@@ -95,21 +97,24 @@ constexpr int most_searches = 12;
 template <class Scalar, class Device>
 FillTriangles<Device>
 thresholdPattern(const typename Device::execution_space& exec, const BsrMatrix<Scalar, Device>& a,
-                 const ThresholdOptions& options, IluOnPatternOptions pivots, FactorKind kind) {
+                 const ThresholdOptions& options, IluOnPatternOptions pivots, FactorKind kind,
+                 const std::function<void(Offset)>& progress) {
   const bool shifts = kind != FactorKind::General && pivots.breakdown == BreakdownPolicy::Shift;
   if (shifts || pivots.breakdown == BreakdownPolicy::Fail)
     pivots.breakdown = BreakdownPolicy::Replace;
-  auto found = search(exec, a, options, pivots, kind, shifts);
+  auto found = search(exec, a, options, pivots, kind, shifts, progress);
   double alpha = pivots.shift;
   for (int s = 2; shifts && found.breakdowns > 0 && s <= most_searches; ++s, alpha *= 4)
-    found = search(exec, shiftedMatrix(exec, a, alpha), options, pivots, kind, s < most_searches);
+    found = search(exec, shiftedMatrix(exec, a, alpha), options, pivots, kind, s < most_searches,
+                   progress);
   return found.pattern;
 }
 
 #define AINVIL_INSTANTIATE(SCALAR, DEVICE)                                                         \
   template FillTriangles<DEVICE> thresholdPattern<SCALAR, DEVICE>(                                 \
       const typename DEVICE::execution_space&, const BsrMatrix<SCALAR, DEVICE>&,                   \
-      const ThresholdOptions&, IluOnPatternOptions, FactorKind);
+      const ThresholdOptions&, IluOnPatternOptions, FactorKind,                                    \
+      const std::function<void(Offset)>&);
 AINVIL_FOR_EACH_TYPE(AINVIL_INSTANTIATE)
 
 } // namespace detail

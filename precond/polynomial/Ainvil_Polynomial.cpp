@@ -68,17 +68,6 @@ std::string Polynomial<Scalar, Device>::description() const {
   return message(inner_->description(), ", ", parameterTable().describe(parameters_));
 }
 
-/// What is told of M^-1 goes on to whoever wants to know.
-template <class Scalar, class Device>
-void Polynomial<Scalar, Device>::passProgressOn() {
-  SetupProgress progress;
-  if (this->progressOf("", 0))
-    progress = [this](const char* phase, Offset done, Offset total) {
-      this->progressOf(phase, total)(done);
-    };
-  inner_->setProgress(std::move(progress));
-}
-
 /// The report of M^-1 with what is our own.
 template <class Scalar, class Device>
 void Polynomial<Scalar, Device>::takeReport() {
@@ -112,7 +101,7 @@ void Polynomial<Scalar, Device>::doInitialize(const execution_space& exec, const
   roots_.clear();
   note_.clear();
   basis_ = {}; // frees memory first
-  passProgressOn();
+  inner_->setProgress(this->progress());
   inner_->initialize(exec, a);
   a_ = SparseOperator<Scalar, Device>(parameters_.storage);
   a_.setGraph(exec, a.graph, a.block_size);
@@ -282,7 +271,7 @@ template <class Scalar, class Device>
 void Polynomial<Scalar, Device>::doCompute(const execution_space& exec, const Matrix& a) {
   roots_.clear();
   note_.clear();
-  passProgressOn();
+  inner_->setProgress(this->progress());
   inner_->compute(exec, a);
   takeReport();
   if (parameters_.storage == Storage::Native)

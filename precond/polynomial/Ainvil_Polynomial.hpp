@@ -104,7 +104,6 @@ private:
   using In = MultiVectorArg<const Scalar, Device>;
   using Out = MultiVectorArg<Scalar, Device>;
 
-  void passProgressOn();
   void takeReport();
   Out workspace(const execution_space& exec, int column, size_t columns) const;
   void scaleBy(const execution_space& exec, double factor, Out v) const;

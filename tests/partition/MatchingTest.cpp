@@ -301,10 +301,17 @@ TEST(Matching, OfRandomPatternsIsComplete) {
         rows[i].push_back(j);
     }
     const Matrix a = randomMatrix(rows, n, 1, options);
-    const Matching matching = maximumProductMatching(a);
+    std::vector<Offset> counts;
+    const Matching matching =
+        maximumProductMatching(a, [&](Offset paired) { counts.push_back(paired); });
     expectPermutation(matching);
     EXPECT_EQ(matching.num_matched, LargestMatching(rows).size);
     EXPECT_EQ(matching.num_matched == n, regular);
+    EXPECT_TRUE(std::is_sorted(counts.begin(), counts.end()));
+    EXPECT_EQ(counts.back(), n);
+    EXPECT_GE(counts.size(), regular ? 90u : 30u); // fewer rows find a pair
+    EXPECT_LE(counts.size(), 300u);
+    EXPECT_EQ(rowsOfColumns(maximumProductMatching(a)), rowsOfColumns(matching));
     if (regular)
       expectScaled(a, matching);
   }
@@ -362,6 +369,12 @@ TEST(Matching, RefusesWhatIsNoSquareMatrixOfNumbers) {
   }
   const Matrix outside(makeGraph({{0}, {2}}), viewOf<double>({1, 2}), 1);
   EXPECT_THROW(maximumProductMatching(outside), InvalidArgument);
+}
+
+TEST(Matching, EndsWithWhatItsProgressThrows) {
+  const Matrix a = makeProblem("cavity:10").matrix;
+  EXPECT_THROW(maximumProductMatching(a, [](Offset) { throw std::runtime_error("enough"); }),
+               std::runtime_error);
 }
 
 TEST(Matching, LabelsBelongToTheLibrary) {

@@ -267,6 +267,16 @@ class CommandLineTest(solve_cli.SolveTest):
                                            "ainv:drop=0.02", "--solver", "cg", only="stderr")
         self.assertEqual(code, 0)
         self.assertRegex(shown.decode(), r"setup, [0-9]+ of 14400 columns")
+        code, shown = self.run_on_terminal("--problem", "cavity:30", "--precond",
+                                           "ilu:factorization=ilut", only="stderr")
+        self.assertIn(code, (0, 3))
+        self.assertRegex(shown.decode(), r"setup, [0-9]+ of [0-9]+ rows of the pattern")
+
+    def test_matchings_show_their_progress(self):
+        code, shown = self.run_on_terminal("--problem", "cavity:30", "--precond", "none", "--match",
+                                           "product", only="stderr")
+        self.assertIn(code, (0, 3))
+        self.assertRegex(shown.decode(), r"preparing cavity:30: [0-9]+ of [0-9]+ rows matched")
 
     def test_the_table_fits_the_terminal(self):
         for width in (70, 80, 100, 200):
