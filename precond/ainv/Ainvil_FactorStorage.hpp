@@ -37,10 +37,6 @@ public:
     compat::fence(exec, "Ainvil::InverseFactors");
   }
   /// Element k of a counter as it was when last read.
-  /// Where columns begin: columns of SAINV with a tolerance of 0.1 have 3 to 5 entries on grids
-  /// (docs/results/ainv.md, AINV), and this table takes a support of 16 rows.
-  static constexpr Ordinal smallest_table = 32;
-
   Offset read(const Counter<Device>& counter, int k = 0) const {
     return read_(counter.data() - counters_.data() + k);
   }
