@@ -61,6 +61,15 @@ struct AinvArrays {
   Kokkos::View<Offset*, Device> row_map;
   Kokkos::View<Ordinal*, Device> entries;
   Kokkos::View<Scalar*, Device> values;
+
+  void reserveRows(const typename Device::execution_space& exec, Ordinal rows) {
+    reserve(exec, "Ainvil::row_map", row_map, Offset(rows) + 1);
+  }
+  /// And a tenth more, so that factors that grow a little take no new memory.
+  void reserveBlocks(const typename Device::execution_space& exec, Offset blocks, Offset scalars) {
+    reserve(exec, "Ainvil::entries", entries, blocks, blocks / 10);
+    reserve(exec, "Ainvil::values", values, scalars, scalars / 10);
+  }
 };
 
 } // namespace detail

@@ -27,13 +27,6 @@ Offset mostEntries(const AinvParameters& parameters, Offset of_matrix) {
 
 enum class PivotPower { Zero, InverseRoot, Inverse };
 
-/// Room for n elements and a tenth more, so that factors that grow a little take no new memory.
-template <class T, class Device>
-void reserveSome(const typename Device::execution_space& exec, const char* label,
-                 Kokkos::View<T*, Device>& array, Offset n) {
-  reserve(exec, label, array, n, n / 10);
-}
-
 /// The transposed factor in the numbering of A: column j of the factor, times that power of d_j, is
 /// row order(j). In the arrays of `to`; `places` is to work with. Waits.
 template <class Scalar, class Device>
@@ -45,16 +38,15 @@ BsrMatrix<Scalar, Device> rowsOf(const typename Device::execution_space& exec,
                                  Kokkos::View<Offset*, Device>& places) {
   using Exec = typename Device::execution_space;
   const Ordinal n = columns.num_columns;
-  reserve(exec, "Ainvil::row_map", to.row_map, Offset(n) + 1);
+  to.reserveRows(exec, n);
   const auto row_map = to.row_map;
   Kokkos::parallel_for(
       "Ainvil::Ainv[count]", Range<Exec>(exec, 0, n), KOKKOS_LAMBDA(const Offset j) {
         row_map(order(j)) = columns.count(static_cast<Ordinal>(j), state.current(j));
       });
   const Offset total = detail::countsToOffsets(exec, row_map);
-  reserveSome(exec, "Ainvil::entries", to.entries, total);
-  reserveSome(exec, "Ainvil::values", to.values, total);
-  reserveSome(exec, "Ainvil::places", places, total);
+  to.reserveBlocks(exec, total, total);
+  reserve(exec, "Ainvil::places", places, total, total / 10);
   const auto entries = firstOf(to.entries, total);
   const auto values = firstOf(to.values, total);
   const auto source = firstOf(places, total);
@@ -89,10 +81,9 @@ BsrMatrix<Scalar, Device>
 transposeOf(const typename Device::execution_space& exec, const BsrMatrix<Scalar, Device>& a,
             detail::AinvArrays<Scalar, Device>& to, Kokkos::View<Offset*, Device>& places) {
   const Offset total = a.numEntries();
-  reserve(exec, "Ainvil::row_map", to.row_map, Offset(a.numCols()) + 1);
-  reserveSome(exec, "Ainvil::entries", to.entries, total);
-  reserveSome(exec, "Ainvil::values", to.values, a.numScalars());
-  reserveSome(exec, "Ainvil::places", places, total);
+  to.reserveRows(exec, a.numCols());
+  to.reserveBlocks(exec, total, a.numScalars());
+  reserve(exec, "Ainvil::places", places, total, total / 10);
   const auto source = firstOf(places, total);
   const auto values = firstOf(to.values, a.numScalars());
   const Graph<Device> graph =

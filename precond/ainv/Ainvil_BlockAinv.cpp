@@ -27,17 +27,6 @@ void copyBetween(const Exec& exec, const To& to, const From& from) {
     Kokkos::deep_copy(exec, to, from);
 }
 
-/// `to`, with room for so many rows, blocks and scalars, and a tenth more of the latter.
-template <class Scalar, class Device>
-const AinvArrays<Scalar, Device>& reserveFor(const typename Device::execution_space& exec,
-                                             AinvArrays<Scalar, Device>& to, Ordinal rows,
-                                             Offset blocks, Offset scalars) {
-  reserve(exec, "Ainvil::row_map", to.row_map, Offset(rows) + 1);
-  reserve(exec, "Ainvil::entries", to.entries, blocks, blocks / 10);
-  reserve(exec, "Ainvil::values", to.values, scalars, scalars / 10);
-  return to;
-}
-
 } // namespace
 
 template <class Scalar, class Device>
@@ -72,15 +61,19 @@ BsrMatrix<Scalar, Device> BlockAinv<Scalar, Device>::rowsOf(const execution_spac
   const Ordinal n = a_.numRows();
   const int bs = a_.block_size;
   const Offset bs2 = Offset(bs) * bs, total = static_cast<Offset>(columns.rows.size());
-  reserveFor(exec, to, n, total, total * bs2);
+  to.reserveRows(exec, n);
+  to.reserveBlocks(exec, total, total * bs2);
   const auto row_map = to.row_map;
   const auto entries = firstOf(to.entries, total);
   const auto values = firstOf(to.values, total * bs2);
   HostArrays host;
-  if constexpr (std::is_same<typename Device::memory_space, HostDevice::memory_space>::value)
+  if constexpr (std::is_same<typename Device::memory_space, HostDevice::memory_space>::value) {
     host = {row_map, entries, values};
-  else
-    host = reserveFor(HostExec(), arrays_, n, total, total * bs2);
+  } else {
+    arrays_.reserveRows(HostExec(), n);
+    arrays_.reserveBlocks(HostExec(), total, total * bs2);
+    host = arrays_;
+  }
 
   const auto& order = order_.new_to_old;
   host.row_map(0) = 0;
