@@ -47,12 +47,12 @@ struct ColumnState {
   }
 };
 
-/// 1 for pending columns, 0 for the others.
+/// 1 for columns whose flag is set, 0 for the others.
 template <class Device>
-struct IsPending {
-  Kokkos::View<const char*, Device> pending;
+struct IsSet {
+  Kokkos::View<const char*, Device> flags;
 
-  KOKKOS_FUNCTION Offset operator()(Offset j) const { return pending(j) != 0 ? 1 : 0; }
+  KOKKOS_FUNCTION Offset operator()(Offset j) const { return flags(j) != 0 ? 1 : 0; }
 };
 
 /// The table size of a pending column, 0 for the others.
@@ -63,13 +63,6 @@ struct PendingTableSize {
   KOKKOS_FUNCTION Offset operator()(Offset j) const {
     return state.pending(j) != 0 ? state.table_sizes(j) : 0;
   }
-};
-
-template <class Device>
-struct IsBroken {
-  Kokkos::View<const char*, Device> broken;
-
-  KOKKOS_FUNCTION bool operator()(Offset j) const { return broken(j) != 0; }
 };
 
 } // namespace detail

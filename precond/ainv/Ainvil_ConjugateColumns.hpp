@@ -38,9 +38,10 @@ struct ConjugateColumns {
   Ordinal first_step, steps; ///< of each chunk the columns of this launch
   Ordinal max_table_size;
 
-  Side sides[2]; ///< only the first if symmetric
+  Side sides[2];
+  int num_sides; ///< 1 if symmetric
   ColumnState<Scalar, Device> state;
-  bool stabilized, symmetric;
+  bool stabilized;
   Scalar drop;
   Kokkos::View<const Scalar*, Device> scales; ///< empty: the drop tolerance is absolute
   Ordinal max_column;                         ///< 0: any number of entries
@@ -108,7 +109,6 @@ struct ConjugateColumns {
     const Ordinal j = column.j;
     Ordinal table_size = state.table_sizes(j);
     const int current = state.current(j), next = 1 - current;
-    const int num_sides = symmetric ? 1 : 2;
     Scalar d = 0;
     Change change = Change::None;
     for (int s = 0; s < num_sides; ++s) {
@@ -132,7 +132,7 @@ struct ConjugateColumns {
       const bool finite = isFinite(d);
       const bool good =
           finite &&
-          (symmetric ? d > Scalar(0) : compat::math::fabs(d) > pivot_tolerance * row_sizes(j));
+          (num_sides == 1 ? d > Scalar(0) : compat::math::fabs(d) > pivot_tolerance * row_sizes(j));
       const Scalar used = good ? d : substitute(j);
       state.pivot(j, next) = used;
       const char broken = good ? 0 : 1;
@@ -154,7 +154,7 @@ struct ConjugateColumns {
   /// num_entries with the next version of column j in place of its current one.
   KOKKOS_INLINE_FUNCTION void countEntries(Ordinal j, int next) const {
     Offset more = 0;
-    for (int s = 0; s < (symmetric ? 1 : 2); ++s)
+    for (int s = 0; s < num_sides; ++s)
       more += Offset(sides[s].x.count(j, next)) - Offset(sides[s].x.count(j, 1 - next));
     if (more != 0 && Kokkos::atomic_fetch_add(&num_entries(0), more) + more > max_entries)
       compat::volatileStore(&stop(0), Offset(FactorStop::TooFull));

@@ -48,25 +48,296 @@ Offset fewColumns(const Exec& exec, Ordinal largest_table) {
   return largest_table > long_table ? 4 * at_once : at_once;
 }
 
-/// The pending columns into `list`, ascending. Returns how many there are; waits.
-template <class Scalar, class Device>
-Ordinal listPending(const typename Device::execution_space& exec,
-                    const ColumnState<Scalar, Device>& state,
-                    const Kokkos::View<Ordinal*, Device>& list) {
-  return selectSizes(exec, state.pending.extent(0), IsPending<Device>{state.pending}, 0, 1,
-                     Ordinal(0), list);
-}
-
-/// Number of pending columns; `first` becomes the first of them, or -1. Waits.
-template <class Scalar, class Device>
-Ordinal countPending(const typename Device::execution_space& exec,
-                     const ColumnState<Scalar, Device>& state, Ordinal& first) {
-  return countRows(exec, "Ainvil::InverseFactors[pending]",
-                   static_cast<Ordinal>(state.pending.extent(0)), IsPending<Device>{state.pending},
-                   first);
+/// Number of columns whose flag is set; `first` becomes the first of them, or -1. Waits.
+template <class Device>
+Ordinal countFlags(const typename Device::execution_space& exec, const char* label,
+                   const Kokkos::View<char*, Device>& flags, Ordinal& first) {
+  return countRows(exec, label, static_cast<Ordinal>(flags.extent(0)), IsSet<Device>{flags}, first);
 }
 
 } // namespace
+
+/// The rounds of one compute() of InverseFactors, in either schedule.
+template <class Scalar, class Device>
+class ConjugationRounds {
+public:
+  using execution_space = typename Device::execution_space;
+  using Matrix = BsrMatrix<Scalar, Device>;
+  using Factors = InverseFactors<Scalar, Device>;
+
+  ConjugationRounds(const execution_space& exec, Factors& factors, const Matrix& a,
+                    const Matrix& transposed, const ColumnProgress& progress)
+      : exec_(exec), factors_(factors), parameters_(factors.parameters_),
+        storage_(factors.storage_), state_(storage_.state), worklist_(storage_.worklist), a_(a),
+        transposed_(transposed), progress_(progress), n_(factors.n_), last_(n_ - 1) {}
+
+  void runWorklist() {
+    Kokkos::deep_copy(exec_, worklist_.is_queued, 0);
+    queuePending();
+    while (true) {
+      const Ordinal last = last_, count = select();
+      if (hasStopped())
+        return;
+      const bool released = last_ > last; // columns that waited behind a broken one
+      if (count == 0) {
+        queuePending();
+        if (num_queued_ == 0)
+          return;
+        continue;
+      }
+      for (int log = 0; log < Worklist<Device>::num_sizes; ++log) {
+        const Offset begin = factors_.size_begins_(log);
+        conjugate(begin, begin + storage_.read(worklist_.by_size, log), 1, Ordinal(1) << log);
+      }
+      const bool by_pass = notifyDependents(count);
+      endRound(count, !by_pass);
+      num_queued_ = -1;
+      if (released)
+        Kokkos::deep_copy(exec_, worklist_.is_queued, 0);
+      if (by_pass || released)
+        queuePending();
+      tell();
+    }
+  }
+
+  void runChunks() {
+    while (true) {
+      const bool in_order =
+          exec_.concurrency() == 1 || factors_.columnsComputed() > computations_in_chunks * n_;
+      Ordinal count = listPending(worklist_.batch);
+      if (count == 0)
+        return;
+      if (in_order) { // all columns from the first pending one on
+        const Ordinal first = readBack(exec_, worklist_.batch, 0);
+        Kokkos::deep_copy(exec_, Kokkos::subview(state_.pending, std::make_pair(first, n_)), 1);
+        count = listPending(worklist_.batch);
+      }
+      const Offset table_size =
+          largestSize(exec_, n_, PendingTableSize<Scalar, Device>{state_}, INT_MAX);
+      const Offset chunks =
+          in_order ? 1 : std::min<Offset>(exec_.concurrency(), count / columns_of_thread + 1);
+      conjugate(0, count, static_cast<Ordinal>((count + chunks - 1) / chunks),
+                static_cast<Ordinal>(table_size));
+      if (!in_order)
+        notifyDependents(count);
+      endRound(count, false);
+      storage_.grow(exec_, false);
+      if (hasStopped())
+        return;
+    }
+  }
+
+private:
+  using Side = FactorSide<Scalar, Device>;
+
+  // Of side 0 (X = Z) B = A, of side 1 (X = W) B = A^T; the other side has Y.
+  const Matrix& b(int side) const { return side == 0 ? a_ : transposed_; }
+  const Matrix& bTransposed(int side) const { return b(1 - side); }
+  const Side& other(int side) const { return storage_.sides[storage_.num_sides - 1 - side]; }
+  InfluencedRows<Scalar, Device> influencedRows(int side) const {
+    return {b(side).graph, other(side).columns, parameters_.stabilized, state_.current};
+  }
+
+  /// Whether to end before all columns are complete, by the counters last read: there are too many
+  /// entries, or the first broken column is complete, because none before it is pending. Until it
+  /// is, the columns behind it wait: after a broken pivot they may grow without bounds.
+  bool hasStopped() {
+    last_ = n_ - 1;
+    if (storage_.read(storage_.stop) != Offset(FactorStop::None))
+      return true;
+    if (parameters_.breakdown != BreakdownPolicy::Fail || storage_.read(storage_.num_broken) == 0)
+      return false;
+    Ordinal broken, pending;
+    countFlags(exec_, "Ainvil::InverseFactors[broken]", state_.broken, broken);
+    countFlags(exec_, "Ainvil::InverseFactors[pending]", state_.pending, pending);
+    last_ = broken;
+    return pending < 0 || broken < pending;
+  }
+
+  void tell() const {
+    Ordinal first;
+    if (progress_)
+      progress_(n_ - countFlags(exec_, "Ainvil::InverseFactors[pending]", state_.pending, first));
+  }
+
+  /// The pending columns into `list`, ascending. Returns how many there are; waits.
+  Ordinal listPending(const Kokkos::View<Ordinal*, Device>& list) const {
+    return selectSizes(exec_, n_, IsSet<Device>{state_.pending}, 0, 1, Ordinal(0), list);
+  }
+
+  /// Queues all pending columns, none of which is queued. Waits.
+  void queuePending() {
+    num_queued_ = listPending(worklist_.queue);
+    Kokkos::deep_copy(exec_, worklist_.num_queued, num_queued_);
+  }
+
+  /// The batch of the next round out of the queue, which is empty then. Returns its length; waits.
+  Ordinal select() {
+    SelectColumns<Scalar, Device> kernel;
+    kernel.few = fewColumns<Scalar>(exec_, factors_.largest_table_);
+    kernel.last = last_;
+    const bool by_pass = num_queued_ > kernel.few && passIsCheaper(num_queued_);
+    for (int s = 0; s < storage_.num_sides; ++s) {
+      const Side &side = storage_.sides[s], &y = other(s);
+      kernel.sides[s] = {bTransposed(s).graph, side.supports, y.columns, y.by_row, {}};
+      if (!by_pass)
+        continue;
+      findFirstInfluence(s, Influencing::Pending, worklist_.queue,
+                         static_cast<Ordinal>(num_queued_));
+      kernel.sides[s].first_influence = side.first_influence;
+    }
+    kernel.num_sides = storage_.num_sides;
+    kernel.stabilized = parameters_.stabilized;
+    kernel.state = state_;
+    kernel.worklist = worklist_;
+    const RowTeams shape = RowTeams::forWork<execution_space>(lanes_of_support);
+    kernel.num_threads =
+        static_cast<Ordinal>(std::min<Offset>(n_, exec_.concurrency() / shape.lanes + 1));
+    Kokkos::deep_copy(exec_, worklist_.num_selected, 0);
+    Kokkos::deep_copy(exec_, worklist_.by_size, 0);
+    forEachRow(exec_, "Ainvil::InverseFactors[select]", kernel.num_threads, shape, kernel);
+    Kokkos::deep_copy(exec_, worklist_.num_queued, 0);
+    storage_.grow(exec_, false);
+    const Ordinal count = static_cast<Ordinal>(storage_.read(worklist_.num_selected));
+    sortBatch(count);
+    return count;
+  }
+
+  /// batch = the selected columns by table size.
+  void sortBatch(Ordinal count) {
+    int used_sizes = 0;
+    Offset begin = 0;
+    for (int log = 0; log < Worklist<Device>::num_sizes; ++log) {
+      const Offset of_size = storage_.read(worklist_.by_size, log);
+      factors_.size_begins_(log) = begin;
+      begin += of_size;
+      if (of_size == 0)
+        continue;
+      ++used_sizes;
+      factors_.largest_table_ = Ordinal(1) << log;
+    }
+    if (used_sizes < 2) { // sorted already
+      std::swap(worklist_.selected, worklist_.batch);
+      return;
+    }
+    Kokkos::deep_copy(exec_, worklist_.by_size, factors_.size_begins_);
+    Kokkos::parallel_for("Ainvil::InverseFactors[sort]", Range<execution_space>(exec_, 0, count),
+                         SortByTableSize<Scalar, Device>{state_, worklist_});
+  }
+
+  /// Columns begin, ..., end - 1 of the batch, `per_chunk` of them by a thread, with tables of at
+  /// most that size. If progress of chunks is to be told, in several launches for a part of each.
+  void conjugate(Offset begin, Offset end, Ordinal per_chunk, Ordinal max_table_size) {
+    using Kernel = ConjugateColumns<Scalar, Device>;
+    const bool in_parts = progress_ && !factors_.by_worklist_;
+    Kernel kernel;
+    kernel.batch = worklist_.batch;
+    for (int s = 0; s < storage_.num_sides; ++s) {
+      const Side &side = storage_.sides[s], &y = other(s);
+      kernel.sides[s] = {side.columns, y.columns,     bTransposed(s),      side.by_row,
+                         y.by_row,     side.supports, side.supports_by_row};
+    }
+    kernel.num_sides = storage_.num_sides;
+    kernel.state = state_;
+    kernel.stabilized = parameters_.stabilized;
+    kernel.drop = static_cast<Scalar>(parameters_.drop);
+    kernel.scales = factors_.scales_;
+    kernel.max_column = parameters_.max_column;
+    kernel.policy = parameters_.breakdown;
+    kernel.shift = static_cast<Scalar>(parameters_.shift);
+    kernel.pivot_tolerance = static_cast<Scalar>(parameters_.pivot_tolerance);
+    kernel.row_sizes = factors_.row_sizes_;
+    kernel.batch_is_all_pending = !factors_.by_worklist_;
+    kernel.max_entries = parameters_.max_entries > 0 ? parameters_.max_entries : LLONG_MAX;
+    kernel.num_entries = storage_.num_entries;
+    kernel.num_broken = storage_.num_broken;
+    kernel.stop = storage_.stop;
+    kernel.max_table_size = max_table_size;
+    kernel.per_chunk = per_chunk;
+    kernel.steps =
+        in_parts ? std::max(fewest_columns_of_launch, per_chunk / launches_of_chunk) : per_chunk;
+    const std::size_t bytes = Kernel::Workspace::bytes(max_table_size);
+    const Offset at_a_time = std::max<Offset>(1, scratch_limit / Offset(bytes)) * per_chunk;
+    for (Offset first = begin; first < end; first += at_a_time) {
+      kernel.batch_begin = static_cast<Ordinal>(first);
+      kernel.batch_end = static_cast<Ordinal>(std::min<Offset>(end, first + at_a_time));
+      const Ordinal chunks = (kernel.batch_end - kernel.batch_begin + per_chunk - 1) / per_chunk;
+      for (kernel.first_step = 0; kernel.first_step < per_chunk;
+           kernel.first_step += kernel.steps) {
+        forEachRow(exec_, "Ainvil::InverseFactors[columns]", chunks,
+                   RowTeams::forWork<execution_space>(lanes_of_column), kernel, bytes);
+        if (in_parts)
+          tell();
+      }
+    }
+  }
+
+  /// Makes those columns pending that depend on one of the batch which has changed. Returns true if
+  /// by a pass over all columns; else the worklist has them in its queue, too.
+  bool notifyDependents(Ordinal count) {
+    if (passIsCheaper(count)) {
+      for (int s = 0; s < storage_.num_sides; ++s) {
+        const Side& side = storage_.sides[s];
+        findFirstInfluence(s, Influencing::Changed, worklist_.batch, count);
+        forEachRow(exec_, "Ainvil::InverseFactors[mark]", n_,
+                   RowTeams::forWork<execution_space>(lanes_of_support),
+                   MarkDependents<Scalar, Device>{side.supports, side.first_influence, state_});
+      }
+      return true;
+    }
+    NotifyDependents<Scalar, Device> kernel;
+    for (int s = 0; s < storage_.num_sides; ++s)
+      kernel.sides[s] = {influencedRows(s), storage_.sides[s].supports_by_row};
+    kernel.num_sides = storage_.num_sides;
+    kernel.state = state_;
+    kernel.worklist = worklist_;
+    kernel.enqueue = factors_.by_worklist_;
+    forEachRow(exec_, "Ainvil::InverseFactors[notify]", count, teamsForRowsOf(a_.graph), kernel);
+    return false;
+  }
+
+  void endRound(Ordinal count, bool enqueue) {
+    Kokkos::parallel_for("Ainvil::InverseFactors[end]", Range<execution_space>(exec_, 0, count),
+                         EndRound<Scalar, Device>{state_, worklist_, enqueue});
+    factors_.num_batched_ += count;
+    ++factors_.rounds_;
+  }
+
+  /// Whether a pass over all columns costs less than to look from each of `count` columns at the
+  /// rows it influences: these are more than n, as far as their number is known.
+  bool passIsCheaper(Offset count) const {
+    double entries = 0; // of Y
+    for (int s = 0; s < storage_.num_sides; ++s) {
+      const ColumnsByRow<Scalar, Device>& by_row = storage_.sides[s].by_row;
+      entries += parameters_.stabilized
+                     ? double(by_row.num_compressed + storage_.read(by_row.num_links))
+                     : n_;
+    }
+    return double(count) / n_ * entries * a_.graph.meanRowLength() > n_;
+  }
+
+  /// first_influence of a side, for the columns of a list.
+  void findFirstInfluence(int side, Influencing which,
+                          const Kokkos::View<const Ordinal*, Device>& list, Ordinal count) {
+    const auto first = storage_.sides[side].first_influence;
+    Kokkos::deep_copy(exec_, first, INT_MAX);
+    forEachRow(exec_, "Ainvil::InverseFactors[influence]", count, teamsForRowsOf(a_.graph),
+               FirstInfluence<Scalar, Device>{influencedRows(side), which, state_, list, first});
+  }
+
+  const execution_space& exec_;
+  Factors& factors_;
+  const InverseFactorsParameters& parameters_;
+  FactorStorage<Scalar, Device>& storage_;
+  const ColumnState<Scalar, Device>& state_;
+  Worklist<Device>& worklist_;
+  const Matrix &a_, &transposed_;
+  const ColumnProgress& progress_;
+  const Ordinal n_;
+  Ordinal last_; ///< column that may be computed; those behind it wait
+  /// Number of queued columns if these are all that are pending, else -1: only the device knows.
+  Offset num_queued_ = -1;
+};
 
 template <class Scalar, class Device>
 InverseFactors<Scalar, Device>::InverseFactors(const execution_space& exec,
@@ -88,7 +359,8 @@ InverseFactors<Scalar, Device>::InverseFactors(const execution_space& exec,
 
 template <class Scalar, class Device>
 void InverseFactors<Scalar, Device>::compute(const execution_space& exec, const Matrix& a,
-                                             const Matrix& transposed, const Progress& progress) {
+                                             const Matrix& transposed,
+                                             const ColumnProgress& progress) {
   if (n_ == 0)
     return;
   const ColumnState<Scalar, Device>& state = storage_.state;
@@ -97,7 +369,6 @@ void InverseFactors<Scalar, Device>::compute(const execution_space& exec, const 
                          PivotsOfIdentity<Scalar, Device>{a, state.pivots});
   rounds_ = 0;
   num_batched_ = 0;
-  last_ = n_ - 1;
   if (scales_.data() != nullptr)
     Kokkos::parallel_for("Ainvil::InverseFactors[diagonal]", Range<execution_space>(exec, 0, n_),
                          DiagonalRoots<Scalar, Device>{a, scales_});
@@ -109,298 +380,17 @@ void InverseFactors<Scalar, Device>::compute(const execution_space& exec, const 
   Kokkos::deep_copy(exec, storage_.worklist.num_failed, 0);
   Kokkos::deep_copy(exec, storage_.stop, 0);
   storage_.grow(exec, true);
+  ConjugationRounds<Scalar, Device> rounds(exec, *this, a, transposed, progress);
   if (by_worklist_)
-    runWorklist(exec, {a, transposed}, progress);
+    rounds.runWorklist();
   else
-    runChunks(exec, {a, transposed}, progress);
-  breakdowns_ = countRows(exec, "Ainvil::InverseFactors[broken]", n_,
-                          IsBroken<Device>{state.broken}, first_breakdown_);
-}
-
-template <class Scalar, class Device>
-void InverseFactors<Scalar, Device>::runWorklist(const execution_space& exec,
-                                                 const Matrices& matrices,
-                                                 const Progress& progress) {
-  const Worklist<Device>& worklist = storage_.worklist;
-  Kokkos::deep_copy(exec, worklist.is_queued, 0);
-  queuePending(exec);
-  while (true) {
-    const Ordinal last = last_, count = select(exec, matrices);
-    if (hasStopped(exec))
-      return;
-    const bool released = last_ > last; // columns that waited behind a broken one
-    if (count == 0) {
-      queuePending(exec);
-      if (num_queued_ == 0)
-        return;
-      continue;
-    }
-    Ordinal begin = 0;
-    for (int log = 0; log < Worklist<Device>::num_sizes; ++log) {
-      const Ordinal end = begin + static_cast<Ordinal>(storage_.read(worklist.by_size, log));
-      conjugate(exec, matrices, begin, end, 1, Ordinal(1) << log, {});
-      begin = end;
-    }
-    const bool by_pass = notifyDependents(exec, matrices, count);
-    endRound(exec, count, !by_pass);
-    num_queued_ = -1;
-    if (released)
-      Kokkos::deep_copy(exec, worklist.is_queued, 0);
-    if (by_pass || released)
-      queuePending(exec);
-    num_batched_ += count;
-    ++rounds_;
-    tell(exec, progress);
-  }
-}
-
-template <class Scalar, class Device>
-void InverseFactors<Scalar, Device>::runChunks(const execution_space& exec,
-                                               const Matrices& matrices, const Progress& progress) {
-  const ColumnState<Scalar, Device>& state = storage_.state;
-  while (true) {
-    const bool in_order =
-        exec.concurrency() == 1 || columnsComputed() > computations_in_chunks * n_;
-    Ordinal count = listPending(exec, state, storage_.worklist.batch);
-    if (count == 0)
-      return;
-    if (in_order) { // all columns from the first pending one on
-      const Ordinal first = readBack(exec, storage_.worklist.batch, 0);
-      Kokkos::deep_copy(exec, Kokkos::subview(state.pending, std::make_pair(first, n_)), 1);
-      count = listPending(exec, state, storage_.worklist.batch);
-    }
-    const Offset table_size =
-        largestSize(exec, n_, PendingTableSize<Scalar, Device>{state}, INT_MAX);
-    const Offset chunks =
-        in_order ? 1 : std::min<Offset>(exec.concurrency(), count / columns_of_thread + 1);
-    conjugate(exec, matrices, 0, count, static_cast<Ordinal>((count + chunks - 1) / chunks),
-              static_cast<Ordinal>(table_size), progress);
-    if (!in_order)
-      notifyDependents(exec, matrices, count);
-    endRound(exec, count, false);
-    num_batched_ += count;
-    ++rounds_;
-    storage_.grow(exec, false);
-    if (hasStopped(exec))
-      return;
-  }
-}
-
-/// Whether to end before all columns are complete, by the counters last read: there are too many
-/// entries, or the first broken column is complete, because none before it is pending. Until it is,
-/// the columns behind it wait: after a broken pivot they may grow without bounds.
-template <class Scalar, class Device>
-bool InverseFactors<Scalar, Device>::hasStopped(const execution_space& exec) {
-  last_ = n_ - 1;
-  if (storage_.read(storage_.stop) != Offset(FactorStop::None))
-    return true;
-  if (parameters_.breakdown != BreakdownPolicy::Fail || storage_.read(storage_.num_broken) == 0)
-    return false;
-  Ordinal broken, pending;
-  countRows(exec, "Ainvil::InverseFactors[broken]", n_, IsBroken<Device>{storage_.state.broken},
-            broken);
-  countPending(exec, storage_.state, pending);
-  last_ = broken;
-  return pending < 0 || broken < pending;
+    rounds.runChunks();
+  breakdowns_ = countFlags(exec, "Ainvil::InverseFactors[broken]", state.broken, first_breakdown_);
 }
 
 template <class Scalar, class Device>
 Offset InverseFactors<Scalar, Device>::columnsComputed() const {
   return n_ == 0 ? 0 : num_batched_ - storage_.read(storage_.worklist.num_failed);
-}
-
-template <class Scalar, class Device>
-void InverseFactors<Scalar, Device>::tell(const execution_space& exec,
-                                          const Progress& progress) const {
-  Ordinal first;
-  if (progress)
-    progress(n_ - countPending(exec, storage_.state, first));
-}
-
-/// Queues all pending columns, none of which is queued. Waits.
-template <class Scalar, class Device>
-void InverseFactors<Scalar, Device>::queuePending(const execution_space& exec) {
-  num_queued_ = listPending(exec, storage_.state, storage_.worklist.queue);
-  Kokkos::deep_copy(exec, storage_.worklist.num_queued, num_queued_);
-}
-
-/// The batch of the next round out of the queue, which is empty then. Returns its length; waits.
-template <class Scalar, class Device>
-Ordinal InverseFactors<Scalar, Device>::select(const execution_space& exec,
-                                               const Matrices& matrices) {
-  const Worklist<Device>& worklist = storage_.worklist;
-  SelectColumns<Scalar, Device> kernel;
-  kernel.few = fewColumns<Scalar>(exec, largest_table_);
-  kernel.last = last_;
-  const bool by_pass = num_queued_ > kernel.few && passIsCheaper(matrices, num_queued_);
-  for (int s = 0; s < storage_.num_sides; ++s) {
-    kernel.sides[s] = {matrices.bTransposed(s).graph,
-                       storage_.sides[s].supports,
-                       other(s).columns,
-                       other(s).by_row,
-                       {}};
-    if (!by_pass)
-      continue;
-    findFirstInfluence(exec, matrices, s, Influencing::Pending, worklist.queue,
-                       static_cast<Ordinal>(num_queued_));
-    kernel.sides[s].first_influence = storage_.sides[s].first_influence;
-  }
-  kernel.num_sides = storage_.num_sides;
-  kernel.stabilized = parameters_.stabilized;
-  kernel.state = storage_.state;
-  kernel.worklist = worklist;
-  const RowTeams shape = RowTeams::forWork<execution_space>(lanes_of_support);
-  kernel.num_threads =
-      static_cast<Ordinal>(std::min<Offset>(n_, exec.concurrency() / shape.lanes + 1));
-  Kokkos::deep_copy(exec, worklist.num_selected, 0);
-  Kokkos::deep_copy(exec, worklist.by_size, 0);
-  forEachRow(exec, "Ainvil::InverseFactors[select]", kernel.num_threads, shape, kernel);
-  Kokkos::deep_copy(exec, worklist.num_queued, 0);
-  storage_.grow(exec, false);
-  const Ordinal count = static_cast<Ordinal>(storage_.read(worklist.num_selected));
-  sortBatch(exec, count);
-  return count;
-}
-
-/// batch = the selected columns by table size.
-template <class Scalar, class Device>
-void InverseFactors<Scalar, Device>::sortBatch(const execution_space& exec, Ordinal count) {
-  Worklist<Device>& worklist = storage_.worklist;
-  int num_sizes = 0;
-  Offset begin = 0;
-  for (int log = 0; log < Worklist<Device>::num_sizes; ++log) {
-    const Offset of_size = storage_.read(worklist.by_size, log);
-    size_begins_(log) = begin;
-    begin += of_size;
-    if (of_size == 0)
-      continue;
-    ++num_sizes;
-    largest_table_ = Ordinal(1) << log;
-  }
-  if (num_sizes < 2) { // sorted already
-    std::swap(worklist.selected, worklist.batch);
-    return;
-  }
-  Kokkos::deep_copy(exec, worklist.by_size, size_begins_);
-  Kokkos::parallel_for("Ainvil::InverseFactors[sort]", Range<execution_space>(exec, 0, count),
-                       SortByTableSize<Scalar, Device>{storage_.state, worklist});
-}
-
-/// Columns begin, ..., end - 1 of the batch, `per_chunk` of them by a thread, with tables of at
-/// most that size. If there is progress to be told, in several launches for a part of each chunk.
-template <class Scalar, class Device>
-void InverseFactors<Scalar, Device>::conjugate(const execution_space& exec,
-                                               const Matrices& matrices, Ordinal begin, Ordinal end,
-                                               Ordinal per_chunk, Ordinal max_table_size,
-                                               const Progress& progress) {
-  using Kernel = ConjugateColumns<Scalar, Device>;
-  Kernel kernel;
-  kernel.batch = storage_.worklist.batch;
-  for (int s = 0; s < storage_.num_sides; ++s) {
-    const FactorSide<Scalar, Device>& side = storage_.sides[s];
-    kernel.sides[s] = {side.columns,    other(s).columns, matrices.bTransposed(s), side.by_row,
-                       other(s).by_row, side.supports,    side.supports_by_row};
-  }
-  kernel.state = storage_.state;
-  kernel.stabilized = parameters_.stabilized;
-  kernel.symmetric = parameters_.symmetric;
-  kernel.drop = static_cast<Scalar>(parameters_.drop);
-  kernel.scales = scales_;
-  kernel.max_column = parameters_.max_column;
-  kernel.policy = parameters_.breakdown;
-  kernel.shift = static_cast<Scalar>(parameters_.shift);
-  kernel.pivot_tolerance = static_cast<Scalar>(parameters_.pivot_tolerance);
-  kernel.row_sizes = row_sizes_;
-  kernel.batch_is_all_pending = !by_worklist_;
-  kernel.max_entries = parameters_.max_entries > 0 ? parameters_.max_entries : LLONG_MAX;
-  kernel.num_entries = storage_.num_entries;
-  kernel.num_broken = storage_.num_broken;
-  kernel.stop = storage_.stop;
-  kernel.max_table_size = max_table_size;
-  kernel.per_chunk = per_chunk;
-  kernel.steps =
-      progress ? std::max(fewest_columns_of_launch, per_chunk / launches_of_chunk) : per_chunk;
-  const std::size_t bytes = Kernel::Workspace::bytes(max_table_size);
-  const Offset at_a_time = std::max<Offset>(1, scratch_limit / Offset(bytes)) * per_chunk;
-  for (Offset first = begin; first < end; first += at_a_time) {
-    kernel.batch_begin = static_cast<Ordinal>(first);
-    kernel.batch_end = static_cast<Ordinal>(std::min<Offset>(end, first + at_a_time));
-    const Ordinal chunks = (kernel.batch_end - kernel.batch_begin + per_chunk - 1) / per_chunk;
-    for (kernel.first_step = 0; kernel.first_step < per_chunk; kernel.first_step += kernel.steps) {
-      forEachRow(exec, "Ainvil::InverseFactors[columns]", chunks,
-                 RowTeams::forWork<execution_space>(lanes_of_column), kernel, bytes);
-      tell(exec, progress);
-    }
-  }
-}
-
-/// Makes those columns pending that depend on one of the batch which has changed. Returns true if
-/// by a pass over all columns; else the worklist has them in its queue, too.
-template <class Scalar, class Device>
-bool InverseFactors<Scalar, Device>::notifyDependents(const execution_space& exec,
-                                                      const Matrices& matrices, Ordinal count) {
-  const Worklist<Device>& worklist = storage_.worklist;
-  if (passIsCheaper(matrices, count)) {
-    for (int s = 0; s < storage_.num_sides; ++s) {
-      const FactorSide<Scalar, Device>& side = storage_.sides[s];
-      findFirstInfluence(exec, matrices, s, Influencing::Changed, worklist.batch, count);
-      forEachRow(
-          exec, "Ainvil::InverseFactors[mark]", n_,
-          RowTeams::forWork<execution_space>(lanes_of_support),
-          MarkDependents<Scalar, Device>{side.supports, side.first_influence, storage_.state});
-    }
-    return true;
-  }
-  NotifyDependents<Scalar, Device> kernel;
-  for (int s = 0; s < storage_.num_sides; ++s)
-    kernel.sides[s] = {
-        {matrices.b(s).graph, other(s).columns, parameters_.stabilized, storage_.state.current},
-        storage_.sides[s].supports_by_row};
-  kernel.num_sides = storage_.num_sides;
-  kernel.state = storage_.state;
-  kernel.worklist = worklist;
-  kernel.enqueue = by_worklist_;
-  forEachRow(exec, "Ainvil::InverseFactors[notify]", count, teamsForRowsOf(matrices.a.graph),
-             kernel);
-  return false;
-}
-
-template <class Scalar, class Device>
-void InverseFactors<Scalar, Device>::endRound(const execution_space& exec, Ordinal count,
-                                              bool enqueue) {
-  Kokkos::parallel_for("Ainvil::InverseFactors[end]", Range<execution_space>(exec, 0, count),
-                       EndRound<Scalar, Device>{storage_.state, storage_.worklist, enqueue});
-}
-
-/// Whether a pass over all columns costs less than to look from each of `count` columns at the rows
-/// it influences: these are more than n, as far as their number is known.
-template <class Scalar, class Device>
-bool InverseFactors<Scalar, Device>::passIsCheaper(const Matrices& matrices, Offset count) const {
-  double entries = 0; // of Y
-  for (int s = 0; s < storage_.num_sides; ++s) {
-    const ColumnsByRow<Scalar, Device>& by_row = storage_.sides[s].by_row;
-    entries += parameters_.stabilized
-                   ? double(by_row.num_compressed + storage_.read(by_row.num_links))
-                   : n_;
-  }
-  return double(count) / n_ * entries * matrices.a.graph.meanRowLength() > n_;
-}
-
-/// first_influence of a side, for the columns of a list.
-template <class Scalar, class Device>
-void InverseFactors<Scalar, Device>::findFirstInfluence(
-    const execution_space& exec, const Matrices& matrices, int side, Influencing which,
-    const Kokkos::View<const Ordinal*, Device>& list, Ordinal count) {
-  const auto first = storage_.sides[side].first_influence;
-  const ColumnState<Scalar, Device>& state = storage_.state;
-  Kokkos::deep_copy(exec, first, INT_MAX);
-  forEachRow(exec, "Ainvil::InverseFactors[influence]", count, teamsForRowsOf(matrices.a.graph),
-             FirstInfluence<Scalar, Device>{{matrices.b(side).graph, other(side).columns,
-                                             parameters_.stabilized, state.current},
-                                            which,
-                                            state,
-                                            list,
-                                            first});
 }
 
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \

@@ -35,7 +35,7 @@
 /// the order of stored entries: neither the starting point nor the schedule nor the number of
 /// threads changes a bit on the same device.
 ///
-/// There are two schedules (ColumnSchedule):
+/// There are two schedules (ColumnSchedule), whose loops are in ConjugationRounds:
 ///
 /// *Worklist*, for GPUs. The columns of a round are independent of each other (a Jacobi iteration).
 /// A round costs what its columns cost, whatever n is, and one wait of the host.
@@ -118,7 +118,8 @@ struct InverseFactorsParameters {
   ColumnSchedule schedule = ColumnSchedule::Device;
 };
 
-enum class Influencing;
+/// Called with the number of columns that are complete; empty if nobody wants to know.
+using ColumnProgress = std::function<void(Offset)>;
 
 /// Z, W and D of Ainv for a matrix in its elimination order; see the top of this file.
 template <class Scalar, class Device>
@@ -126,7 +127,6 @@ class InverseFactors {
 public:
   using execution_space = typename Device::execution_space;
   using Matrix = BsrMatrix<Scalar, Device>;
-  using Progress = std::function<void(Offset)>;
 
   InverseFactors() = default;
   /// Columns of the identity, for matrices of n rows.
@@ -134,10 +134,9 @@ public:
                  Ordinal n);
 
   /// For a matrix with sorted rows and its transpose, or itself twice if symmetric. Starts from
-  /// the columns it has. `progress`, if there is one, is called with the number of columns that are
-  /// not pending. Waits.
+  /// the columns it has. For `progress` a column is complete while it is not pending. Waits.
   void compute(const execution_space& exec, const Matrix& a, const Matrix& transposed,
-               const Progress& progress = {});
+               const ColumnProgress& progress = {});
 
   Ordinal numColumns() const { return n_; }
   /// The columns of Z; those of W, which are Z's if symmetric.
@@ -160,35 +159,8 @@ public:
   Offset columnsComputed() const; ///< in the last compute(), over all rounds
 
 private:
-  /// A and its transpose: of side 0 (Z) B = A, of side 1 (W) B = A^T.
-  struct Matrices {
-    const Matrix &a, &transposed;
-
-    const Matrix& b(int side) const { return side == 0 ? a : transposed; }
-    const Matrix& bTransposed(int side) const { return b(1 - side); }
-  };
-
-  const FactorSide<Scalar, Device>& other(int side) const {
-    return storage_.sides[storage_.num_sides - 1 - side];
-  }
-  // The two schedules, and the number of columns that are not pending for whom it may concern.
-  void runWorklist(const execution_space& exec, const Matrices& matrices, const Progress& progress);
-  void runChunks(const execution_space& exec, const Matrices& matrices, const Progress& progress);
-  void tell(const execution_space& exec, const Progress& progress) const;
-  bool hasStopped(const execution_space& exec);
-  // The steps of a round, in their order.
-  void queuePending(const execution_space& exec);
-  Ordinal select(const execution_space& exec, const Matrices& matrices);
-  void sortBatch(const execution_space& exec, Ordinal count);
-  void conjugate(const execution_space& exec, const Matrices& matrices, Ordinal begin, Ordinal end,
-                 Ordinal per_chunk, Ordinal max_table_size, const Progress& progress);
-  bool notifyDependents(const execution_space& exec, const Matrices& matrices, Ordinal count);
-  void endRound(const execution_space& exec, Ordinal count, bool enqueue);
-  // Passes over all columns.
-  bool passIsCheaper(const Matrices& matrices, Offset count) const;
-  void findFirstInfluence(const execution_space& exec, const Matrices& matrices, int side,
-                          Influencing which, const Kokkos::View<const Ordinal*, Device>& list,
-                          Ordinal count);
+  template <class S, class D>
+  friend class ConjugationRounds;
 
   InverseFactorsParameters parameters_;
   Ordinal n_ = 0;
@@ -198,13 +170,10 @@ private:
   Kokkos::View<Scalar*, Device> row_sizes_;       ///< max_k |a_jk|; empty if symmetric
   Kokkos::View<Scalar*, Device> scales_; ///< sqrt |a_kk|, 1 for 0; empty: absolute dropping
   Ordinal largest_table_ = 0;            ///< of the last round
-  Ordinal last_ = 0;                     ///< column that may be computed; those behind it wait
-  /// Number of queued columns if these are all that are pending, else -1: only the device knows.
-  Offset num_queued_ = -1;
-  Ordinal breakdowns_ = 0;
-  Ordinal first_breakdown_ = -1;
   int rounds_ = 0;
   Offset num_batched_ = 0; ///< columns of all batches, those included that could not be computed
+  Ordinal breakdowns_ = 0;
+  Ordinal first_breakdown_ = -1;
 };
 
 } // namespace detail
