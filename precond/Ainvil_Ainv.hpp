@@ -54,6 +54,7 @@ template <class Scalar, class Device>
 class InverseFactors;
 template <class Scalar, class Device>
 class BlockAinv;
+struct InverseFactorsResult;
 
 /// The arrays of a factor, kept from compute to compute and as long as the longest so far.
 template <class Scalar, class Device>
@@ -147,8 +148,8 @@ private:
 
   Matrix orderedMatrix() const;
   Matrix transposedMatrix() const;
-  void findColumns(const execution_space& exec, const Matrix& a);
-  void requireComplete();
+  detail::InverseFactorsResult findColumns(const execution_space& exec, const Matrix& a);
+  void requireComplete(const detail::InverseFactorsResult& found);
   void assemble(const execution_space& exec);
 
   AinvParameters parameters_;

@@ -190,11 +190,14 @@ void Ainv<Scalar, Device>::doCompute(const execution_space& exec, const Matrix& 
     report_.phases.time(exec, "Ainv", "check", [&] {
       detail::requireSymmetric(exec, a, "ainv with one factor", "use symmetric=no");
     });
-  report_.phases.time(exec, "Ainv", "columns", [&] { findColumns(exec, a); });
-  requireComplete();
-  if (report_.first_breakdown >= 0)
-    report_.first_breakdown = detail::readBack(exec, order_.new_to_old, report_.first_breakdown) *
+  detail::InverseFactorsResult found;
+  report_.phases.time(exec, "Ainv", "columns", [&] { found = findColumns(exec, a); });
+  report_.breakdowns = found.breakdowns;
+  report_.first_breakdown = found.first_breakdown;
+  if (found.first_breakdown >= 0)
+    report_.first_breakdown = detail::readBack(exec, order_.new_to_old, found.first_breakdown) *
                               block_size_ / a.block_size;
+  requireComplete(found);
   if (report_.breakdowns > 0 && parameters_.breakdown == BreakdownPolicy::Fail) {
     *factors_ = {}; // columns of a failure are a bad start
     throw BreakdownError(
@@ -230,9 +233,10 @@ auto Ainv<Scalar, Device>::transposedMatrix() const -> Matrix {
                                : Matrix(transposed_.graph, transposed_values_, block_size_);
 }
 
-/// Z, W and D; the report gets their breakdowns, by rows in the elimination order.
+/// Z, W and D; what is told of them, by rows in the elimination order.
 template <class Scalar, class Device>
-void Ainv<Scalar, Device>::findColumns(const execution_space& exec, const Matrix& a) {
+detail::InverseFactorsResult Ainv<Scalar, Device>::findColumns(const execution_space& exec,
+                                                               const Matrix& a) {
   gatherBlocks<Scalar, Device>(exec, Trans::No, source_, block_size_, a.values, values_);
   if (!parameters_.symmetric)
     gatherBlocks<Scalar, Device>(exec, block_size_ > 1 ? Trans::Yes : Trans::No, transposed_.source,
@@ -240,9 +244,7 @@ void Ainv<Scalar, Device>::findColumns(const execution_space& exec, const Matrix
   const auto progress = this->progressOf("columns", graph_.num_rows);
   if (block_factors_ != nullptr) {
     block_factors_->compute(exec, orderedMatrix(), transposedMatrix(), progress);
-    report_.breakdowns = block_factors_->factors().breakdowns();
-    report_.first_breakdown = block_factors_->factors().firstBreakdown();
-    return;
+    return block_factors_->factors().result();
   }
   if (factors_->numColumns() != graph_.num_rows)
     *factors_ = detail::InverseFactors<Scalar, Device>(
@@ -253,17 +255,14 @@ void Ainv<Scalar, Device>::findColumns(const execution_space& exec, const Matrix
     *factors_ = {};
     throw;
   }
-  report_.breakdowns = factors_->breakdowns();
-  report_.first_breakdown = factors_->firstBreakdown();
+  return factors_->result();
 }
 
 /// Throws BreakdownError if there are too many entries.
 template <class Scalar, class Device>
-void Ainv<Scalar, Device>::requireComplete() {
-  const bool by_blocks = block_factors_ != nullptr;
-  if (!(by_blocks ? block_factors_->factors().isTooFull() : factors_->isTooFull()))
+void Ainv<Scalar, Device>::requireComplete(const detail::InverseFactorsResult& found) {
+  if (!found.is_too_full)
     return;
-  const Offset entries = by_blocks ? block_factors_->factors().entries() : factors_->entries();
   *factors_ = {};
   std::vector<std::string> taken;
   if (parameters_.order == Ordering::NestedDissection)
@@ -275,7 +274,7 @@ void Ainv<Scalar, Device>::requireComplete() {
       {"raise max-fill"},
       {"take another preconditioner"}};
   throw BreakdownError(remedies.without(taken).after(
-      message("the inverse factors of ainv fill up: they have ", entries,
+      message("the inverse factors of ainv fill up: they have ", found.entries,
               " entries, more than max-fill=", parameters_.max_fill, " times the ",
               orderedMatrix().numScalars(), " of the matrix, and are not complete")));
 }

@@ -43,8 +43,7 @@ BlockAinv<Scalar, Device>::BlockAinv(const execution_space& exec,
 
 template <class Scalar, class Device>
 void BlockAinv<Scalar, Device>::compute(const execution_space& exec, const Matrix& ordered,
-                                        const Matrix& transposed,
-                                        const std::function<void(Offset)>& progress) {
+                                        const Matrix& transposed, const ColumnProgress& progress) {
   copyBetween(exec, a_.values, ordered.values);
   if (!symmetric_)
     copyBetween(exec, transposed_.values, transposed.values);

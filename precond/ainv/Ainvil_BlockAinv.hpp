@@ -24,7 +24,7 @@ public:
 
   /// From the values of the same graphs. Waits.
   void compute(const execution_space& exec, const Matrix& ordered, const Matrix& transposed,
-               const std::function<void(Offset)>& progress);
+               const ColumnProgress& progress);
 
   const BlockInverseFactors<Scalar>& factors() const { return factors_; } ///< on the host
 

@@ -21,8 +21,9 @@ public:
   using Factors = BlockInverseFactors<Scalar>;
 
   BlockConjugation(Factors& factors, const Matrix& a, const Matrix& transposed)
-      : factors_(factors), parameters_(factors.parameters_), a_(a), transposed_(transposed),
-        n_(a.numRows()), bs_(BS > 0 ? BS : a.block_size), bs2_(Offset(bs_) * bs_),
+      : factors_(factors), result_(factors.result_), parameters_(factors.parameters_), a_(a),
+        transposed_(transposed), n_(a.numRows()), bs_(BS > 0 ? BS : a.block_size),
+        bs2_(Offset(bs_) * bs_),
         drop_(static_cast<Scalar>(parameters_.drop * std::sqrt(double(bs_)))), x_(n_, bs_),
         v_(n_, bs_), heap_(n_), after_(bs2_), p_(bs2_), t_(bs2_), room_(2 * size_t(bs_)),
         int_room_(bs_), row_sizes_(size_t(n_) * bs_, Scalar(0)) {
@@ -33,24 +34,23 @@ public:
         parameters_.symmetric ? 0 : static_cast<Scalar>(parameters_.pivot_tolerance);
     pivots_.positive = parameters_.symmetric;
     pivots_.breakdowns =
-        Kokkos::View<Ordinal*, HostDevice, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
-            factors.breakdowns_.data(), 2);
+        Kokkos::View<Ordinal*, HostDevice, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(broken_.data(),
+                                                                                    2);
     findRowSizes();
     if (parameters_.drop_rule == DropRule::Relative)
       findRoots();
   }
 
-  void run(const typename Factors::Progress& progress) {
+  void run(const ColumnProgress& progress) {
     const Ordinal step = std::max<Ordinal>(64, n_ / 100); // columns between words of progress
     for (Ordinal j = 0; j < n_; ++j) {
       compute(j);
       if (progress && ((j + 1) % step == 0 || j + 1 == n_))
         progress(j + 1);
-      if (parameters_.max_entries > 0 && factors_.entries() > parameters_.max_entries) {
-        factors_.is_too_full_ = true;
-        return;
-      }
-      if (parameters_.breakdown == BreakdownPolicy::Fail && factors_.breakdowns() > 0)
+      result_.is_too_full =
+          parameters_.max_entries > 0 && result_.entries > parameters_.max_entries;
+      if (result_.is_too_full ||
+          (parameters_.breakdown == BreakdownPolicy::Fail && result_.breakdowns > 0))
         return;
     }
   }
@@ -223,16 +223,20 @@ private:
       x.values.insert(x.values.end(), x_.block(k), x_.block(k) + bs2_);
     }
     x.begins.push_back(static_cast<Offset>(x.rows.size()));
+    result_.entries += static_cast<Offset>(rows_.size()) * bs2_;
   }
 
   /// d^-1, and what takes the place of a bad d.
   void invert(Ordinal j, Scalar* d) {
     Scalar* const inverse = factors_.inverses_.data() + j * bs2_;
     const Scalar* const sizes = row_sizes_.data() + Offset(j) * bs_;
-    const Ordinal before = factors_.breakdowns();
     const Scalar size = pivots_.sizeToShiftBy(d, bs_, sizes);
     pivots_.template invert<BS>(j, bs_, d, sizes, inverse, int_room_.data(), room_.data());
-    if (!parameters_.symmetric || factors_.breakdowns() == before)
+    if (broken_[0] == result_.breakdowns)
+      return;
+    result_.breakdowns = broken_[0];
+    result_.first_breakdown = INT_MAX - broken_[1];
+    if (!parameters_.symmetric)
       return;
     std::copy_n(d, bs2_, after_.data());
     if (pivots_.isPositive(after_.data(), bs_, sizes))
@@ -286,6 +290,7 @@ private:
   }
 
   Factors& factors_;
+  InverseFactorsResult& result_;
   const InverseFactorsParameters& parameters_;
   const Matrix &a_, &transposed_;
   const Ordinal n_;
@@ -293,6 +298,8 @@ private:
   const Offset bs2_;
   const Scalar drop_; ///< of ||X_kj||_F
   PivotInversion<Scalar> pivots_;
+  std::vector<Ordinal> broken_ = {0, 0}; ///< what pivots_ counts; outside of the object, whose
+                                         ///< members would have to be read again and again
   // Column j:
   BlockColumn<Scalar> x_, v_;
   ColumnHeap heap_;                                 ///< of the columns i < j that are to be visited
@@ -318,28 +325,16 @@ void BlockColumns<Scalar>::clear(Ordinal n) {
 
 template <class Scalar>
 void BlockInverseFactors<Scalar>::compute(const Matrix& a, const Matrix& transposed,
-                                          const Progress& progress) {
-  block_size_ = a.block_size;
+                                          const ColumnProgress& progress) {
   for (auto& columns : columns_)
     columns.clear(a.numRows());
-  const size_t scalars = size_t(a.numRows()) * block_size_ * block_size_;
+  const size_t scalars = size_t(a.numRows()) * a.block_size * a.block_size;
   pivots_.assign(scalars, Scalar(0));
   inverses_.assign(scalars, Scalar(0));
-  breakdowns_.assign(2, 0);
-  is_too_full_ = false;
-  dispatchBlockSize(block_size_, [&](auto bs) {
+  result_ = {};
+  dispatchBlockSize(a.block_size, [&](auto bs) {
     BlockConjugation<decltype(bs)::value, Scalar>(*this, a, transposed).run(progress);
   });
-}
-
-template <class Scalar>
-Ordinal BlockInverseFactors<Scalar>::firstBreakdown() const {
-  return breakdowns_[0] == 0 ? -1 : INT_MAX - breakdowns_[1];
-}
-
-template <class Scalar>
-Offset BlockInverseFactors<Scalar>::entries() const {
-  return Offset(columns_[0].values.size() + columns_[1].values.size());
 }
 
 template class BlockInverseFactors<double>;

@@ -6,7 +6,6 @@
 
 #include "ainv/Ainvil_InverseFactors.hpp"
 
-#include <functional>
 #include <vector>
 
 namespace ainvil {
@@ -36,12 +35,10 @@ struct BlockColumns {
 /// Y = W, and with B = A^T, X = W, Y = Z; Z alone, X = Y = Z, if A is symmetric,
 ///
 ///     X_j = E_j
-///     for i = 1 .. j - 1:   P_ij = Y_i^T B X_j              (AINV: B_i^T X_j, B_i^T being block
-///     row
-///                                                            i of B)
-///                           X_j -= X_i D_i^-1 P_ij          (of W: D_i^-T)
+///     for i = 1 .. j - 1:   P_ij = Y_i^T B X_j   (AINV: B_i^T X_j, B_i^T being block row i of B)
+///                           X_j -= X_i D_i^-1 P_ij   (of W: D_i^-T)
 ///                           blocks of norm ||X_kj|| < drop, k != j, are dropped
-///     D_j = W_j^T A Z_j                                     (AINV: A_j^T Z_j)
+///     D_j = W_j^T A Z_j                           (AINV: A_j^T Z_j)
 ///
 /// The norm is ||X_kj||_F / sqrt(b), |x| for x I: blocks that are multiples of the identity are
 /// dropped as scalars are. With DropRule::Relative it is that of the block whose entries x_rc are
@@ -64,36 +61,28 @@ template <class Scalar>
 class BlockInverseFactors {
 public:
   using Matrix = BsrMatrix<Scalar, HostDevice>;
-  using Progress = std::function<void(Offset)>;
 
   BlockInverseFactors() = default;
   explicit BlockInverseFactors(const InverseFactorsParameters& parameters)
       : parameters_(parameters) {}
 
-  /// For a matrix with sorted rows and its transpose, or itself twice if symmetric. `progress`, if
-  /// there is one, is called with the number of columns that are complete.
-  void compute(const Matrix& a, const Matrix& transposed, const Progress& progress = {});
+  /// For a matrix with sorted rows and its transpose, or itself twice if symmetric.
+  void compute(const Matrix& a, const Matrix& transposed, const ColumnProgress& progress = {});
 
   const BlockColumns<Scalar>& z() const { return columns_[0]; }
   const BlockColumns<Scalar>& w() const { return columns_[parameters_.symmetric ? 0 : 1]; }
   const std::vector<Scalar>& pivots() const { return pivots_; }     ///< D, replaced blocks included
   const std::vector<Scalar>& inverses() const { return inverses_; } ///< D^-1
-
-  Ordinal breakdowns() const { return breakdowns_[0]; } ///< pivots replaced
-  Ordinal firstBreakdown() const;                       ///< their first column, or -1
-  bool isTooFull() const { return is_too_full_; }       ///< ended because of max_entries
-  Offset entries() const;                               ///< scalars of Z and W together
+  const InverseFactorsResult& result() const { return result_; }    ///< of the last compute()
 
 private:
   template <int BS, class S>
   friend class BlockConjugation;
 
   InverseFactorsParameters parameters_;
-  int block_size_ = 1;
   BlockColumns<Scalar> columns_[2];
   std::vector<Scalar> pivots_, inverses_;
-  std::vector<Ordinal> breakdowns_ = {0, 0}; ///< of PivotInversion
-  bool is_too_full_ = false;
+  InverseFactorsResult result_;
 };
 
 } // namespace detail

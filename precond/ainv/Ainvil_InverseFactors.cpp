@@ -385,7 +385,10 @@ void InverseFactors<Scalar, Device>::compute(const execution_space& exec, const 
     rounds.runWorklist();
   else
     rounds.runChunks();
-  breakdowns_ = countFlags(exec, "Ainvil::InverseFactors[broken]", state.broken, first_breakdown_);
+  result_.breakdowns =
+      countFlags(exec, "Ainvil::InverseFactors[broken]", state.broken, result_.first_breakdown);
+  result_.is_too_full = storage_.read(storage_.stop) == Offset(FactorStop::TooFull);
+  result_.entries = storage_.read(storage_.num_entries);
 }
 
 template <class Scalar, class Device>

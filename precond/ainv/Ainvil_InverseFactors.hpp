@@ -110,7 +110,7 @@ struct InverseFactorsParameters {
   double drop = 0.1;
   int max_column = 0; ///< 0: any number of entries
   /// Fail ends the rounds as soon as one pivot is certain to stay bad: the factors are of no use
-  /// then, and breakdowns() may be too few.
+  /// then, and breakdowns may be too few.
   BreakdownPolicy breakdown = BreakdownPolicy::Fail;
   double shift = 1e-3;
   double pivot_tolerance = 0; ///< not symmetric: relative to the largest entry of the row of A
@@ -120,6 +120,14 @@ struct InverseFactorsParameters {
 
 /// Called with the number of columns that are complete; empty if nobody wants to know.
 using ColumnProgress = std::function<void(Offset)>;
+
+/// What is told of Z, W and D after a compute(), of points or of blocks.
+struct InverseFactorsResult {
+  Ordinal breakdowns = 0;       ///< pivots replaced
+  Ordinal first_breakdown = -1; ///< their first column, or -1
+  bool is_too_full = false;     ///< ended because of max_entries: the columns are not complete
+  Offset entries = 0;           ///< scalars of Z and W together
+};
 
 /// Z, W and D of Ainv for a matrix in its elimination order; see the top of this file.
 template <class Scalar, class Device>
@@ -147,15 +155,8 @@ public:
   /// state().current(j) is the version of column j that counts.
   const ColumnState<Scalar, Device>& state() const { return storage_.state; }
 
-  Ordinal breakdowns() const { return breakdowns_; }          ///< pivots replaced
-  Ordinal firstBreakdown() const { return first_breakdown_; } ///< their first column, or -1
-  /// compute() ended because of max_entries: the columns are not complete.
-  bool isTooFull() const {
-    return n_ > 0 && storage_.read(storage_.stop) == Offset(FactorStop::TooFull);
-  }
-  /// Of Z and W together.
-  Offset entries() const { return n_ == 0 ? 0 : storage_.read(storage_.num_entries); }
-  int rounds() const { return rounds_; }
+  const InverseFactorsResult& result() const { return result_; } ///< of the last compute()
+  int rounds() const { return rounds_; }                         ///< of the last compute()
   Offset columnsComputed() const; ///< in the last compute(), over all rounds
 
 private:
@@ -172,8 +173,7 @@ private:
   Ordinal largest_table_ = 0;            ///< of the last round
   int rounds_ = 0;
   Offset num_batched_ = 0; ///< columns of all batches, those included that could not be computed
-  Ordinal breakdowns_ = 0;
-  Ordinal first_breakdown_ = -1;
+  InverseFactorsResult result_;
 };
 
 } // namespace detail

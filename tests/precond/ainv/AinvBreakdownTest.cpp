@@ -129,8 +129,8 @@ TEST(AinvBreakdown, FailsBeforeColumnsGrow) {
   const HostExec exec;
   detail::InverseFactors<double, HostDevice> by_worklist(exec, parameters, a.numRows());
   by_worklist.compute(exec, a, a);
-  EXPECT_GE(by_worklist.breakdowns(), 1);
-  EXPECT_LT(by_worklist.entries(), a.numEntries());
+  EXPECT_GE(by_worklist.result().breakdowns, 1);
+  EXPECT_LT(by_worklist.result().entries, a.numEntries());
 }
 
 /// Tridiagonal: -1 beside a diagonal of this value, negative in row 9 if wanted.
@@ -160,8 +160,8 @@ TEST(AinvBreakdown, FailsInTheRoundInWhichItIsCertain) {
       parameters.breakdown = policy;
       detail::InverseFactors<double, HostDevice> factors(exec, parameters, n);
       factors.compute(exec, a, a);
-      EXPECT_GE(factors.breakdowns(), 1);
-      EXPECT_EQ(factors.firstBreakdown(), 9);
+      EXPECT_GE(factors.result().breakdowns, 1);
+      EXPECT_EQ(factors.result().first_breakdown, 9);
       if (policy == BreakdownPolicy::Fail) {
         EXPECT_LE(factors.rounds(), 11);
       } else if (schedule == detail::ColumnSchedule::Worklist) {
@@ -203,9 +203,9 @@ TEST(AinvBreakdown, OfFactorsThatFillUp) {
       limited.schedule = schedule;
       detail::InverseFactors<double, HostDevice> factors(exec, limited, n);
       factors.compute(exec, a, a);
-      EXPECT_TRUE(factors.isTooFull());
-      EXPECT_GT(factors.entries(), 20 * n);
-      EXPECT_LT(factors.entries(), 20 * n + 2 * Offset(exec.concurrency()) * n);
+      EXPECT_TRUE(factors.result().is_too_full);
+      EXPECT_GT(factors.result().entries, 20 * n);
+      EXPECT_LT(factors.result().entries, 20 * n + 2 * Offset(exec.concurrency()) * n);
     }
   }
   EXPECT_EQ(messageOf(chain(200, 2, false), ainv(0)), ""); // 33 times as many
@@ -221,9 +221,9 @@ TEST(Ainv, CountsItsEntries) {
   for (const bool symmetric : {true, false}) {
     Method method(ainv(0.02, Ordering::Natural, true, symmetric));
     setUp(method, a);
-    EXPECT_EQ(method.factors().entries(), method.report().factor_entries);
+    EXPECT_EQ(method.factors().result().entries, method.report().factor_entries);
     method.compute(copyTo<Device>(scaledByNorm(matrixNamed("poisson5:60x57"))));
-    EXPECT_EQ(method.factors().entries(), method.report().factor_entries);
+    EXPECT_EQ(method.factors().result().entries, method.report().factor_entries);
   }
 }
 

@@ -234,7 +234,7 @@ TEST(AinvColumns, DoNotDependOnTheSchedule) {
           EXPECT_EQ(columnsOf(by_worklist.w(), by_worklist.state()),
                     columnsOf(chunks.w(), chunks.state()));
           EXPECT_EQ(pivotsOf(by_worklist.state()), pivotsOf(chunks.state()));
-          EXPECT_EQ(by_worklist.breakdowns(), chunks.breakdowns());
+          EXPECT_EQ(by_worklist.result().breakdowns, chunks.result().breakdowns);
         }
         EXPECT_EQ(by_worklist.columnsComputed(), a.numRows()); // again, with nothing new
       }

@@ -368,7 +368,7 @@ TEST(BlockAinv, StoresBlocks) {
   EXPECT_EQ(method.right().blockSize(), 3);
   EXPECT_EQ(method.left().blockSize(), 3);
   const Offset scalars = method.report().factor_entries, blocks = scalars / 9;
-  EXPECT_EQ(scalars, method.blockFactors()->factors().entries());
+  EXPECT_EQ(scalars, method.blockFactors()->factors().result().entries);
   EXPECT_EQ(method.report().factor_bytes,
             2 * (scalars * Offset(sizeof(double)) + blocks * Offset(sizeof(Ordinal)) +
                  61 * Offset(sizeof(Offset))));
