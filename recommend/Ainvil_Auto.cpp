@@ -14,13 +14,18 @@
 namespace ainvil {
 namespace {
 
-/// As createSolver() calls it.
+/// As RecommendOptions calls them.
+constexpr std::initializer_list<std::pair<const char*, RaceSolver>> solver_names = {
+    {"gmres", RaceSolver::Gmres},
+    {"fgmres", RaceSolver::Fgmres},
+    {"cg", RaceSolver::Cg},
+    {"bicgstab", RaceSolver::BiCgStab},
+    {detail::usual_solver, RaceSolver::Usual}};
+
 const char* nameOf(RaceSolver solver) {
-  return solver == RaceSolver::Gmres    ? "gmres"
-         : solver == RaceSolver::Fgmres ? "fgmres"
-         : solver == RaceSolver::Cg     ? "cg"
-         : solver == RaceSolver::Usual  ? detail::usual_solver
-                                        : "bicgstab";
+  return std::find_if(solver_names.begin(), solver_names.end(),
+                      [&](const auto& named) { return named.second == solver; })
+      ->first;
 }
 
 bool restarts(const AutoParameters& parameters) {
@@ -46,12 +51,7 @@ const ParameterTable<AutoParameters>& AutoParameters::table() {
   const auto make = [] {
     ParameterTable<P> table;
     table
-        .choice("solver", "auto: solver", &P::solver,
-                {{"gmres", RaceSolver::Gmres},
-                 {"fgmres", RaceSolver::Fgmres},
-                 {"cg", RaceSolver::Cg},
-                 {"bicgstab", RaceSolver::BiCgStab},
-                 {"usual", RaceSolver::Usual}},
+        .choice("solver", "auto: solver", &P::solver, solver_names,
                 "the solver that the preconditioner is for")
         .details("usual: cg where the matrix looks SPD, else gmres.")
         .integer("restart", "auto: restart", &P::restart, 1, "its restart length")

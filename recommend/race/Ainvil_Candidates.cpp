@@ -14,7 +14,7 @@ namespace {
 
 using Solvers = std::vector<std::pair<std::string, int>>;
 
-constexpr int usual_restart = 30;
+const int usual_restart = Configuration().restart;
 const std::pair<std::string, int> gmres{"gmres", usual_restart}, gmres100{"gmres", 100},
     bicgstab{"bicgstab", usual_restart}, cg{"cg", usual_restart};
 
@@ -84,6 +84,7 @@ std::vector<Candidate> ofHosts(const MatrixTraits& traits) {
   const int bs = traits.block_size, natural = traits.natural_block_size;
   const Solvers both{gmres, bicgstab};
   const std::string rcm1 = "ilu:reorder=rcm,level=1,breakdown=shift",
+                    nd4 = "ilu:reorder=nd,level=4,breakdown=shift",
                     threshold = "ilu:factorization=ilut,drop=1e-2",
                     modified_ic = std::string("ic:modified=") + first_weight,
                     modified_ilu = std::string("ilu:modified=") + first_weight;
@@ -100,8 +101,7 @@ std::vector<Candidate> ofHosts(const MatrixTraits& traits) {
       list.push_back({"ic:level=1", bs, {cg}, "ic", 2});
     list.push_back({rcm1, bs, {cg}, "ic", 1});
     list.push_back({"ilu", bs, both, "ic", 1});
-    list.push_back(
-        {"ilu:reorder=nd,level=4,breakdown=shift", bs, {cg}, rcm1, growthOfFill(traits)});
+    list.push_back({nd4, bs, {cg}, rcm1, growthOfFill(traits)});
     list.push_back({threshold, bs, {bicgstab}, "ilu", 8});
     list.push_back({"ainv", bs, {cg}, "ic", 10});
   } else {
@@ -118,8 +118,7 @@ std::vector<Candidate> ofHosts(const MatrixTraits& traits) {
     if (fillsLittle(traits))
       list.push_back({"ilu:level=1", bs, {gmres100}, "ilu", 2});
     list.push_back({"ilu:factorization=ilut,drop=1e-3", bs, both, threshold, 4});
-    list.push_back(
-        {"ilu:reorder=nd,level=4,breakdown=shift", bs, both, rcm1, growthOfFill(traits)});
+    list.push_back({nd4, bs, both, rcm1, growthOfFill(traits)});
   }
   return list;
 }
