@@ -64,6 +64,11 @@ double toleranceOf(const CommandLine& command, const LinearSystem& system) {
   return std::fmax(tolerance, command.absolute_tolerance / (norm > 0 ? norm : 1));
 }
 
+double smallerTolerance(double tolerance, double reached, double wanted, double residual) {
+  const double from = reached > 0 ? std::fmin(tolerance, reached) : tolerance;
+  return 0.5 * from * wanted / residual;
+}
+
 void judge(const CommandLine& command, const LinearSystem& system, RunRecord& record) {
   record.rel_residual = relativeResidual(system.original_matrix, system.original_rhs,
                                          originalSolution(system, record.solution));

@@ -20,6 +20,12 @@ SolverOptions solverOptions(const CommandLine& command);
 /// --abs-tol / ||b|| where that is more.
 double toleranceOf(const CommandLine& command, const LinearSystem& system);
 
+/// The tolerance to go on with after a solver whose own system, scaled or rounded, has come to the
+/// residual `reached` within `tolerance`, while the one that decides is at `residual` and is to
+/// meet `wanted`: half of what it takes if both fall alike. Solvers may end far within their
+/// tolerance.
+double smallerTolerance(double tolerance, double reached, double wanted, double residual);
+
 /// Judges the solution of a run. Expects `solution`, and in `converged`, `status` and `message`
 /// what the solver says of it; sets both residuals and lets that of the command line's --residual
 /// decide: within the tolerance the run has converged; beyond it a run that believes to have

@@ -18,6 +18,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <type_traits>
 #include <vector>
 
@@ -183,8 +184,8 @@ private:
     for (size_t c = 0; c < results.size(); ++c) {
       record.columns[c].iterations = 0;
       const Column column{systems_[c], columnOf(all_b_, c), columnOf(all_x_, c)};
-      const bool goes_on = take(results[c], column, record.columns[c]);
-      goOn(goes_on, options, column, precond, record.columns[c], seconds);
+      goOn(take(results[c], column, record.columns[c]), options, column, precond, record.columns[c],
+           seconds);
     }
     sumUpColumns(record);
     keepFastest(record.solve_seconds, seconds);
@@ -224,9 +225,9 @@ private:
     record.history.clear();
     double seconds = 0;
     const Column column{system_, b_, x_};
-    const bool goes_on =
-        !guessSuffices(record) && iterate(solver, column, precond, record, seconds);
-    goOn(goes_on, options, column, precond, record, seconds);
+    if (!guessSuffices(record))
+      goOn(iterate(solver, column, precond, record, seconds), options, column, precond, record,
+           seconds);
     keepFastest(record.solve_seconds, seconds);
   }
 
@@ -236,23 +237,28 @@ private:
     Vector<Scalar, Device> b, x;
   };
 
-  /// Solves on with smaller tolerances, as long as `goes_on` and this helps.
-  void goOn(bool goes_on, SolverOptions options, const Column& column, const Precond& precond,
+  /// What the solver reached of its own system, if it is content and the judgement of the solution
+  /// is not.
+  using Reached = std::optional<double>;
+
+  /// Solves on with smaller tolerances, as long as this helps.
+  void goOn(Reached reached, SolverOptions options, const Column& column, const Precond& precond,
             RunRecord& record, double& seconds) {
-    while (goes_on) {
+    while (reached) {
       const double before = record.decisiveResidual(command_);
-      options.tolerance *= 0.5 * toleranceOf(command_, column.system) / before;
+      options.tolerance = smallerTolerance(options.tolerance, *reached,
+                                           toleranceOf(command_, column.system), before);
       options.max_iterations = command_.max_iterations - record.iterations;
-      goes_on = iterate(*createSolver<Scalar, Device>(command_.solver, options), column, precond,
-                        record, seconds) &&
-                record.decisiveResidual(command_) <= 0.9 * before;
+      reached = iterate(*createSolver<Scalar, Device>(command_.solver, options), column, precond,
+                        record, seconds);
+      if (!(record.decisiveResidual(command_) <= 0.9 * before))
+        return;
     }
   }
 
-  /// Goes on from x and judges what it has become. True if the solver is content and the judgement
-  /// is not.
-  bool iterate(KrylovSolver<Scalar, Device>& solver, const Column& column, const Precond& precond,
-               RunRecord& record, double& seconds) {
+  /// Goes on from x and judges what it has become.
+  Reached iterate(KrylovSolver<Scalar, Device>& solver, const Column& column,
+                  const Precond& precond, RunRecord& record, double& seconds) {
     SolveResult result;
     try {
       seconds +=
@@ -265,9 +271,8 @@ private:
     return take(result, column, record);
   }
 
-  /// Takes what the solver made of a column and judges it. True if the solver is content and the
-  /// judgement is not.
-  bool take(const SolveResult& result, const Column& column, RunRecord& record) {
+  /// Takes what the solver made of a column and judges it.
+  Reached take(const SolveResult& result, const Column& column, RunRecord& record) {
     const bool content = result.status == SolveStatus::Converged;
     record.converged = content;
     record.status = toString(result.status);
@@ -278,8 +283,10 @@ private:
                           result.history.end());
     record.solution = toHost(column.x);
     judge(command_, column.system, record);
-    return content && !record.converged && record.iterations < command_.max_iterations &&
-           std::isfinite(record.decisiveResidual(command_));
+    if (!content || record.converged || record.iterations >= command_.max_iterations ||
+        !std::isfinite(record.decisiveResidual(command_)))
+      return {};
+    return result.true_rel_residual;
   }
 
   template <class Work>

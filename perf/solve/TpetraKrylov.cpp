@@ -246,7 +246,7 @@ KrylovResult TpetraKrylov::solveByAinvil(const TpetraPreconditioner& m,
         left == 0 || !(now <= 0.9 * before))
       return result;
     before = now;
-    options.tolerance *= 0.5 * tolerance / now;
+    options.tolerance = smallerTolerance(options.tolerance, part.true_rel_residual, tolerance, now);
     options.max_iterations = left;
     x->scale(1 / scale);
   }
