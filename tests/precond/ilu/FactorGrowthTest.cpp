@@ -71,14 +71,6 @@ TEST(FactorGrowth, ObjectsToFactorsThatAreNoApproximation) {
     }
 }
 
-/// 79 pivots of 2^-20 multiply to less than the smallest number.
-TEST(FactorGrowth, WithoutBoundIsInfinite) {
-  const auto m = createPreconditioner<double, Device>("ilu");
-  setUp(*m, arrow(80, 0x1p-20, 1));
-  EXPECT_NE(m->report().notes.find("amplification=inf"), std::string::npos) << m->report().notes;
-  EXPECT_NE(m->objection().find("grows by inf"), std::string::npos) << m->objection();
-}
-
 /// The products that judge factors have a launch for long rows, and what it needs is found once.
 TEST(FactorGrowth, IsFoundByProductsThatKnowLongRows) {
   const DeviceBsr a = copyTo<Device>(arrow(100, 0x1p-20, 3));
@@ -172,15 +164,14 @@ TEST(FactorGrowth, OfBothFactorsIsNotedWithoutMemory) {
     }
 }
 
-/// The signs of L^-1 and U^-1 alternate while they grow beyond all numbers: sums of such are none.
+/// The signs of L^-1 and U^-1 alternate while they grow beyond all numbers: sums of such are none,
+/// and said to be infinite.
 TEST(FactorGrowth, ObjectsToProductsThatAreNoNumbers) {
   const auto m = createPreconditioner<double, Device>("ilu");
   setUp(*m, arrow(80, 0x1p-20, 1));
   EXPECT_NE(m->objection().find("are no approximation of the matrix"), std::string::npos);
-  const std::string notes = m->report().notes, key = "amplification=";
-  const size_t at = notes.find(key);
-  ASSERT_NE(at, std::string::npos) << notes;
-  EXPECT_TRUE(std::isnan(std::stod(notes.substr(at + key.size())))) << notes;
+  EXPECT_NE(m->objection().find("grows by inf"), std::string::npos) << m->objection();
+  EXPECT_NE(m->report().notes.find("amplification=inf"), std::string::npos) << m->report().notes;
 }
 
 /// A chain whose unknowns are numbered at random, and which is factored from one of its ends.
