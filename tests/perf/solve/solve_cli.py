@@ -31,6 +31,17 @@ DEFAULT_PRECONDS = [
 ]
 
 
+def heavy_row(exponent):
+    """Entries by (row, column) and b of a system with a row of 2^exponent times the size of the others, in which b is zero.
+    An iteration takes two digits off the residual of the scaled system; that of the system as given is larger, because
+    of this row: the last step may end far within the tolerance of the one and above that of the other."""
+    n = 40
+    rows = [1.0] * (n - 1) + [2.0 ** exponent]
+    entries = {(i, j): rows[i] * (200.0 + i if i == j else -1.0 - j % 3)
+               for i in range(n) for j in (i - 2, i - 1, i, i + 1) if 0 <= j < n}
+    return entries, [1.0 / (3.0 + k) for k in range(n - 1)] + [0.0]
+
+
 def tridiagonal(n, diagonal=4.0):
     """Matrix Market text of the matrix with -1 beside a constant diagonal."""
     entries = []

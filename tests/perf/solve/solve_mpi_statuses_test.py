@@ -11,6 +11,7 @@ import signal
 import subprocess
 import time
 
+import solve_cli
 import solve_mpi
 from solve_mpi import NONSYMMETRIC, SolveMpiCase
 
@@ -199,6 +200,17 @@ class SolveMpiStatusesTest(SolveMpiCase):
             self.assertGreater(residual, 1e-3)
             self.assertAlmostEqual(run["rel_residual"] / residual, 1, delta=1e-8)
             os.remove(os.path.join(self.folder, "x.mtx"))
+
+    def test_a_last_step_far_within_the_tolerance_is_not_the_end(self):
+        entries, b = solve_cli.heavy_row(11)
+        self.write("heavy.mtx", f"{solve_cli.GENERAL}{len(b)} {len(b)} {len(entries)}\n" +
+                   "".join(f"{i + 1} {j + 1} {value!r}\n" for (i, j), value in entries.items()))
+        self.write("b.mtx", f"{solve_cli.ARRAY}{len(b)} 1\n" + "".join(f"{value!r}\n" for value in b))
+        for ranks in (1, 2):
+            run, = self.records(ranks, "--matrix", "heavy.mtx", "--rhs", "b.mtx", "--scale", "ruiz", "--solver",
+                                "bicgstab", "--precond", "none")
+            self.assertEqual(run["status"], "converged", run)
+            self.assertLessEqual(run["rel_residual"], 1e-8)
 
     def test_a_refused_preconditioner_is_a_row(self):
         self.write("a.mtx", NONSYMMETRIC)
