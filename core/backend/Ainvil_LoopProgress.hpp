@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// \file
-/// Tells how far a loop of the host is.
+/// Tells how far a loop is: of the host, or of launches for some of its rows each.
 
-#include "Ainvil_Types.hpp"
+#include "backend/Ainvil_KokkosCompat.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -45,6 +45,38 @@ private:
   const Offset piece_;
   Offset next_; ///< to be told of
 };
+
+/// For one of `shares` loops of as many steps each, before which `before` steps of them are done:
+/// `progress` is told of all as if they were one loop of that length. Empty if `progress` is, to
+/// which it keeps a reference.
+inline std::function<void(Offset)> shareOf(const std::function<void(Offset)>& progress,
+                                           Offset before, Offset shares = 1) {
+  if (!progress)
+    return {};
+  return [&progress, before, shares](Offset done) { progress((before + done) / shares); };
+}
+
+/// Rows of n that a launch takes: all, or if there is `progress` to be told, so many that there are
+/// `launches`, but not fewer than are work for longer than a launch takes.
+inline Ordinal rowsOfLaunch(Ordinal n, Ordinal fewest, const std::function<void(Offset)>& progress,
+                            Ordinal launches = 100) {
+  return progress ? std::max(fewest, n / launches + (n % launches > 0 ? 1 : 0)) : n;
+}
+
+/// launch(first, end) for so many of n rows at a time; waits for each and tells `progress`, if
+/// there is one.
+template <class Exec, class Launch>
+void launchInPieces(const Exec& exec, Ordinal n, Ordinal rows_of_launch,
+                    const std::function<void(Offset)>& progress, const Launch& launch) {
+  for (Ordinal first = 0, end = 0; first < n; first = end) {
+    end = first + std::min(rows_of_launch, n - first);
+    launch(first, end);
+    if (progress) {
+      compat::fence(exec, "Ainvil::progress");
+      progress(end);
+    }
+  }
+}
 
 } // namespace detail
 } // namespace ainvil

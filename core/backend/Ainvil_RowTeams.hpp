@@ -106,6 +106,18 @@ struct RowKernel {
   }
 };
 
+/// The rows of a body from `first` on.
+template <class Body>
+struct RowsFrom {
+  Body body;
+  Ordinal first;
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal row, void* scratch) const {
+    body(member, first + row, scratch);
+  }
+};
+
 /// Calls body(member, row, scratch) for every row in [0, num_rows): one thread of the team a row,
 /// so that forLanes(member, n, f) runs over the lanes of that row and joins them at its end.
 /// `scratch` points to scratch_bytes of memory private to the thread: in fast (level 0) memory

@@ -3,6 +3,7 @@
 /// \file
 /// New patterns whose rows are collected one by one, each from lists of columns in any order.
 
+#include "backend/Ainvil_LoopProgress.hpp"
 #include "graph/Ainvil_CollectByTeams.hpp"
 
 #include <atomic>
@@ -22,8 +23,7 @@ namespace detail {
 /// On a host: by one pass. Threads take chunks of rows, so that long ones are levelled out, and
 /// keep them where they are until the offsets are known. Memory: twice the result for a moment, and
 /// for every thread an eighth of a byte a column, and an index for each that is remembered. To tell
-/// `progress` all threads stop about a hundred times, each after several chunks, which are smaller
-/// then.
+/// `progress` all threads stop, each after several chunks.
 template <class Device, class Collector>
 Graph<Device> collectOnHost(const typename Device::execution_space& exec, const char* label,
                             Ordinal num_rows, Ordinal num_cols, const Collector& collector,
@@ -31,19 +31,20 @@ Graph<Device> collectOnHost(const typename Device::execution_space& exec, const 
   using Exec = typename Device::execution_space;
   const auto row_map = allocate<Offset, Device>(exec, "Ainvil::row_map", size_t(num_rows) + 1);
   const int threads = std::max(1, exec.concurrency());
-  const Ordinal stops = progress ? 100 : 1;
-  const Ordinal chunk = std::max(1, std::min(256, num_rows / (8 * threads) / stops));
-  const Ordinal num_chunks = (num_rows + chunk - 1) / chunk;
-  const Ordinal chunks_a_launch = progress ? 8 * threads : num_chunks;
+  const Ordinal at_a_time = rowsOfLaunch(num_rows, 64 * threads, progress);
+  const Ordinal chunk = std::max(1, std::min(256, at_a_time / (8 * threads)));
+  const auto chunksOf = [=](Ordinal rows) { return rows / chunk + (rows % chunk > 0 ? 1 : 0); };
+  const Ordinal num_chunks = chunksOf(num_rows);
   return reportingOutOfMemory(label, [&] {
     std::vector<std::vector<Ordinal>> found(num_chunks);
     std::vector<std::unique_ptr<HostColumnSet>> sets;
     for (Ordinal s = 0; s < std::min<Ordinal>(threads, num_chunks); ++s)
       sets.push_back(std::make_unique<HostColumnSet>(num_cols));
     std::atomic<bool> out_of_memory(false); // no exception may leave a parallel region
-    // Each set works through the chunks of a launch until none is left.
-    const auto collect = [&](const Ordinal first_chunk, const Ordinal end_chunk) {
-      std::atomic<Ordinal> next_chunk(first_chunk);
+    const auto collect = [&](const Ordinal first_row, const Ordinal end_row) {
+      // Each set works through the chunks of a launch until none is left.
+      std::atomic<Ordinal> next_chunk(first_row / chunk);
+      const Ordinal end_chunk = chunksOf(end_row);
       Kokkos::parallel_for(
           label, Kokkos::RangePolicy<Exec>(exec, 0, sets.size()), [&](const int s) {
             try {
@@ -65,12 +66,7 @@ Graph<Device> collectOnHost(const typename Device::execution_space& exec, const 
       if (out_of_memory)
         throw std::bad_alloc();
     };
-    for (Ordinal first = 0; first < num_chunks; first += chunks_a_launch) {
-      const Ordinal end = first + std::min(chunks_a_launch, num_chunks - first);
-      collect(first, end);
-      if (progress)
-        progress(std::min<Offset>(num_rows, Offset(end) * chunk));
-    }
+    launchInPieces(exec, num_rows, chunksOf(at_a_time) * chunk, progress, collect);
     const Offset total = countsToOffsets(exec, row_map);
     const auto entries = allocate<Ordinal, Device>(exec, "Ainvil::entries", total);
     Kokkos::parallel_for(label, Kokkos::RangePolicy<Exec>(exec, 0, num_chunks), [&](const int c) {

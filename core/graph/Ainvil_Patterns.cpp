@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Ainvil_GraphAlgebra.hpp"
 
+#include "backend/Ainvil_LoopProgress.hpp"
 #include "backend/Ainvil_Profiling.hpp"
 #include "graph/Ainvil_BothTriangles.hpp"
 #include "graph/Ainvil_CollectRows.hpp"
@@ -129,13 +130,6 @@ Graph<Device> fillAbove(const typename Device::execution_space& exec, const Grap
                                      std::pow(graph.meanRowLength(), steps), progress);
 }
 
-/// For the rows of one of two passes, after `before` of another.
-std::function<void(Offset)> halfOf(const std::function<void(Offset)>& progress, Offset before) {
-  if (!progress)
-    return {};
-  return [&progress, before](Offset done) { progress((before + done) / 2); };
-}
-
 } // namespace
 
 template <class Device>
@@ -168,11 +162,12 @@ FillTriangles<Device> fillTriangles(const typename Device::execution_space& exec
   // j to i in the transposed graph, an upper entry there.
   const Graph<Device> turned = transposedGraph(exec, graph);
   const bool symmetric = samePattern(exec, graph, turned);
-  const Graph<Device> left =
-      fillAbove(exec, turned, level, Diagonal::Keep, symmetric ? progress : halfOf(progress, 0));
-  return {transposedGraph(exec, left), symmetric ? triangle(exec, left, Uplo::Upper, Diagonal::Drop)
-                                                 : fillAbove(exec, graph, level, Diagonal::Drop,
-                                                             halfOf(progress, graph.num_rows))};
+  const Graph<Device> left = fillAbove(exec, turned, level, Diagonal::Keep,
+                                       symmetric ? progress : detail::shareOf(progress, 0, 2));
+  return {transposedGraph(exec, left),
+          symmetric ? triangle(exec, left, Uplo::Upper, Diagonal::Drop)
+                    : fillAbove(exec, graph, level, Diagonal::Drop,
+                                detail::shareOf(progress, graph.num_rows, 2))};
 }
 
 template <class Device>

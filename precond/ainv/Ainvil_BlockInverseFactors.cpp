@@ -3,6 +3,7 @@
 
 #include "ainv/Ainvil_BlockColumn.hpp"
 #include "ainv/Ainvil_Diagonal.hpp"
+#include "backend/Ainvil_LoopProgress.hpp"
 #include "backend/Ainvil_RowTeams.hpp"
 #include "breakdown/Ainvil_PivotInverter.hpp"
 
@@ -42,11 +43,10 @@ public:
   }
 
   void run(const ColumnProgress& progress) {
-    const Ordinal step = std::max<Ordinal>(64, n_ / 100); // columns between words of progress
+    LoopProgress columns(progress, n_);
     for (Ordinal j = 0; j < n_; ++j) {
       compute(j);
-      if (progress && ((j + 1) % step == 0 || j + 1 == n_))
-        progress(j + 1);
+      columns.tell(j + 1);
       result_.is_too_full =
           parameters_.max_entries > 0 && result_.entries > parameters_.max_entries;
       if (result_.is_too_full ||

@@ -2,6 +2,7 @@
 #include "fsai/Ainvil_FsaiAdaptive.hpp"
 
 #include "backend/Ainvil_Lanes.hpp"
+#include "backend/Ainvil_LoopProgress.hpp"
 #include "dense/Ainvil_SmallBlock.hpp"
 #include "fsai/Ainvil_FsaiRows.hpp"
 #include "graph/Ainvil_BestCandidates.hpp"
@@ -189,13 +190,10 @@ Graph<Device> detail::adaptivePattern(const typename Device::execution_space& ex
   Graph<Device> pattern = parameters.start;
   const Offset steps = parameters.growth.steps;
   for (Offset step = 0; step < steps; ++step) {
-    std::function<void(Offset)> share;
-    if (progress)
-      share = [&, step](Offset rows) { progress((step * n + rows) / steps); };
     const auto values = allocate<Scalar, Device>(exec, "Ainvil::FsaiAdaptive::values",
                                                  size_t(pattern.numEntries()) * bs * bs);
     FsaiRowSolver<Scalar, Device>(exec, pattern, bs, parameters.chunk_bytes, growth.active)
-        .run(exec, a, values, info, 0, share);
+        .run(exec, a, values, info, 0, shareOf(progress, step * n, steps));
     const GrowRow<Scalar, Device> grow{
         a,        parameters.neighbours, pattern,     values, pivots, info, growth,
         per_step, parameters.max_row,    log_decrease};

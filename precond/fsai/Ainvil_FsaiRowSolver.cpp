@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fsai/Ainvil_FsaiRowSolver.hpp"
 
+#include "backend/Ainvil_LoopProgress.hpp"
 #include "dense/Ainvil_CholeskyRun.hpp"
 #include "fsai/Ainvil_FsaiHostRows.hpp"
 #include "product/Ainvil_LongRows.hpp"
@@ -30,27 +31,22 @@ Kokkos::View<Ordinal*, Device> systemSizes(const typename Device::execution_spac
 }
 
 /// body(thread, first, end) for chunks of rows, which threads take until none is left, so that long
-/// rows are levelled out. To tell `progress` all threads stop up to a hundred times, each after
-/// several of the same chunks. Waits.
+/// rows are levelled out; all of them stop to tell `progress`. Waits.
 template <class Exec, class Body>
 void runOnHost(const Exec& exec, Ordinal num_rows, int threads, const Body& body,
                const std::function<void(Offset)>& progress) {
-  const Offset chunk = std::max(1, std::min(32, num_rows / (8 * std::max(1, threads))));
-  const Offset rows_a_launch =
-      progress ? chunk * std::max<Offset>(4 * threads, num_rows / chunk / 100) : num_rows;
-  for (Offset begin = 0; begin < num_rows; begin += rows_a_launch) {
-    const Offset rows = std::min(rows_a_launch, num_rows - begin);
+  const Ordinal at_a_time = detail::rowsOfLaunch(num_rows, 128 * threads, progress);
+  const Offset chunk = std::max(1, std::min(32, at_a_time / (8 * std::max(1, threads))));
+  detail::launchInPieces(exec, num_rows, at_a_time, progress, [&](Ordinal begin, Ordinal end) {
     std::atomic<Offset> next(0);
-    Kokkos::parallel_for("Ainvil::Fsai[cholesky]", Kokkos::RangePolicy<Exec>(exec, 0, threads),
-                         [&](const int t) {
-                           for (Offset row = chunk * next++; row < rows; row = chunk * next++)
-                             body(t, static_cast<Ordinal>(begin + row),
-                                  static_cast<Ordinal>(begin + std::min(row + chunk, rows)));
-                         });
+    Kokkos::parallel_for(
+        "Ainvil::Fsai[cholesky]", Kokkos::RangePolicy<Exec>(exec, 0, threads), [&](const int t) {
+          for (Offset row = begin + chunk * next++; row < end; row = begin + chunk * next++)
+            body(t, static_cast<Ordinal>(row),
+                 static_cast<Ordinal>(std::min(row + chunk, Offset(end))));
+        });
     compat::fence(exec, "Ainvil::Fsai[cholesky]");
-    if (progress)
-      progress(begin + rows);
-  }
+  });
 }
 
 } // namespace

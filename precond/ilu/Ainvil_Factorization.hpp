@@ -52,9 +52,10 @@ public:
     return false;
   }
 
-  /// From now on initialize() and findPattern() tell `progress` where they may take long, as
-  /// Preconditioner::setProgress() has it. What holds the factorisation calls this before them.
-  void setProgress(const SetupProgress& progress) { progress_ = progress; }
+  /// From now on initialize() and findPattern() tell `progress`, if it is not empty then, where
+  /// they may take long, as Preconditioner::setProgress() has it. It has to live as long as this
+  /// object.
+  void followProgress(const SetupProgress& progress) { progress_ = &progress; }
 
   /// Numeric phase, for a matrix of the same graph: the values of the factors, in the arrays that
   /// initialize() or findPattern() allocated. Counts breakdowns in `report`. \throws BreakdownError
@@ -77,11 +78,13 @@ protected:
 
   /// For the rows of a pattern of A to call with how many are done; empty if nobody wants to know.
   std::function<void(Offset)> patternProgress(const Matrix& a) const {
-    return detail::progressOf(progress_, detail::rows_of_pattern, a.numRows());
+    if (progress_ == nullptr)
+      return {};
+    return detail::progressOf(*progress_, detail::rows_of_pattern, a.numRows());
   }
 
 private:
-  SetupProgress progress_;
+  const SetupProgress* progress_ = nullptr;
 };
 
 /// What holds a factorisation.

@@ -91,6 +91,7 @@ Ilu<Scalar, Device>::Ilu(const Parameters& parameters)
   if (!parameters_.rearrangement.takesScale() &&
       parameters_.rearrangement.scale != MatrixScaling::None)
     throw InvalidArgument("'scale' has no effect with 'match', which brings scalings of its own");
+  factorization_->followProgress(this->progress());
 }
 
 template <class Scalar, class Device>
@@ -118,7 +119,6 @@ void Ilu<Scalar, Device>::initializeSolvers(const execution_space& exec) {
 
 template <class Scalar, class Device>
 void Ilu<Scalar, Device>::doInitialize(const execution_space& exec, const Matrix& a) {
-  factorization_->setProgress(this->progress());
   detail::workspaceOf(exec, intermediate_, a.numPointRows(), 2);
   knows_pattern_ = false;
   if (!isRearranged()) {
@@ -176,10 +176,7 @@ double Ilu<Scalar, Device>::amplification(const execution_space& exec, const Mat
   lowerSolver().apply(exec, t, s, Trans::No);
   upperSolver().apply(exec, s, t, Trans::No);
   amplified_.multiply(exec, Trans::No, Scalar(1), t, Scalar(0), s);
-  const double after = detail::norm<Scalar, Device>(exec, s);
-  if (std::isnan(after)) // differences of what has overflowed
-    return std::numeric_limits<double>::infinity();
-  return before > 0 ? after / before : 0.0;
+  return before > 0 ? detail::norm<Scalar, Device>(exec, s) / before : 0.0;
 }
 
 template <class Scalar, class Device>
@@ -216,7 +213,8 @@ void Ilu<Scalar, Device>::judgeFactors(const execution_space& exec, const Matrix
                          {"raise rel-threshold (1.1, say)"}}
             .without(takenBefore(parameters_.rearrangement))
             .after(message("the factors of ilu are no approximation of the matrix: with them its ",
-                           "product with random vectors grows by ", grows));
+                           "product with random vectors grows ",
+                           std::isfinite(grows) ? message("by ", grows) : "without bound"));
 }
 
 template <class Scalar, class Device>
@@ -242,7 +240,6 @@ void Ilu<Scalar, Device>::computeRearranged(const execution_space& exec, const M
 template <class Scalar, class Device>
 void Ilu<Scalar, Device>::doCompute(const execution_space& exec, const Matrix& a) {
   report_.notes.clear();
-  factorization_->setProgress(this->progress());
   const bool may_keep = std::exchange(knows_pattern_, false); // nor is it known after a breakdown
   if (isRearranged())
     computeRearranged(exec, a, may_keep);

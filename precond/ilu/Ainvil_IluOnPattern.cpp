@@ -3,6 +3,7 @@
 
 #include "backend/Ainvil_AllocateTogether.hpp"
 #include "backend/Ainvil_Counted.hpp"
+#include "backend/Ainvil_LoopProgress.hpp"
 #include "backend/Ainvil_SizeClasses.hpp"
 #include "dense/Ainvil_BlockArrays.hpp"
 #include "ilu/Ainvil_BlockIluRow.hpp"
@@ -29,15 +30,14 @@ struct RowLengths {
   }
 };
 
-/// Rows from `first` on, none of which waits for another.
+/// A row that waits for no other.
 template <class Row, class Device>
 struct IndependentRow {
   Row row;
-  Ordinal first;
 
   template <class Member>
   KOKKOS_FUNCTION void operator()(const Member& member, Ordinal i, void* scratch) const {
-    row(member, first + i, scratch, FlagGate<false>());
+    row(member, i, scratch, FlagGate<false>());
   }
 };
 
@@ -204,7 +204,8 @@ void IluOnPattern<Scalar, Device>::factor(const execution_space& exec, const Mat
 template <class Scalar, class Device>
 void IluOnPattern<Scalar, Device>::factorRows(const execution_space& exec, const Matrix& a,
                                               Rows rows, const Kokkos::View<Scalar*, Device>& u,
-                                              const KernelMatrix<const Scalar>& u_read, int pieces,
+                                              const KernelMatrix<const Scalar>& u_read,
+                                              int launches,
                                               const std::function<void(Offset)>& progress) {
   const bool ordered = rows == Rows::Ordered;
   const char* const label = ordered ? "Ainvil::BlockIlu[numeric]" : "Ainvil::BlockIlu[sweep]";
@@ -223,38 +224,28 @@ void IluOnPattern<Scalar, Device>::factorRows(const execution_space& exec, const
                                 a.block_size,
                                 holds_a_,
                                 Scalar(options_.modified)};
-  constexpr Ordinal fewest_rows = 64; // of a piece
-  const Ordinal n = a.numRows(),
-                piece = std::max(fewest_rows, n / pieces + (n % pieces > 0 ? 1 : 0));
-  // run(first, end) for the rows of each piece
-  const auto inPieces = [&](const auto& run) {
-    for (Ordinal first = 0, end = 0; first < n; first = end) {
-      end = first + std::min(piece, n - first);
-      run(first, end);
-      if (progress) {
-        compat::fence(exec, "Ainvil::BlockIlu[progress]");
-        progress(end);
-      }
-    }
-  };
+  const Ordinal n = a.numRows(), at_a_time = rowsOfLaunch(n, 64, progress, launches);
   dispatchBlockSize(a.block_size, [&](auto bs) {
     if constexpr (on_host) {
       const BlockIluHostRow<decltype(bs)::value, Scalar> row{data, work_rows_.data()};
       if (ordered)
         order_.runByWorkers(exec, label, row);
       else
-        inPieces([&](Ordinal first, Ordinal end) { forPartsOfRows(exec, label, first, end, row); });
+        launchInPieces(exec, n, at_a_time, progress, [&](Ordinal first, Ordinal end) {
+          forPartsOfRows(exec, label, first, end, row);
+        });
     } else {
       using Row = BlockIluRow<decltype(bs)::value, Scalar, Device>;
       const int capacity = Row::capacityFor(longest_row_, a.block_size);
       const std::size_t scratch = Row::scratchBytes(a.block_size, capacity);
       const Row row{data, capacity};
+      const IndependentRow<Row, Device> independent{row};
       if (ordered)
         order_.run(exec, label, row, scratch);
       else
-        inPieces([&](Ordinal first, Ordinal end) {
+        launchInPieces(exec, n, at_a_time, progress, [&](Ordinal first, Ordinal end) {
           forEachRow(exec, label, end - first, teamsForRowsOf(a.graph, a.block_size * a.block_size),
-                     IndependentRow<Row, Device>{row, first}, scratch);
+                     RowsFrom<IndependentRow<Row, Device>>{independent, first}, scratch);
         });
     }
   });
@@ -282,11 +273,11 @@ void IluOnPattern<Scalar, Device>::sweep(const execution_space& exec, const Matr
 
 template <class Scalar, class Device>
 void IluOnPattern<Scalar, Device>::sweepOnce(const execution_space& exec, const Matrix& a,
-                                             const Matrix& u, int pieces,
+                                             const Matrix& u, int launches,
                                              const std::function<void(Offset)>& progress) {
   if constexpr (!on_host)
     pivot_inverter_.start(exec, a);
-  factorRows(exec, a, Rows::AtOnce, upper_.matrix.values, u, pieces, progress);
+  factorRows(exec, a, Rows::AtOnce, upper_.matrix.values, u, launches, progress);
 }
 
 template <class Scalar, class Device>

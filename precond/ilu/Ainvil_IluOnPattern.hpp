@@ -66,9 +66,9 @@ public:
 
   /// All rows once from those of `u` in place of U, which may have another pattern than U; all zero
   /// without values. Needs no findOrder(), and judges no pivot: those that cannot be inverted are
-  /// replaced as the policy says, or where it is `fail`. In so many launches, between which
-  /// `progress`, if there is one, is told how many rows are done; without it asynchronous on GPUs.
-  void sweepOnce(const execution_space& exec, const Matrix& a, const Matrix& u, int pieces = 1,
+  /// replaced as the policy says, or where it is `fail`. If there is `progress`, it is told how
+  /// many rows are done, after each of so many launches; else asynchronous on GPUs.
+  void sweepOnce(const execution_space& exec, const Matrix& a, const Matrix& u, int launches = 1,
                  const std::function<void(Offset)>& progress = {});
   /// How many these are. Waits.
   Ordinal breakdowns(const execution_space& exec) const { return pivot_inverter_.count(exec); }
@@ -94,10 +94,10 @@ private:
   };
 
   /// All rows of L and u from those of `u_read`, which is u with Rows::Ordered. With Rows::AtOnce
-  /// pieces and progress as in sweepOnce().
+  /// launches and progress as in sweepOnce().
   void factorRows(const execution_space& exec, const Matrix& a, Rows rows,
                   const Kokkos::View<Scalar*, Device>& u, const KernelMatrix<const Scalar>& u_read,
-                  int pieces = 1, const std::function<void(Offset)>& progress = {});
+                  int launches = 1, const std::function<void(Offset)>& progress = {});
   /// On a host: makes sure that every worker has one, for values to come.
   void addWorkRows(const Matrix& a, int workers);
   /// On a host: what the workers have seen of it.

@@ -2,6 +2,7 @@
 #include "ilu/Ainvil_IlutSteps.hpp"
 
 #include "backend/Ainvil_FiniteNumbers.hpp"
+#include "backend/Ainvil_LoopProgress.hpp"
 #include "dense/Ainvil_BlockArrays.hpp"
 #include "graph/Ainvil_BothTriangles.hpp"
 #include "graph/Ainvil_CollectRows.hpp"
@@ -164,7 +165,7 @@ public:
             const IluOnPatternOptions& options, FactorKind kind, int steps,
             const std::function<void(Offset)>& progress)
       : exec_(exec), a_(a), rule_(rule), options_(options), kind_(kind), progress_(progress),
-        most_sweeps_(2 + 2 * Offset(steps)),
+        num_sweeps_(2 + 2 * Offset(steps)),
         norms_(allocate<Scalar, Device>(exec, "Ainvil::row_norms", a.numRows())) {
     options_.sweeps = 0;
     options_.modified = 0;
@@ -191,15 +192,12 @@ public:
 private:
   bool isSymmetric() const { return kind_ != FactorKind::General; }
 
-  /// In so many pieces that all sweeps tell of about a hundred.
+  /// All sweeps together tell about a hundred times.
   void sweep(IluOnPattern<Scalar, Device>& factors, const Matrix& u) {
-    if (progress_)
-      factors.sweepOnce(
-          exec_, a_, u, static_cast<int>((100 + most_sweeps_ - 1) / most_sweeps_),
-          [&](Offset rows) { progress_((sweeps_ * a_.numRows() + rows) / most_sweeps_); });
-    else
-      factors.sweepOnce(exec_, a_, u);
-    ++sweeps_;
+    const int launches = static_cast<int>((100 + num_sweeps_ - 1) / num_sweeps_);
+    factors.sweepOnce(exec_, a_, u, launches,
+                      shareOf(progress_, sweeps_done_ * a_.numRows(), num_sweeps_));
+    ++sweeps_done_;
   }
 
   /// U of pattern_ by a sweep.
@@ -282,8 +280,8 @@ private:
   IluOnPatternOptions options_;
   const FactorKind kind_;
   const std::function<void(Offset)>& progress_;
-  const Offset most_sweeps_;
-  Offset sweeps_ = 0;                         ///< that are done
+  const Offset num_sweeps_;
+  Offset sweeps_done_ = 0;
   Ordinal breakdowns_ = 0;                    ///< of the last sweep
   const Kokkos::View<Scalar*, Device> norms_; ///< ||A_i||_F
   FillTriangles<Device> pattern_;             ///< S

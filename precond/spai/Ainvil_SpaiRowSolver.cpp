@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "spai/Ainvil_SpaiRowSolver.hpp"
 
+#include "backend/Ainvil_LoopProgress.hpp"
 #include "graph/Ainvil_PatternProduct.hpp"
 #include "graph/Ainvil_RowClasses.hpp"
 #include "spai/Ainvil_SpaiRow.hpp"
@@ -9,18 +10,6 @@
 
 namespace ainvil {
 namespace detail {
-
-/// The rows of a body from `first` on.
-template <class Body>
-struct RowsFrom {
-  Body body;
-  Ordinal first;
-
-  template <class Member>
-  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal row, void* scratch) const {
-    body(member, first + row, scratch);
-  }
-};
 
 template <class Device>
 SpaiRowResults<Device>::SpaiRowResults(const typename Device::execution_space& exec, Ordinal n)
@@ -44,30 +33,26 @@ void SpaiRowSolver<Scalar, Device>::run(const execution_space& exec,
                                         const SpaiRowResults<Device>& results, double shift,
                                         const Kokkos::View<const char*, Device>& active,
                                         const std::function<void(Offset)>& progress) const {
-  constexpr Ordinal pieces = 100, fewest_rows = 256; // which are work for some time
-  const Ordinal piece =
-      progress ? std::max(fewest_rows, pattern_.num_rows / pieces) : pattern_.num_rows;
+  const Ordinal at_a_time = rowsOfLaunch(pattern_.num_rows, 256, progress);
   const auto shape = teamsForRowsOf(pattern_, block_size_);
   Offset done = 0;
-  for (const RowClass<Device>& rows : classes_)
-    for (Ordinal first = 0; first < rows.num_rows; first += piece) {
-      const Ordinal count = std::min(piece, rows.num_rows - first);
-      const SpaiRow<Scalar, Device> body{a,
-                                         pattern_,
-                                         shadow_,
-                                         values,
-                                         results.failed,
-                                         results.squared_residuals,
-                                         Scalar(shift),
-                                         rows.rows,
-                                         active};
-      forEachRow(exec, "Ainvil::Spai[solve]", count, shape,
-                 RowsFrom<SpaiRow<Scalar, Device>>{body, first}, rows.bytes);
-      if (progress) {
-        compat::fence(exec, "Ainvil::Spai[progress]");
-        progress(done += count);
-      }
-    }
+  for (const RowClass<Device>& rows : classes_) {
+    const SpaiRow<Scalar, Device> body{a,
+                                       pattern_,
+                                       shadow_,
+                                       values,
+                                       results.failed,
+                                       results.squared_residuals,
+                                       Scalar(shift),
+                                       rows.rows,
+                                       active};
+    launchInPieces(exec, rows.num_rows, at_a_time, shareOf(progress, done),
+                   [&](Ordinal first, Ordinal end) {
+                     forEachRow(exec, "Ainvil::Spai[solve]", end - first, shape,
+                                RowsFrom<SpaiRow<Scalar, Device>>{body, first}, rows.bytes);
+                   });
+    done += rows.num_rows;
+  }
 }
 
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \

@@ -285,7 +285,7 @@ TEST(Recommend, ForManyValuesComputeAndSolveCount) {
   RecommendOptions options = ticking();
   options.solver = "gmres";
   options.tolerance = 0.2;
-  options.preconds = {"none", "ilu"};
+  options.preconds = {"none", "ilu:level=2"};
   const auto found = recommend(system.a, system.b, options);
   ASSERT_EQ(found.race.size(), 2u);
   const RaceEntry &none = found.race[0], &ilu = found.race[1];
