@@ -129,6 +129,16 @@ KOKKOS_INLINE_FUNCTION bool invertBlock(Scalar* a, int* pivots, Scalar* scales, 
   return finite;
 }
 
+/// a <- 1 / a with the verdict of invertBlock() on a block of one: false where `a` or 1 / a is not
+/// finite.
+template <class Scalar>
+KOKKOS_INLINE_FUNCTION bool invertScalar(Scalar& a) {
+  const Scalar inverse = Scalar(1) / a;
+  const bool good = isFinite(a) && isFinite(inverse);
+  a = inverse;
+  return good;
+}
+
 /// a <- L^-1 with zeros above its diagonal for an n x n row-major SPD block a = L L^T, of which the
 /// lower part is read; the identity if the block is not SPD.
 template <class Scalar>

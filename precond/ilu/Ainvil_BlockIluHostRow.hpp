@@ -48,12 +48,15 @@ struct BlockIluHostRow {
   void operator()(int worker, Ordinal i) const {
     const Row row(data, i, sizeOfBlocks());
     WorkRow<Scalar>& work = work_rows[worker];
-    readSizes(row, work);
-    if constexpr (BS == 1)
+    if constexpr (BS == 1) {
       factorScalars(row, work);
-    else
+    } else {
+      readSizes(row, work);
       factorBlocks(row, work);
-    judge(row, work);
+      const Offset bs2 = sizeOfBlocks();
+      work.wrote(i, largestModulus(row.l, row.l_length * bs2),
+                 largestModulus(row.u, row.u_length * bs2));
+    }
   }
 
 private:
@@ -116,22 +119,17 @@ private:
       work.largest_read = sizes[r] > work.largest_read ? sizes[r] : work.largest_read;
   }
 
-  /// How large the values are that were written, and whether all are numbers.
-  void judge(const Row& row, WorkRow<Scalar>& work) const {
-    const Scalar in_lower = largestModulus(row.l, Offset(row.l_length) * sizeOfBlocks());
-    const Scalar in_upper = largestModulus(row.u, Offset(row.u_length) * sizeOfBlocks());
-    work.finite = work.finite && isFinite(in_lower) && isFinite(in_upper);
-    work.in_lower.take({in_lower, row.i});
-    work.in_upper.take({in_upper, row.i});
-  }
-
-  /// The row where blocks are scalars.
+  /// The row where blocks are scalars. Values are measured where they are read and written: the
+  /// rows are short, and every loop over one costs.
   void factorScalars(const Row& row, WorkRow<Scalar>& work) const {
     Scalar* const w = work.w.data();
-    Scalar dropped = readScalars(row, work); // A_ij less the products
+    Scalar size = 0;
+    Scalar dropped = readScalars(row, work, size); // A_ij less the products
+    RunningModulus<Scalar> in_lower, in_upper;
     for (int t = 0; t + 1 < row.l_length; ++t) {
       const Scalar l_ik = w[row.l_columns[t]];
       row.l[t] = l_ik;
+      in_lower.take(l_ik);
       if (eliminates() && l_ik != Scalar(0))
         subtractScalars(row, t, l_ik, work, dropped);
     }
@@ -139,26 +137,37 @@ private:
       unmark(work.position.data(), row);
       w[row.i] += data.modified * dropped;
     }
-    data.pivot_inverter.template invert<1>(row.i, 1, w + row.i, work.room.data(), row.d_inverse,
-                                           nullptr, nullptr);
-    row.l[row.l_length - 1] = w[row.i];
+    Scalar pivot = w[row.i];
+    data.pivot_inverter.template invert<1>(row.i, 1, &pivot, &size, row.d_inverse, nullptr,
+                                           nullptr);
+    row.l[row.l_length - 1] = pivot;
+    in_lower.take(pivot);
     const Scalar inverted = row.d_inverse[0];
-    for (int t = 0; t < row.u_length; ++t)
-      row.u[t] = inverted * w[row.u_columns[t]];
+    for (int t = 0; t < row.u_length; ++t) {
+      const Scalar u_ij = inverted * w[row.u_columns[t]];
+      row.u[t] = u_ij;
+      in_upper.take(u_ij);
+    }
+    work.wrote(row.i, in_lower.value(), in_upper.value());
   }
 
-  /// w = row i of A, its diagonal changed. Modified factors: marks the pattern and returns the sum
-  /// of the entries beside it.
-  Scalar readScalars(const Row& row, WorkRow<Scalar>& work) const {
+  /// w = row i of A, its diagonal changed, and `size` its largest entry. Modified factors: marks
+  /// the pattern and returns the sum of the entries beside it.
+  Scalar readScalars(const Row& row, WorkRow<Scalar>& work, Scalar& size) const {
     Scalar* const w = work.w.data();
     const bool filled = isFilled(row);
     for (int t = 0; filled && t < row.l_length; ++t)
       w[row.l_columns[t]] = 0;
     for (int t = 0; filled && t < row.u_length; ++t)
       w[row.u_columns[t]] = 0;
-    for (int t = 0; t < row.a_length; ++t)
+    RunningModulus<Scalar> in_a;
+    for (int t = 0; t < row.a_length; ++t) {
       w[row.a_columns[t]] = row.a[t];
-    data.pivot_inverter.changeDiagonal(w + row.i, 1, work.room.data());
+      in_a.take(row.a[t]);
+    }
+    size = in_a.value();
+    work.read(size);
+    data.pivot_inverter.changeDiagonal(w + row.i, 1, &size);
     Scalar beside = 0;
     if (isModified()) {
       int* const position = work.position.data();

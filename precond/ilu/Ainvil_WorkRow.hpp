@@ -4,6 +4,7 @@
 /// Scratch memory of a host thread that factors rows of ILU or IC.
 
 #include "Ainvil_Types.hpp"
+#include "backend/Ainvil_FiniteNumbers.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -15,22 +16,36 @@
 namespace ainvil {
 namespace detail {
 
-/// max |x_i| over n numbers, NaN if one of them is: its bits are above those of infinity, which are
-/// above those of all numbers.
+/// max |x_i| over the numbers taken, NaN if one of them is: its bits are above those of infinity,
+/// which are above those of all numbers.
 template <class Scalar>
-inline Scalar largestModulus(const Scalar* x, Offset n) {
+class RunningModulus {
+public:
+  void take(Scalar x) {
+    Bits bits;
+    std::memcpy(&bits, &x, sizeof bits);
+    bits &= std::numeric_limits<Bits>::max(); // without the sign
+    most_ = bits > most_ ? bits : most_;
+  }
+  Scalar value() const {
+    Scalar largest;
+    std::memcpy(&largest, &most_, sizeof largest);
+    return largest;
+  }
+
+private:
   using Bits = std::conditional_t<sizeof(Scalar) == 8, std::int64_t, std::int32_t>;
   static_assert(sizeof(Bits) == sizeof(Scalar), "");
-  Bits most = 0;
-  for (Offset i = 0; i < n; ++i) {
-    Bits bits;
-    std::memcpy(&bits, x + i, sizeof bits);
-    bits &= std::numeric_limits<Bits>::max(); // without the sign
-    most = bits > most ? bits : most;
-  }
-  Scalar largest;
-  std::memcpy(&largest, &most, sizeof largest);
-  return largest;
+  Bits most_ = 0;
+};
+
+/// The same over n numbers.
+template <class Scalar>
+inline Scalar largestModulus(const Scalar* x, Offset n) {
+  RunningModulus<Scalar> largest;
+  for (Offset i = 0; i < n; ++i)
+    largest.take(x[i]);
+  return largest.value();
 }
 
 /// The largest of what rows have, and the first row that has it.
@@ -58,6 +73,17 @@ struct WorkRow {
   Scalar largest_read = 0;               ///< modulus of the values of A that it read
   LargestRow<Scalar> in_lower, in_upper; ///< moduli of the values of L and U that it wrote
 
+  /// A row of A with entries up to `size` has been read.
+  void read(Scalar size) {
+    read_finite = read_finite && isFinite(size);
+    largest_read = size > largest_read ? size : largest_read;
+  }
+  /// Row i of the factors has been written, with these moduli.
+  void wrote(Ordinal i, Scalar largest_in_lower, Scalar largest_in_upper) {
+    finite = finite && isFinite(largest_in_lower) && isFinite(largest_in_upper);
+    in_lower.take({largest_in_lower, i});
+    in_upper.take({largest_in_upper, i});
+  }
   /// Forgets what there was to say of the values.
   void forget() {
     read_finite = finite = true;

@@ -106,38 +106,6 @@ void checkInverses(const std::vector<Scalar>& in, int n, double tolerance) {
   }
 }
 
-template <class Scalar>
-struct PowersKernel {
-  Kokkos::View<Scalar*, Device> values;
-
-  KOKKOS_FUNCTION void operator()(const int i) const {
-    values(i) = ainvil::detail::inversePowerOfTwo(values(i));
-  }
-};
-
-/// Of powers of two, numbers just below them, and what has no such factor.
-template <class Scalar>
-void checkInversePowersOfTwo() {
-  using Limits = std::numeric_limits<Scalar>;
-  const Scalar below_two = 2 - Limits::epsilon(), smallest = Limits::min();
-  const Scalar top = std::ldexp(Scalar(1), Limits::max_exponent - 1);
-  const std::vector<Scalar> in{1,        -1,  below_two,     2, -3,          Scalar(0.375), top / 2,
-                               smallest, top, Limits::max(), 0, smallest / 2};
-  const Scalar huge = top; // the largest power of two
-  const std::vector<Scalar> expected{1,       1,       1,        Scalar(0.5), Scalar(0.5), 4,
-                                     2 / top, top / 2, smallest, smallest,    huge,        huge};
-  const Kokkos::View<Scalar*, Device> values = toDevice(in);
-  Kokkos::parallel_for("Ainvil::test",
-                       Kokkos::RangePolicy<Exec>(Exec(), 0, static_cast<int>(in.size())),
-                       PowersKernel<Scalar>{values});
-  EXPECT_EQ(toHost(values), expected);
-}
-
-TEST(InversePowerOfTwo, IsThatOfTheExponent) {
-  checkInversePowersOfTwo<double>();
-  checkInversePowersOfTwo<float>();
-}
-
 /// Random blocks are moderately conditioned, which the tolerances allow for.
 TEST(InvertBlock, MatchesTheDenseInverse) {
   for (int n = 1; n <= max_size; ++n) {
