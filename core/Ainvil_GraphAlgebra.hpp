@@ -49,6 +49,14 @@ template <class Device>
 PermutedGraph<Device> sortRows(const typename Device::execution_space& exec,
                                const Graph<Device>& graph);
 
+/// Whether a square pattern with sorted rows is its own transposed one. Cost: a search of a row an
+/// entry, on few threads of a host a walk through all entries. Waits.
+template <class Device>
+bool isSymmetricPattern(const typename Device::execution_space& exec, const Graph<Device>& graph);
+
+/// Whether a triangle is taken with its diagonal.
+enum class Diagonal { Keep, Drop };
+
 /// The transposed graph, rows sorted; cost as for sortRows.
 template <class Device>
 PermutedGraph<Device> transpose(const typename Device::execution_space& exec,
@@ -57,18 +65,17 @@ PermutedGraph<Device> transpose(const typename Device::execution_space& exec,
 namespace detail {
 
 /// transpose() into arrays of the caller's: num_cols + 1 offsets, and a column and a source an
-/// entry. Without an array for the sources they are left out. Asynchronous, no allocation.
+/// entry. Without an array for the sources they are left out. With Diagonal::Keep and no sources
+/// every row gets its diagonal entry, which the square graph must not hold. Asynchronous, no
+/// allocation.
 template <class Device>
-Graph<Device> transposeInto(const typename Device::execution_space& exec,
-                            const Graph<Device>& graph,
-                            const Kokkos::View<Offset*, Device>& row_map,
-                            const Kokkos::View<Ordinal*, Device>& entries,
-                            const Kokkos::View<Offset*, Device>& source = {});
+Graph<Device>
+transposeInto(const typename Device::execution_space& exec, const Graph<Device>& graph,
+              const Kokkos::View<Offset*, Device>& row_map,
+              const Kokkos::View<Ordinal*, Device>& entries,
+              const Kokkos::View<Offset*, Device>& source = {}, Diagonal diagonal = Diagonal::Drop);
 
 } // namespace detail
-
-/// Whether a triangle is taken with its diagonal.
-enum class Diagonal { Keep, Drop };
 
 /// The lower or upper triangle of a sorted square graph. With Diagonal::Keep every row of the
 /// result has its diagonal entry, whether the graph holds it or not; with Diagonal::Drop none has.

@@ -12,7 +12,8 @@ using detail::KernelArray;
 using detail::KernelGraph;
 using detail::Range;
 
-/// lower(i) = 1 + #{j < i}, upper(i) = #{j > i} over the entries j of row i.
+/// lower(i) = 1 + #{j < i}, upper(i) = #{j > i} over the entries j of row i. Short rows are counted
+/// without a branch, long ones searched.
 struct CountBoth {
   KernelGraph graph;
   KernelArray<Offset> lower, upper;
@@ -20,10 +21,23 @@ struct CountBoth {
   KOKKOS_FUNCTION void operator()(Offset row) const {
     const Offset begin = graph.row_map(row), end = graph.row_map(row + 1);
     const Ordinal i = static_cast<Ordinal>(row);
-    const Offset at = detail::lowerBound(graph.entries, begin, end, i);
-    lower(row) = 1 + at - begin;
-    upper(row) = end - at - (at < end && graph.entries(at) == i ? 1 : 0);
+    int before = 0, behind = 0;
+    if (end - begin <= short_row) {
+      for (Offset e = begin; e < end; ++e) {
+        before += graph.entries(e) < i ? 1 : 0;
+        behind += graph.entries(e) > i ? 1 : 0;
+      }
+    } else {
+      before = static_cast<int>(detail::lowerBound(graph.entries, begin, end, i) - begin);
+      behind =
+          static_cast<int>(end - detail::lowerBound(graph.entries, begin + before, end, i + 1));
+    }
+    lower(row) = 1 + before;
+    upper(row) = behind;
   }
+
+private:
+  static constexpr Offset short_row = 32; ///< about as long as the five steps of its search
 };
 
 /// counts(i) <- sum over k < i of counts(k), i = 0 .. n; the last of them also to `total`.
@@ -70,10 +84,10 @@ FillTriangles<Device> detail::bothTriangles(const typename Device::execution_spa
       allocateTogether<Offset, Device>(exec, "Ainvil::row_maps", offsets, offsets, 2);
   Kokkos::parallel_for("Ainvil::bothTriangles[count]", Range<Exec>(exec, 0, n),
                        CountBoth{graph, lower_map, upper_map});
-  Kokkos::parallel_scan("Ainvil::bothTriangles[scan]", Range<Exec>(exec, 0, offsets),
-                        ScanWithTotal<Device>{{lower_map, n}, totals.data()});
-  Kokkos::parallel_scan("Ainvil::bothTriangles[scan]", Range<Exec>(exec, 0, offsets),
-                        ScanWithTotal<Device>{{upper_map, n}, totals.data() + 1});
+  detail::scanInOrder<Offset>(exec, "Ainvil::bothTriangles[scan]", offsets,
+                              ScanWithTotal<Device>{{lower_map, n}, totals.data()});
+  detail::scanInOrder<Offset>(exec, "Ainvil::bothTriangles[scan]", offsets,
+                              ScanWithTotal<Device>{{upper_map, n}, totals.data() + 1});
   const auto [in_lower, in_upper] = readBackFirst<2>(exec, totals);
   const auto [lower, upper] =
       allocateTogether<Ordinal, Device>(exec, "Ainvil::entries", in_lower, in_upper);

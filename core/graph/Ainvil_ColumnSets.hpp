@@ -197,8 +197,10 @@ KOKKOS_INLINE_FUNCTION auto lanesOf(const TeamLanes<Member>& group, Ordinal begi
   return Kokkos::TeamVectorRange(group.member, begin, end);
 }
 
-/// visit(k, m) for all elements m < length(k) of lists k < count. Short lists are a lane's each,
-/// long ones are shared by the lanes one after the other. Joins them at its end.
+/// visit(k, m) for the elements m < length(k) of lists k < count. Short lists are a lane's each,
+/// long ones are shared by the lanes one after the other. Where visit() returns false the rest of
+/// the list is of no interest: a lane that goes through it alone leaves it there. Joins lanes at
+/// its end.
 template <class Group, class Length, class Visit>
 KOKKOS_INLINE_FUNCTION void visitLists(const Group& group, Ordinal count, const Length& length,
                                        const Visit& visit) {
@@ -208,8 +210,8 @@ KOKKOS_INLINE_FUNCTION void visitLists(const Group& group, Ordinal count, const 
       lanesOf(group, 0, count),
       [&](const Ordinal k, Ordinal& most) {
         const Ordinal own = length(k);
-        for (Ordinal m = 0; own <= short_list && m < own; ++m)
-          visit(k, m);
+        for (Ordinal m = 0; own <= short_list && m < own && visit(k, m); ++m) {
+        }
         most = own > most ? own : most;
       },
       Kokkos::Max<Ordinal>(longest));
@@ -234,8 +236,8 @@ KOKKOS_INLINE_FUNCTION void visitLists(const OneLane&, Ordinal count, const Leng
                                        const Visit& visit) {
   for (Ordinal k = 0; k < count; ++k) {
     const Ordinal own = length(k);
-    for (Ordinal m = 0; m < own; ++m)
-      visit(k, m);
+    for (Ordinal m = 0; m < own && visit(k, m); ++m) {
+    }
   }
 }
 

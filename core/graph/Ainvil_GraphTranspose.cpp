@@ -23,6 +23,7 @@ struct TransposeRow {
   Kokkos::View<Offset*, Device> last; ///< last(j + 1) is the place
   Kokkos::View<Ordinal*, Device> entries;
   Kokkos::View<Offset*, Device> source; ///< may be empty
+  bool adds_diagonal;
 
   template <class Member>
   KOKKOS_FUNCTION void operator()(const Member& member, Ordinal row, void*) const {
@@ -35,6 +36,10 @@ struct TransposeRow {
       if (source.data() != nullptr)
         source(at) = begin + k;
     });
+    if (adds_diagonal)
+      Kokkos::single(Kokkos::PerThread(member), [&]() {
+        entries(Kokkos::atomic_fetch_add(&last(Offset(row) + 1), Offset(1))) = row;
+      });
   }
 };
 
@@ -45,12 +50,12 @@ template <class Device>
 void transposeOnHost(const typename Device::execution_space& exec, const Graph<Device>& graph,
                      const Kokkos::View<Offset*, Device>& row_map,
                      const Kokkos::View<Ordinal*, Device>& entries,
-                     const Kokkos::View<Offset*, Device>& source) {
+                     const Kokkos::View<Offset*, Device>& source, bool adds_diagonal) {
   using Exec = typename Device::execution_space;
   const Offset parts = std::max(1, std::min({exec.concurrency(), 16, graph.num_cols}));
   const Ordinal* const columns = graph.entries.data();
   const Offset nnz = graph.numEntries();
-  Kokkos::deep_copy(exec, row_map, Offset(0));
+  Kokkos::deep_copy(exec, row_map, Offset(adds_diagonal ? 1 : 0));
   const auto inParts = [&](const char* label, const auto& work) {
     Kokkos::parallel_for(label, Range<Exec>(exec, 0, parts), [&](const Offset part) {
       const Offset first = part * graph.num_cols / parts;
@@ -69,7 +74,9 @@ void transposeOnHost(const typename Device::execution_space& exec, const Graph<D
   detail::countsToOffsets(exec, row_map);
   // row_map(j) moves from the begin of row j to its end, which is the begin of the next one.
   inParts("Ainvil::transpose[fill]", [&](Offset first, Offset count) {
-    for (Ordinal row = 0; row < graph.num_rows; ++row)
+    for (Ordinal row = 0; row < graph.num_rows; ++row) {
+      if (adds_diagonal && isOf(row, first, count))
+        entries(row_map(row)++) = row;
       for (Offset e = graph.row_map(row); e < graph.row_map(row + 1); ++e)
         if (isOf(columns[e], first, count)) {
           const Offset at = row_map(columns[e])++;
@@ -77,6 +84,7 @@ void transposeOnHost(const typename Device::execution_space& exec, const Graph<D
           if (source.data() != nullptr)
             source(at) = e;
         }
+    }
   });
   std::copy_backward(row_map.data(), row_map.data() + graph.num_cols,
                      row_map.data() + graph.num_cols + 1);
@@ -105,14 +113,15 @@ PermutedGraph<Device> sortRows(const typename Device::execution_space& exec,
 }
 
 template <class Device>
-Graph<Device> detail::transposeInto(const typename Device::execution_space& exec,
-                                    const Graph<Device>& graph,
-                                    const Kokkos::View<Offset*, Device>& row_map,
-                                    const Kokkos::View<Ordinal*, Device>& entries,
-                                    const Kokkos::View<Offset*, Device>& source) {
+Graph<Device>
+detail::transposeInto(const typename Device::execution_space& exec, const Graph<Device>& graph,
+                      const Kokkos::View<Offset*, Device>& row_map,
+                      const Kokkos::View<Ordinal*, Device>& entries,
+                      const Kokkos::View<Offset*, Device>& source, Diagonal diagonal) {
   using Exec = typename Device::execution_space;
+  const bool adds_diagonal = diagonal == Diagonal::Keep;
   if constexpr (!compat::IsGpu<Exec>::value) {
-    transposeOnHost(exec, graph, row_map, entries, source);
+    transposeOnHost(exec, graph, row_map, entries, source, adds_diagonal);
     return {graph.num_cols, graph.num_rows, row_map, entries};
   }
   const auto columns = graph.entries;
@@ -126,14 +135,14 @@ Graph<Device> detail::transposeInto(const typename Device::execution_space& exec
   Kokkos::parallel_scan(
       "Ainvil::transpose[scan]", Range<Exec>(exec, 0, graph.num_cols),
       KOKKOS_LAMBDA(const Offset j, Offset& sum, const bool final) {
-        const Offset count = row_map(j + 1);
+        const Offset count = row_map(j + 1) + (adds_diagonal ? 1 : 0);
         if (final)
           row_map(j + 1) = sum;
         sum += count;
       });
   const double mean = graph.num_rows > 0 ? double(graph.numEntries()) / graph.num_rows : 0.0;
   forEachRow(exec, "Ainvil::transpose[fill]", graph.num_rows, RowTeams::forWork<Exec>(mean),
-             TransposeRow<Device>{graph, row_map, entries, source});
+             TransposeRow<Device>{graph, row_map, entries, source, adds_diagonal});
   // The order in which rows arrived depends on the schedule; sorting makes the result unique.
   sortKeys<Device>(exec, "Ainvil::transpose[sort]", row_map, entries, source);
   return {graph.num_cols, graph.num_rows, row_map, entries};
@@ -158,7 +167,7 @@ PermutedGraph<Device> transpose(const typename Device::execution_space& exec,
   template Graph<DEVICE> detail::transposeInto<DEVICE>(                                            \
       const typename DEVICE::execution_space&, const Graph<DEVICE>&,                               \
       const Kokkos::View<Offset*, DEVICE>&, const Kokkos::View<Ordinal*, DEVICE>&,                 \
-      const Kokkos::View<Offset*, DEVICE>&);
+      const Kokkos::View<Offset*, DEVICE>&, Diagonal);
 AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
 
 } // namespace ainvil

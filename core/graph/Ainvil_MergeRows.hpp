@@ -22,7 +22,10 @@ struct UnionOfLists {
   KOKKOS_FUNCTION void collect(const Group& group, Ordinal row, Set& set) const {
     visitLists(
         group, lists.count(row), [&](const Ordinal k) { return lists.length(row, k); },
-        [&](const Ordinal k, const Ordinal m) { set.insert(lists.element(row, k, m)); });
+        [&](const Ordinal k, const Ordinal m) {
+          set.insert(lists.element(row, k, m));
+          return true;
+        });
   }
 };
 

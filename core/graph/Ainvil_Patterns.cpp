@@ -39,30 +39,31 @@ struct PowerLists {
 /// Collects the j > i of row i of the factor U of ILU(steps - 1): those that a path of at most
 /// `steps` edges of the graph leads to from i, all of whose vertices in between come before i. A
 /// search in breadth; the vertices before i are its list, in the order of their distances. The last
-/// step looks for none of these. If wanted i itself is collected, too.
+/// step looks for none of these: it goes through rows from their ends and leaves them at i.
 template <class Device>
 struct FillSearch {
   Graph<Device> graph;
   Ordinal steps;
-  Diagonal diagonal;
 
-  KOKKOS_FUNCTION Ordinal above(Ordinal row) const {
-    return diagonal == Diagonal::Keep ? row - 1 : row;
-  }
+  KOKKOS_FUNCTION Ordinal above(Ordinal row) const { return row; }
   template <class Group, class Set>
   KOKKOS_FUNCTION void collect(const Group& group, Ordinal row, Set& set) const {
     bool last = steps == 1;
     const auto reach = [&](Ordinal from, Ordinal m) {
-      const Ordinal j = graph.entries(graph.row_map(from) + m);
-      if ((!last || j > row) && set.insert(j) && j < row)
+      const Ordinal j = graph.entries(graph.row_map(from + 1) - 1 - m);
+      if (last && j <= row)
+        return false;
+      if (set.insert(j) && j < row)
         set.remember(j);
+      return true;
     };
     group.forEach(1, [&](int) { set.insert(row); });
     const auto length = [&](Ordinal from) {
       return static_cast<Ordinal>(graph.row_map(from + 1) - graph.row_map(from));
     };
     detail::visitLists(
-        group, 1, [&](Ordinal) { return length(row); }, [&](Ordinal, Ordinal m) { reach(row, m); });
+        group, 1, [&](Ordinal) { return length(row); },
+        [&](Ordinal, Ordinal m) { return reach(row, m); });
     Ordinal begin = 0;
     for (Ordinal step = 1; step < steps && !set.full(); ++step) {
       const Ordinal end = set.listed();
@@ -72,7 +73,7 @@ struct FillSearch {
       last = step + 1 == steps;
       detail::visitLists(
           group, end - begin, [&](Ordinal k) { return length(set.list(begin + k)); },
-          [&](Ordinal k, Ordinal m) { reach(set.list(begin + k), m); });
+          [&](Ordinal k, Ordinal m) { return reach(set.list(begin + k), m); });
       begin = end;
     }
   }
@@ -109,24 +110,26 @@ void checkFill(const Graph<Device>& graph, int level) {
     throw InvalidArgument(message("the fill level must not be negative, but it is ", level));
 }
 
-/// Without the sources of the entries.
+/// Without the sources of the entries, of a square graph without diagonal entries if they are
+/// added.
 template <class Device>
 Graph<Device> transposedGraph(const typename Device::execution_space& exec,
-                              const Graph<Device>& graph) {
+                              const Graph<Device>& graph, Diagonal diagonal = Diagonal::Drop) {
+  const Offset added = diagonal == Diagonal::Keep ? graph.num_rows : 0;
   const auto row_map =
       allocate<Offset, Device>(exec, "Ainvil::row_map", size_t(graph.num_cols) + 1);
-  const auto entries = allocate<Ordinal, Device>(exec, "Ainvil::entries", graph.numEntries());
-  return detail::transposeInto<Device>(exec, graph, row_map, entries);
+  const auto entries =
+      allocate<Ordinal, Device>(exec, "Ainvil::entries", graph.numEntries() + added);
+  return detail::transposeInto<Device>(exec, graph, row_map, entries, {}, diagonal);
 }
 
-/// The pattern of U, with the diagonal or without. A path has no more edges than there are
-/// vertices.
+/// The pattern of U without its diagonal. A path has no more edges than there are vertices.
 template <class Device>
 Graph<Device> fillAbove(const typename Device::execution_space& exec, const Graph<Device>& graph,
-                        int level, Diagonal diagonal, const std::function<void(Offset)>& progress) {
+                        int level, const std::function<void(Offset)>& progress) {
   const Ordinal steps = level < graph.num_rows ? level + 1 : graph.num_rows;
   return detail::collectRows<Device>(exec, "Ainvil::fillPattern", graph.num_rows, graph.num_rows,
-                                     FillSearch<Device>{graph, steps, diagonal},
+                                     FillSearch<Device>{graph, steps},
                                      std::pow(graph.meanRowLength(), steps), progress);
 }
 
@@ -160,14 +163,13 @@ FillTriangles<Device> fillTriangles(const typename Device::execution_space& exec
     return detail::bothTriangles(exec, graph);
   // A path to a lower entry (i, j) comes through vertices before j: turned round it is a path from
   // j to i in the transposed graph, an upper entry there.
-  const Graph<Device> turned = transposedGraph(exec, graph);
-  const bool symmetric = samePattern(exec, graph, turned);
-  const Graph<Device> left = fillAbove(exec, turned, level, Diagonal::Keep,
-                                       symmetric ? progress : detail::shareOf(progress, 0, 2));
-  return {transposedGraph(exec, left),
-          symmetric ? triangle(exec, left, Uplo::Upper, Diagonal::Drop)
-                    : fillAbove(exec, graph, level, Diagonal::Drop,
-                                detail::shareOf(progress, graph.num_rows, 2))};
+  const bool symmetric = isSymmetricPattern(exec, graph);
+  const Graph<Device> upper =
+      fillAbove(exec, graph, level, symmetric ? progress : detail::shareOf(progress, 0, 2));
+  const Graph<Device> left = symmetric ? upper
+                                       : fillAbove(exec, transposedGraph(exec, graph), level,
+                                                   detail::shareOf(progress, graph.num_rows, 2));
+  return {transposedGraph(exec, left, Diagonal::Keep), upper};
 }
 
 template <class Device>
@@ -177,8 +179,9 @@ Graph<Device> fillLower(const typename Device::execution_space& exec, const Grap
   ScopedRegion region("Ainvil::fillPattern");
   if (level == 0)
     return triangle(exec, graph, Uplo::Lower, diagonal);
-  return transposedGraph(exec,
-                         fillAbove(exec, transposedGraph(exec, graph), level, diagonal, progress));
+  const Graph<Device> turned =
+      isSymmetricPattern(exec, graph) ? graph : transposedGraph(exec, graph);
+  return transposedGraph(exec, fillAbove(exec, turned, level, progress), diagonal);
 }
 
 template <class Device>

@@ -50,12 +50,26 @@ struct ExclusiveScan {
   }
 };
 
+/// scan(i, sum, final) for i = 0 .. n - 1 as Kokkos::parallel_scan() has it, the sum of `Count`.
+/// One thread of a host goes through them once, Kokkos twice. Asynchronous.
+template <class Count, class Exec, class Scan>
+void scanInOrder(const Exec& exec, const char* label, Offset n, const Scan& scan) {
+  if constexpr (!compat::IsGpu<Exec>::value) {
+    if (exec.concurrency() == 1) {
+      Count sum = 0;
+      for (Offset i = 0; i < n; ++i)
+        scan(i, sum, true);
+      return;
+    }
+  }
+  Kokkos::parallel_scan(label, Range<Exec>(exec, 0, n), scan);
+}
+
 /// counts(0 .. n - 1) become offsets(0 .. n): an exclusive scan in place. Asynchronous.
 template <class Exec, class Count, class Device>
 void scanCounts(const Exec& exec, const Kokkos::View<Count*, Device>& counts) {
   const Offset n = static_cast<Offset>(counts.extent(0)) - 1;
-  Kokkos::parallel_scan("Ainvil::scan", Range<Exec>(exec, 0, n + 1),
-                        ExclusiveScan<Count, Device>{counts, n});
+  scanInOrder<Count>(exec, "Ainvil::scan", n + 1, ExclusiveScan<Count, Device>{counts, n});
 }
 
 /// The same. Returns the total; waits.

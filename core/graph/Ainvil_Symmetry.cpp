@@ -2,6 +2,7 @@
 #include "graph/Ainvil_Symmetry.hpp"
 
 #include "backend/Ainvil_Counted.hpp"
+#include "graph/Ainvil_MirrorWalk.hpp"
 
 #include <climits>
 #include <cmath>
@@ -11,13 +12,11 @@ namespace ainvil {
 namespace {
 
 /// Whether every block off the diagonal has a mirror image that differs by no more than accepted
-/// times the norm of the block, and diagonal blocks from themselves. One thread; `next` is room.
-/// next(j) is the first block of row j right of its diagonal that no row has been a mirror image
-/// of: rows come in ascending order, as the columns of row j do, so it is the next one to come.
+/// times the norm of the block, and diagonal blocks from themselves. `next` is room.
 template <class Scalar, class Device>
-bool matchesMirror(const BsrMatrix<Scalar, Device>& a, double accepted, Offset* next) {
+bool isSymmetricTo(const BsrMatrix<Scalar, Device>& a, double accepted, Offset* next) {
   const int bs = a.block_size, bs2 = bs * bs;
-  const auto agree = [&](Offset e, Offset mirror) {
+  return detail::matchesMirror(a.graph, next, [&](Offset e, Offset mirror) {
     double difference = 0;
     for (int k = 0; k < bs2; ++k) {
       const double d = std::abs(double(a.values(e * bs2 + k)) -
@@ -25,27 +24,7 @@ bool matchesMirror(const BsrMatrix<Scalar, Device>& a, double accepted, Offset* 
       difference = d > difference ? d : difference;
     }
     return difference == 0 || difference <= accepted * detail::blockNorm(a, e);
-  };
-  for (Ordinal i = 0; i < a.numRows(); ++i) {
-    const Offset end = a.graph.row_map(i + 1);
-    Offset e = a.graph.row_map(i);
-    for (; e < end && a.graph.entries(e) < i; ++e) {
-      const Ordinal j = a.graph.entries(e);
-      const Offset mirror = next[j]++;
-      if (mirror >= a.graph.row_map(j + 1) || a.graph.entries(mirror) != i || !agree(e, mirror))
-        return false;
-    }
-    if (e < end && a.graph.entries(e) == i) {
-      if (!agree(e, e))
-        return false;
-      ++e;
-    }
-    next[i] = e;
-  }
-  for (Ordinal j = 0; j < a.numRows(); ++j)
-    if (next[j] != a.graph.row_map(j + 1))
-      return false;
-  return true;
+  });
 }
 
 } // namespace
@@ -57,9 +36,8 @@ detail::Asymmetry detail::countAsymmetric(const typename Device::execution_space
   using Exec = typename Device::execution_space;
   const double accepted = std::sqrt(double(std::numeric_limits<Scalar>::epsilon()));
   if constexpr (!compat::IsGpu<Exec>::value) {
-    constexpr int few = 4; // of them search as long as one walks
-    if (exec.concurrency() <= few && Ordinal(room.extent(0)) == a.numRows() &&
-        matchesMirror(a, accepted, room.data()))
+    if (exec.concurrency() <= threads_of_mirror_walk && Ordinal(room.extent(0)) == a.numRows() &&
+        isSymmetricTo(a, accepted, room.data()))
       return {};
   }
   const int bs = a.block_size, bs2 = bs * bs;

@@ -166,33 +166,38 @@ TEST(CollectRows, OfNoRowsAndOfNoLists) {
                   Rows(2));
 }
 
-/// What can be reached from row i by up to `steps` edges, and lies above a bound.
+/// What can be reached from row i by up to `steps` edges, and lies above a bound. No edge leads to
+/// columns from `end` on: lists are left there.
 struct Reach {
   Graph<Device> graph;
   int steps;
-  Ordinal bound;
+  Ordinal bound, end;
 
   KOKKOS_FUNCTION Ordinal above(Ordinal row) const { return row % 2 == 0 ? bound : -1; }
   template <class Group, class Set>
   KOKKOS_FUNCTION void collect(const Group& group, Ordinal row, Set& set) const {
     const auto visit = [&](Ordinal from, Ordinal m) {
       const Ordinal j = graph.entries(graph.row_map(from) + m);
+      if (j >= end)
+        return false;
       if (set.insert(j))
         set.remember(j);
+      return true;
     };
     const auto length = [&](Ordinal from) {
       return static_cast<Ordinal>(graph.row_map(from + 1) - graph.row_map(from));
     };
     ainvil::detail::visitLists(
-        group, 1, [&](Ordinal) { return length(row); }, [&](Ordinal, Ordinal m) { visit(row, m); });
+        group, 1, [&](Ordinal) { return length(row); },
+        [&](Ordinal, Ordinal m) { return visit(row, m); });
     Ordinal begin = 0;
     for (int step = 1; step < steps && !set.full(); ++step) {
-      const Ordinal end = set.listed();
+      const Ordinal listed = set.listed();
       group.join();
       ainvil::detail::visitLists(
-          group, end - begin, [&](Ordinal k) { return length(set.list(begin + k)); },
-          [&](Ordinal k, Ordinal m) { visit(set.list(begin + k), m); });
-      begin = end;
+          group, listed - begin, [&](Ordinal k) { return length(set.list(begin + k)); },
+          [&](Ordinal k, Ordinal m) { return visit(set.list(begin + k), m); });
+      begin = listed;
     }
   }
 };
@@ -202,10 +207,11 @@ Rows reached(const Rows& rows, const Reach& reach) {
   for (size_t i = 0; i < rows.size(); ++i) {
     std::set<Ordinal> all(rows[i].begin(), rows[i].end());
     for (int step = 1; step < reach.steps; ++step) {
-      const std::set<Ordinal> before = all;
+      const std::set<Ordinal> before(all.begin(), all.lower_bound(reach.end));
       for (const Ordinal j : before)
         all.insert(rows[j].begin(), rows[j].end());
     }
+    all.erase(all.lower_bound(reach.end), all.end());
     const auto kept = all.upper_bound(reach.above(static_cast<Ordinal>(i)));
     result.emplace_back(kept, all.end());
   }
@@ -225,11 +231,12 @@ TEST(CollectRows, RemembersWhatItIsToVisit) {
       row.insert(random.below(n));
     rows[i].assign(row.begin(), row.end());
   }
-  for (const int steps : {1, 2, 3, 4}) {
-    const Reach reach{deviceGraph(rows), steps, 1000};
-    SCOPED_TRACE(message(steps, " steps"));
-    expectCollected(n, n, reach, reached(rows, reach));
-  }
+  for (const int steps : {1, 2, 3, 4})
+    for (const Ordinal end : {n, 2000}) {
+      const Reach reach{deviceGraph(rows), steps, 1000, end};
+      SCOPED_TRACE(message(steps, " steps, columns up to ", end));
+      expectCollected(n, n, reach, reached(rows, reach));
+    }
 }
 
 } // namespace

@@ -158,6 +158,30 @@ TEST(Transpose, IntoGivenArraysIsTheSameAndAllocatesNothing) {
   EXPECT_EQ(toHost(source), toHost(expected.source));
 }
 
+/// What a strict triangle becomes with Diagonal::Keep: rows of all lengths and empty ones.
+TEST(Transpose, AddsTheDiagonal) {
+  for (const Uplo uplo : {Uplo::Upper, Uplo::Lower}) {
+    const Rows rows =
+        serialTriangle(randomRows(300, 300, long_rows, anyDiagonal(5)), uplo, Diagonal::Drop);
+    Rows expected(rows.size());
+    for (Ordinal i = 0; i < 300; ++i) {
+      for (const Ordinal j : rows[i])
+        expected[j].push_back(i);
+      expected[i].push_back(i);
+    }
+    for (auto& row : expected)
+      std::sort(row.begin(), row.end());
+    const Graph<Device> graph = deviceGraph(rows);
+    const Kokkos::View<Offset*, Device> row_map("Ainvil::test", 301);
+    const Kokkos::View<Ordinal*, Device> entries("Ainvil::test", graph.numEntries() + 300);
+    Kokkos::deep_copy(row_map, Offset(-77));
+    const Graph<Device> result =
+        detail::transposeInto<Device>(Exec(), graph, row_map, entries, {}, Diagonal::Keep);
+    Exec().fence();
+    EXPECT_EQ(rowsOf(result), expected);
+  }
+}
+
 void checkSortRows(const Rows& shuffled, Ordinal num_cols) {
   Rows expected = shuffled;
   for (auto& row : expected)
@@ -264,6 +288,33 @@ TEST(SamePattern, TellsEveryDifference) {
   EXPECT_FALSE(samePattern(Exec(), graph, deviceGraph({{0, 2}, {}, {2, 1}})));
   const Graph<Device> wider(3, 4, graph.row_map, graph.entries); // the same arrays
   EXPECT_FALSE(samePattern(Exec(), graph, wider));
+}
+
+/// Random rows with and without diagonal entries, their mirror images added, and these patterns
+/// with each single entry left out in turn.
+TEST(IsSymmetricPattern, NeedsEveryMirrorImage) {
+  for (const std::uint64_t seed : {3, 4}) {
+    const Rows half = randomRows(23, 23, std::vector<Ordinal>{0, 1, 3, 5}, anyDiagonal(seed));
+    Rows rows = half;
+    for (Ordinal i = 0; i < 23; ++i)
+      for (const Ordinal j : half[i])
+        rows[j].push_back(i);
+    for (auto& row : rows) {
+      std::sort(row.begin(), row.end());
+      row.erase(std::unique(row.begin(), row.end()), row.end());
+    }
+    EXPECT_TRUE(isSymmetricPattern(Exec(), deviceGraph(rows)));
+    for (Ordinal i = 0; i < 23; ++i)
+      for (size_t k = 0; k < rows[i].size(); ++k) {
+        Rows without = rows;
+        without[i].erase(without[i].begin() + k);
+        EXPECT_EQ(isSymmetricPattern(Exec(), deviceGraph(without)), rows[i][k] == i)
+            << "without entry (" << i << ", " << rows[i][k] << ")";
+      }
+  }
+  EXPECT_TRUE(isSymmetricPattern(Exec(), Graph<Device>()));
+  EXPECT_TRUE(isSymmetricPattern(Exec(), deviceGraph({{}, {}})));
+  EXPECT_THROW(isSymmetricPattern(Exec(), deviceGraph({{0}}, 2)), InvalidArgument);
 }
 
 // -----------------------------------------------------------------------------------------
