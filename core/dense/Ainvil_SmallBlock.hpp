@@ -66,9 +66,11 @@ KOKKOS_INLINE_FUNCTION Scalar inversePowerOfTwo(const Scalar& x) {
 /// columns are measured then: a pivot of at most 10 n eps times the measure of its column counts as
 /// zero. So no scaling of rows and columns by powers of two changes the verdict, as long as their
 /// largest entries are normal numbers. Rows are exchanged in loops that compare every row with the
-/// pivot's instead of indexing by it: a small block of known size then stays in registers of a GPU.
-template <class Scalar>
-KOKKOS_INLINE_FUNCTION bool invertBlock(Scalar* a, int* pivots, Scalar* scales, const int n) {
+/// pivot's instead of indexing by it: a small block of known size, N > 0, then stays in registers.
+/// N = 0 takes the `size` at run time.
+template <int N = 0, class Scalar>
+KOKKOS_INLINE_FUNCTION bool invertBlock(Scalar* a, int* pivots, Scalar* scales, const int size) {
+  const int n = N > 0 ? N : size;
   Scalar* row_scale = scales; // about 1 / largest entry
   Scalar* column_size = scales + n;
   for (int i = 0; i < n; ++i) {
@@ -127,16 +129,6 @@ KOKKOS_INLINE_FUNCTION bool invertBlock(Scalar* a, int* pivots, Scalar* scales, 
   for (int e = 0; e < n * n; ++e)
     finite = finite && isFinite(a[e]);
   return finite;
-}
-
-/// a <- 1 / a with the verdict of invertBlock() on a block of one: false where `a` or 1 / a is not
-/// finite.
-template <class Scalar>
-KOKKOS_INLINE_FUNCTION bool invertScalar(Scalar& a) {
-  const Scalar inverse = Scalar(1) / a;
-  const bool good = isFinite(a) && isFinite(inverse);
-  a = inverse;
-  return good;
 }
 
 /// a <- L^-1 with zeros above its diagonal for an n x n row-major SPD block a = L L^T, of which the

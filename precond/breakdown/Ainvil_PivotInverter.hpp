@@ -70,7 +70,7 @@ struct PivotInversion {
       for (int e = 0; e < bs2; ++e)
         work[e] = d[e];
     }
-    good = good && invertInPlace<BS>(work, work_pivots, work_scales, n);
+    good = good && invertBlock<BS>(work, work_pivots, work_scales, n);
     if (!good) {
       Kokkos::atomic_fetch_add(&breakdowns(0), 1);
       Kokkos::atomic_fetch_max(&breakdowns(1), INT_MAX - row);
@@ -80,7 +80,7 @@ struct PivotInversion {
           d[r * bs + r] += shift * largest;
         for (int e = 0; e < bs2; ++e)
           work[e] = d[e];
-        good = exceedsRounding(d, n, sizes) && invertInPlace<BS>(work, work_pivots, work_scales, n);
+        good = exceedsRounding(d, n, sizes) && invertBlock<BS>(work, work_pivots, work_scales, n);
       }
       if (!good)
         for (int e = 0; e < bs2; ++e) {
@@ -124,14 +124,6 @@ struct PivotInversion {
   }
 
 private:
-  template <int BS>
-  KOKKOS_INLINE_FUNCTION static bool invertInPlace(Scalar* a, int* pivots, Scalar* scales, int n) {
-    if constexpr (BS == 1)
-      return invertScalar(*a);
-    else
-      return invertBlock(a, pivots, scales, n);
-  }
-
   /// Whether every row and every column of d has an entry above the rounding errors of its row of
   /// A. An elimination subtracts from entries of that row: what it leaves below tolerance times the
   /// largest of them has no correct digit.

@@ -101,22 +101,28 @@ private:
     return !data.holds_a || row.l_length + row.u_length > row.a_length;
   }
 
-  /// The largest entries of the point rows of A, and whether all are numbers.
+  /// The largest entries of the point rows of A.
   void readSizes(const Row& row, WorkRow<Scalar>& work) const {
     const int bs = sizeOfBlock(), bs2 = sizeOfBlocks();
     Scalar* const sizes = work.room.data();
-    bool finite = true;
-    for (int r = 0; r < bs; ++r)
-      sizes[r] = 0;
-    for (int t = 0; t < row.a_length; ++t)
-      for (int e = 0; e < bs2; ++e) {
-        const Scalar size = compat::math::fabs(row.a[t * bs2 + e]);
-        sizes[e / bs] = size > sizes[e / bs] ? size : sizes[e / bs];
-        finite = finite & isFinite(size);
+    if constexpr (BS > 0) {
+      RunningModulus<Scalar> largest[BS];
+      for (int t = 0; t < row.a_length; ++t)
+        for (int r = 0; r < BS; ++r)
+          for (int c = 0; c < BS; ++c)
+            largest[r].take(row.a[t * bs2 + r * BS + c]);
+      for (int r = 0; r < BS; ++r)
+        sizes[r] = largest[r].value();
+    } else {
+      for (int r = 0; r < bs; ++r) {
+        RunningModulus<Scalar> largest;
+        for (int t = 0; t < row.a_length; ++t)
+          largest.take(largestModulus(row.a + Offset(t) * bs2 + r * bs, bs));
+        sizes[r] = largest.value();
       }
-    work.read_finite = work.read_finite && finite;
+    }
     for (int r = 0; r < bs; ++r)
-      work.largest_read = sizes[r] > work.largest_read ? sizes[r] : work.largest_read;
+      work.read(sizes[r]);
   }
 
   /// The row where blocks are scalars. Values are measured where they are read and written: the

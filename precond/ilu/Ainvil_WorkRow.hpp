@@ -39,13 +39,19 @@ private:
   Bits most_ = 0;
 };
 
-/// The same over n numbers.
+/// The same over n numbers, four at a time: none of them waits for the one before.
 template <class Scalar>
 inline Scalar largestModulus(const Scalar* x, Offset n) {
-  RunningModulus<Scalar> largest;
-  for (Offset i = 0; i < n; ++i)
-    largest.take(x[i]);
-  return largest.value();
+  RunningModulus<Scalar> largest[4];
+  Offset i = 0;
+  for (; i + 4 <= n; i += 4)
+    for (int k = 0; k < 4; ++k)
+      largest[k].take(x[i + k]);
+  for (; i < n; ++i)
+    largest[0].take(x[i]);
+  for (int k = 1; k < 4; ++k)
+    largest[0].take(largest[k].value());
+  return largest[0].value();
 }
 
 /// The largest of what rows have, and the first row that has it.

@@ -14,6 +14,15 @@ using Doubles = std::vector<double>;
 
 constexpr int max_size = 17;
 
+/// f(the size as a constant) for a few sizes, f(0) for the others, which are known at run time.
+template <class F>
+KOKKOS_INLINE_FUNCTION bool forSize(int n, const F& f) {
+  return n == 1   ? f(std::integral_constant<int, 1>())
+         : n == 3 ? f(std::integral_constant<int, 3>())
+         : n == 8 ? f(std::integral_constant<int, 8>())
+                  : f(std::integral_constant<int, 0>());
+}
+
 template <class Scalar>
 struct InvertKernel {
   Kokkos::View<Scalar*, Device> blocks;
@@ -23,8 +32,10 @@ struct InvertKernel {
   int n;
 
   KOKKOS_FUNCTION void operator()(const int i) const {
-    regular(i) =
-        ainvil::detail::invertBlock(&blocks(i * n * n), &pivots(i * n), &scales(i * 2 * n), n);
+    regular(i) = forSize(n, [&](auto known) {
+      return ainvil::detail::invertBlock<decltype(known)::value>(&blocks(i * n * n), &pivots(i * n),
+                                                                 &scales(i * 2 * n), n);
+    });
   }
 };
 
@@ -42,20 +53,16 @@ struct InvertByLanesKernel {
   KOKKOS_FUNCTION void operator()(const Member& member, Ordinal i, void*) const {
     const int num_scalars = ainvil::detail::invertByLanesScalars(n);
     const int num_ints = ainvil::detail::invertByLanesInts(n);
-    const auto invert = [&](auto known) {
+    const bool good = forSize(n, [&](auto known) {
       return ainvil::detail::invertBlockByLanes<decltype(known)::value>(
           member, &blocks(i * n * n), LeastEntry(), &inverses(i * n * n), &others(i * n * n),
           &scalars(i * num_scalars), &ints(i * num_ints), n);
-    };
-    const bool good = n == 3   ? invert(std::integral_constant<int, 3>())
-                      : n == 8 ? invert(std::integral_constant<int, 8>())
-                               : invert(std::integral_constant<int, 0>());
+    });
     Kokkos::single(Kokkos::PerThread(member), [&]() { regular(i) = good; });
   }
 };
 
-/// A batch of n x n blocks after invertBlock on the device, one a thread, or after
-/// invertBlockByLanes.
+/// n x n blocks after invertBlock on the device, one a thread, or after invertBlockByLanes.
 template <class Scalar>
 struct Inverted {
   std::vector<Scalar> blocks;
@@ -104,6 +111,38 @@ void checkInverses(const std::vector<Scalar>& in, int n, double tolerance) {
       expectNear(block(inverted.blocks, n, i), inverse(block(in, n, i), n), tolerance);
     }
   }
+}
+
+template <class Scalar>
+struct PowersKernel {
+  Kokkos::View<Scalar*, Device> values;
+
+  KOKKOS_FUNCTION void operator()(const int i) const {
+    values(i) = ainvil::detail::inversePowerOfTwo(values(i));
+  }
+};
+
+/// Of powers of two, numbers just below them, and what has no such factor.
+template <class Scalar>
+void checkInversePowersOfTwo() {
+  using Limits = std::numeric_limits<Scalar>;
+  const Scalar below_two = 2 - Limits::epsilon(), smallest = Limits::min();
+  const Scalar top = std::ldexp(Scalar(1), Limits::max_exponent - 1);
+  const std::vector<Scalar> in{1,        -1,  below_two,     2, -3,          Scalar(0.375), top / 2,
+                               smallest, top, Limits::max(), 0, smallest / 2};
+  const Scalar huge = top; // the largest power of two
+  const std::vector<Scalar> expected{1,       1,       1,        Scalar(0.5), Scalar(0.5), 4,
+                                     2 / top, top / 2, smallest, smallest,    huge,        huge};
+  const Kokkos::View<Scalar*, Device> values = toDevice(in);
+  Kokkos::parallel_for("Ainvil::test",
+                       Kokkos::RangePolicy<Exec>(Exec(), 0, static_cast<int>(in.size())),
+                       PowersKernel<Scalar>{values});
+  EXPECT_EQ(toHost(values), expected);
+}
+
+TEST(InversePowerOfTwo, IsThatOfTheExponent) {
+  checkInversePowersOfTwo<double>();
+  checkInversePowersOfTwo<float>();
 }
 
 /// Random blocks are moderately conditioned, which the tolerances allow for.
