@@ -278,12 +278,20 @@ TEST(Recommend, TheSmallestTakesTheFewestBytes) {
   EXPECT_TRUE(restart_decides_otherwise);
 }
 
-/// The first one converges before it is judged, the second one is faster.
+/// Time passes eight times as fast while the first one runs: too slow for a play-off, in however
+/// many pieces threads do the set-up of the second one, at each of which the clock is read.
 TEST(Recommend, ForManyValuesComputeAndSolveCount) {
   if (compat::IsGpu<DefaultDevice::execution_space>::value)
     GTEST_SKIP() << "the clock is read at looks of the host, which are rarer";
   const System system(problem("poisson5:16"));
-  RecommendOptions options = ticking();
+  RecommendOptions options;
+  options.budget = 1000;
+  double time = 0, tick = 1 / 1024.0;
+  options.clock = [&] { return time += tick; };
+  options.progress = [&](const RaceState& state) {
+    tick = (state.running != nullptr && state.running->precond == "none" ? 8 : 1) / 1024.0;
+    return true;
+  };
   options.solver = "gmres";
   options.tolerance = 0.2;
   options.preconds = {"none", "ilu:level=2"};
@@ -291,8 +299,7 @@ TEST(Recommend, ForManyValuesComputeAndSolveCount) {
   ASSERT_EQ(found.race.size(), 2u);
   const RaceEntry &none = found.race[0], &ilu = found.race[1];
   ASSERT_TRUE(none.converged() && ilu.converged());
-  ASSERT_LE(none.compute_seconds, ilu.compute_seconds);
-  ASSERT_GT(none.compute_seconds + none.solve_seconds, ilu.compute_seconds + ilu.solve_seconds);
+  EXPECT_GT(none.compute_seconds + none.solve_seconds, ilu.compute_seconds + ilu.solve_seconds);
   EXPECT_EQ(found.for_many_values, 1);
 }
 
