@@ -112,9 +112,10 @@ Graph<Device> patternPower(const typename Device::execution_space& exec, const G
 /// its fill level min over h < min(i, j) of lev(i, h) + lev(h, j) + 1 is at most `level` (0 on the
 /// graph itself). That is so if and only if a path of at most level + 1 edges of the graph leads
 /// from i to j through vertices before both: a search in breadth a row, all rows at a time. Cost:
-/// for every row an insertion into a set for each entry of the rows before it that are at most
-/// `level` edges away; twice that, and the transposed graph, where the pattern is not symmetric; on
-/// GPUs all of it twice. Memory as for patternPower().
+/// for every row an insertion into a set for each entry of the rows before it that are fewer than
+/// `level` edges away, and for the entries behind it of those at `level`; twice that, and the
+/// transposed graph, where the pattern is not symmetric; on GPUs all of it twice. Memory as for
+/// patternPower().
 /// Source: Saad, Iterative Methods for Sparse Linear Systems (2003), section 10.3; Hysom, Pothen, A
 /// scalable parallel algorithm for incomplete factor preconditioning, SIAM J. Sci. Comput. 22
 /// (2001), theorem 3.1. \throws InvalidArgument if level < 0.
