@@ -49,11 +49,6 @@ template <class Device>
 PermutedGraph<Device> sortRows(const typename Device::execution_space& exec,
                                const Graph<Device>& graph);
 
-/// Whether a square pattern with sorted rows is its own transposed one. Cost: a search of a row an
-/// entry, on few threads of a host a walk through all entries. Waits.
-template <class Device>
-bool isSymmetricPattern(const typename Device::execution_space& exec, const Graph<Device>& graph);
-
 /// Whether a triangle is taken with its diagonal.
 enum class Diagonal { Keep, Drop };
 

@@ -4,7 +4,6 @@
 #include "backend/Ainvil_Profiling.hpp"
 #include "backend/Ainvil_SizeClasses.hpp"
 #include "graph/Ainvil_CountRows.hpp"
-#include "graph/Ainvil_MirrorWalk.hpp"
 #include "graph/Ainvil_RowSearch.hpp"
 
 namespace ainvil {
@@ -143,32 +142,6 @@ bool samePattern(const typename Device::execution_space& exec, const Graph<Devic
 }
 
 template <class Device>
-bool isSymmetricPattern(const typename Device::execution_space& exec, const Graph<Device>& graph) {
-  using Exec = typename Device::execution_space;
-  detail::requireSquare("a symmetric pattern", graph.num_rows, graph.num_cols);
-  if constexpr (!compat::IsGpu<Exec>::value) {
-    if (exec.concurrency() <= detail::threads_of_mirror_walk) {
-      const auto next = allocate<Offset, Device>(exec, "Ainvil::next", graph.num_rows);
-      return detail::matchesMirror(graph, next.data(), [](Offset, Offset) { return true; });
-    }
-  }
-  Offset alone = 0;
-  Kokkos::parallel_reduce(
-      "Ainvil::isSymmetricPattern", Range<Exec>(exec, 0, graph.num_rows),
-      KOKKOS_LAMBDA(const Offset i, Offset& sum) {
-        for (Offset e = graph.row_map(i); e < graph.row_map(i + 1); ++e) {
-          const Ordinal j = graph.entries(e);
-          if (findEntry(graph.entries, graph.row_map(j), graph.row_map(j + 1),
-                        static_cast<Ordinal>(i)) < 0)
-            ++sum;
-        }
-      },
-      alone);
-  compat::fence(exec, "Ainvil::isSymmetricPattern");
-  return alone == 0;
-}
-
-template <class Device>
 Graph<Device> triangle(const typename Device::execution_space& exec, const Graph<Device>& graph,
                        Uplo uplo, Diagonal diagonal) {
   using Exec = typename Device::execution_space;
@@ -252,8 +225,6 @@ Ordinal countMissingDiagonals(const typename Device::execution_space& exec,
   template bool isSorted<DEVICE>(const typename DEVICE::execution_space&, const Graph<DEVICE>&);   \
   template bool samePattern<DEVICE>(const typename DEVICE::execution_space&, const Graph<DEVICE>&, \
                                     const Graph<DEVICE>&);                                         \
-  template bool isSymmetricPattern<DEVICE>(const typename DEVICE::execution_space&,                \
-                                           const Graph<DEVICE>&);                                  \
   template Graph<DEVICE> triangle<DEVICE>(const typename DEVICE::execution_space&,                 \
                                           const Graph<DEVICE>&, Uplo, Diagonal);                   \
   template Graph<DEVICE> triangularPattern<DEVICE>(const typename DEVICE::execution_space&,        \

@@ -5,6 +5,7 @@
 #include "backend/Ainvil_Profiling.hpp"
 #include "graph/Ainvil_BothTriangles.hpp"
 #include "graph/Ainvil_CollectRows.hpp"
+#include "graph/Ainvil_Symmetry.hpp"
 
 #include <cmath>
 
@@ -163,7 +164,7 @@ FillTriangles<Device> fillTriangles(const typename Device::execution_space& exec
     return detail::bothTriangles(exec, graph);
   // A path to a lower entry (i, j) comes through vertices before j: turned round it is a path from
   // j to i in the transposed graph, an upper entry there.
-  const bool symmetric = isSymmetricPattern(exec, graph);
+  const bool symmetric = detail::isSymmetricPattern(exec, graph);
   const Graph<Device> upper =
       fillAbove(exec, graph, level, symmetric ? progress : detail::shareOf(progress, 0, 2));
   const Graph<Device> left = symmetric ? upper
@@ -180,7 +181,7 @@ Graph<Device> fillLower(const typename Device::execution_space& exec, const Grap
   if (level == 0)
     return triangle(exec, graph, Uplo::Lower, diagonal);
   const Graph<Device> turned =
-      isSymmetricPattern(exec, graph) ? graph : transposedGraph(exec, graph);
+      detail::isSymmetricPattern(exec, graph) ? graph : transposedGraph(exec, graph);
   return transposedGraph(exec, fillAbove(exec, turned, level, progress), diagonal);
 }
 

@@ -2,7 +2,7 @@
 #include "graph/Ainvil_Symmetry.hpp"
 
 #include "backend/Ainvil_Counted.hpp"
-#include "graph/Ainvil_MirrorWalk.hpp"
+#include "graph/Ainvil_CountRows.hpp"
 
 #include <climits>
 #include <cmath>
@@ -11,12 +11,44 @@
 namespace ainvil {
 namespace {
 
+/// So many threads that search a row for each entry take as long as one that walks through all.
+constexpr int few = 4;
+
+/// One thread of a host: whether every entry (i, j) off the diagonal has a mirror image (j, i), and
+/// agree(e, mirror) says so of all these and, for diagonal entries, of agree(e, e). Rows are
+/// sorted; `next` is room for a number a row: next[j] is the first entry of row j right of its
+/// diagonal that no row has been a mirror image of. Rows come in ascending order, as the columns of
+/// row j do, so it is the next one to come.
+template <class Device, class Agree>
+bool matchesMirror(const Graph<Device>& graph, Offset* next, const Agree& agree) {
+  for (Ordinal i = 0; i < graph.num_rows; ++i) {
+    const Offset end = graph.row_map(i + 1);
+    Offset e = graph.row_map(i);
+    for (; e < end && graph.entries(e) < i; ++e) {
+      const Ordinal j = graph.entries(e);
+      const Offset mirror = next[j]++;
+      if (mirror >= graph.row_map(j + 1) || graph.entries(mirror) != i || !agree(e, mirror))
+        return false;
+    }
+    if (e < end && graph.entries(e) == i) {
+      if (!agree(e, e))
+        return false;
+      ++e;
+    }
+    next[i] = e;
+  }
+  for (Ordinal j = 0; j < graph.num_rows; ++j)
+    if (next[j] != graph.row_map(j + 1))
+      return false;
+  return true;
+}
+
 /// Whether every block off the diagonal has a mirror image that differs by no more than accepted
 /// times the norm of the block, and diagonal blocks from themselves. `next` is room.
 template <class Scalar, class Device>
 bool isSymmetricTo(const BsrMatrix<Scalar, Device>& a, double accepted, Offset* next) {
   const int bs = a.block_size, bs2 = bs * bs;
-  return detail::matchesMirror(a.graph, next, [&](Offset e, Offset mirror) {
+  return matchesMirror(a.graph, next, [&](Offset e, Offset mirror) {
     double difference = 0;
     for (int k = 0; k < bs2; ++k) {
       const double d = std::abs(double(a.values(e * bs2 + k)) -
@@ -27,6 +59,22 @@ bool isSymmetricTo(const BsrMatrix<Scalar, Device>& a, double accepted, Offset* 
   });
 }
 
+/// Whether an entry (i, j) of row i has no mirror image.
+template <class Device>
+struct LacksMirror {
+  Graph<Device> graph;
+
+  KOKKOS_FUNCTION bool operator()(Offset i) const {
+    for (Offset e = graph.row_map(i); e < graph.row_map(i + 1); ++e) {
+      const Ordinal j = graph.entries(e);
+      if (detail::findEntry(graph.entries, graph.row_map(j), graph.row_map(j + 1),
+                            static_cast<Ordinal>(i)) < 0)
+        return true;
+    }
+    return false;
+  }
+};
+
 } // namespace
 
 template <class Scalar, class Device>
@@ -36,7 +84,7 @@ detail::Asymmetry detail::countAsymmetric(const typename Device::execution_space
   using Exec = typename Device::execution_space;
   const double accepted = std::sqrt(double(std::numeric_limits<Scalar>::epsilon()));
   if constexpr (!compat::IsGpu<Exec>::value) {
-    if (exec.concurrency() <= threads_of_mirror_walk && Ordinal(room.extent(0)) == a.numRows() &&
+    if (exec.concurrency() <= few && Ordinal(room.extent(0)) == a.numRows() &&
         isSymmetricTo(a, accepted, room.data()))
       return {};
   }
@@ -82,6 +130,26 @@ void detail::requireSymmetric(const typename Device::execution_space& exec,
                                                               "image, the first in "),
                                   counted("block row", first), ": ", advice));
 }
+
+template <class Device>
+bool detail::isSymmetricPattern(const typename Device::execution_space& exec,
+                                const Graph<Device>& graph) {
+  requireSquare("a symmetric pattern", graph.num_rows, graph.num_cols);
+  if constexpr (!compat::IsGpu<typename Device::execution_space>::value) {
+    if (exec.concurrency() <= few) {
+      const auto next = allocate<Offset, Device>(exec, "Ainvil::next", graph.num_rows);
+      return matchesMirror(graph, next.data(), [](Offset, Offset) { return true; });
+    }
+  }
+  Ordinal first;
+  return countRows(exec, "Ainvil::isSymmetricPattern", graph.num_rows, LacksMirror<Device>{graph},
+                   first) == 0;
+}
+
+#define AINVIL_INSTANTIATE_PATTERN(DEVICE)                                                         \
+  template bool detail::isSymmetricPattern<DEVICE>(const typename DEVICE::execution_space&,        \
+                                                   const Graph<DEVICE>&);
+AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE_PATTERN)
 
 #define AINVIL_INSTANTIATE(SCALAR, DEVICE)                                                         \
   template detail::Asymmetry detail::countAsymmetric<SCALAR, DEVICE>(                              \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// \file
-/// Norms of blocks, and whether a matrix is symmetric by their measure.
+/// Norms of blocks, and whether a matrix is symmetric by their measure or in its pattern.
 
 #include "backend/Ainvil_FiniteNumbers.hpp"
 #include "graph/Ainvil_RowSearch.hpp"
@@ -52,6 +52,12 @@ template <class Scalar, class Device>
 void requireSymmetric(const typename Device::execution_space& exec,
                       const BsrMatrix<Scalar, Device>& a, const char* method, const char* advice,
                       const Kokkos::View<Offset*, Device>& room = {});
+
+/// Whether a square pattern with sorted rows is its own transposed one. Cost: a search of a row an
+/// entry; a few threads of a host walk through all entries once instead, with a number a row.
+/// Waits.
+template <class Device>
+bool isSymmetricPattern(const typename Device::execution_space& exec, const Graph<Device>& graph);
 
 } // namespace detail
 } // namespace ainvil

@@ -36,7 +36,9 @@ struct BlockIcHostRow {
     const int bs = sizeOfBlock();
     const Row row(*this, i, bs * bs);
     WorkRow<Scalar>& work = work_rows[worker];
-    readSizes(i, work.room.data(), work);
+    const Offset begin = a_graph.row_map(i);
+    work.template readBlocks<BS>(a_values.data() + begin * bs * bs, a_graph.row_map(i + 1) - begin,
+                                 bs, work.room.data());
     if constexpr (BS == 1)
       work.finite = factorScalars(row, work) && work.finite;
     else
@@ -212,22 +214,6 @@ private:
     for (int r = 1; r < bs; ++r)
       for (int c = 0; c < r; ++c)
         a[r * bs + c] = a[c * bs + r] = (a[r * bs + c] + a[c * bs + r]) / 2;
-  }
-
-  /// The largest entries of the point rows of A.
-  void readSizes(Ordinal i, Scalar* sizes, WorkRow<Scalar>& work) const {
-    const int bs = BS > 0 ? BS : block_size, bs2 = bs * bs;
-    bool finite = true;
-    for (int r = 0; r < bs; ++r)
-      sizes[r] = 0;
-    for (Offset e = a_graph.row_map(i); e < a_graph.row_map(i + 1); ++e)
-      for (int r = 0; r < bs; ++r)
-        for (int c = 0; c < bs; ++c) {
-          const Scalar size = compat::math::fabs(a_values(e * bs2 + r * bs + c));
-          sizes[r] = size > sizes[r] ? size : sizes[r];
-          finite = finite & isFinite(size);
-        }
-    work.read_finite = work.read_finite && finite;
   }
 };
 

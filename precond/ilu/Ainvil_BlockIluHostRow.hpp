@@ -51,7 +51,7 @@ struct BlockIluHostRow {
     if constexpr (BS == 1) {
       factorScalars(row, work);
     } else {
-      readSizes(row, work);
+      work.template readBlocks<BS>(row.a, row.a_length, sizeOfBlock(), work.room.data());
       factorBlocks(row, work);
       const Offset bs2 = sizeOfBlocks();
       work.wrote(i, largestModulus(row.l, row.l_length * bs2),
@@ -99,30 +99,6 @@ private:
   /// Whether the pattern has anything that A has not, so that w has to begin with zeros.
   bool isFilled(const Row& row) const {
     return !data.holds_a || row.l_length + row.u_length > row.a_length;
-  }
-
-  /// The largest entries of the point rows of A.
-  void readSizes(const Row& row, WorkRow<Scalar>& work) const {
-    const int bs = sizeOfBlock(), bs2 = sizeOfBlocks();
-    Scalar* const sizes = work.room.data();
-    if constexpr (BS > 0) {
-      RunningModulus<Scalar> largest[BS];
-      for (int t = 0; t < row.a_length; ++t)
-        for (int r = 0; r < BS; ++r)
-          for (int c = 0; c < BS; ++c)
-            largest[r].take(row.a[t * bs2 + r * BS + c]);
-      for (int r = 0; r < BS; ++r)
-        sizes[r] = largest[r].value();
-    } else {
-      for (int r = 0; r < bs; ++r) {
-        RunningModulus<Scalar> largest;
-        for (int t = 0; t < row.a_length; ++t)
-          largest.take(largestModulus(row.a + Offset(t) * bs2 + r * bs, bs));
-        sizes[r] = largest.value();
-      }
-    }
-    for (int r = 0; r < bs; ++r)
-      work.read(sizes[r]);
   }
 
   /// The row where blocks are scalars. Values are measured where they are read and written: the

@@ -84,6 +84,24 @@ struct WorkRow {
     read_finite = read_finite && isFinite(size);
     largest_read = size > largest_read ? size : largest_read;
   }
+  /// Reads `count` row-major blocks that lie one after the other, a block row of A: sizes[r] is the
+  /// largest modulus in its point row r. BS = 0 takes the `size` of blocks at run time.
+  template <int BS>
+  void readBlocks(const Scalar* blocks, Offset count, int size, Scalar* sizes) {
+    constexpr int rows = BS > 0 ? BS : 1; // at a time: none of them waits for another
+    const int bs = BS > 0 ? BS : size;
+    for (int first = 0; first < bs; first += rows) {
+      RunningModulus<Scalar> largest[rows];
+      for (Offset b = 0; b < count; ++b)
+        for (int r = 0; r < rows; ++r)
+          for (int c = 0; c < bs; ++c)
+            largest[r].take(blocks[(b * bs + first + r) * bs + c]);
+      for (int r = 0; r < rows; ++r) {
+        sizes[first + r] = largest[r].value();
+        read(sizes[first + r]);
+      }
+    }
+  }
   /// Row i of the factors has been written, with these moduli.
   void wrote(Ordinal i, Scalar largest_in_lower, Scalar largest_in_upper) {
     finite = finite && isFinite(largest_in_lower) && isFinite(largest_in_upper);

@@ -290,33 +290,6 @@ TEST(SamePattern, TellsEveryDifference) {
   EXPECT_FALSE(samePattern(Exec(), graph, wider));
 }
 
-/// Random rows with and without diagonal entries, their mirror images added, and these patterns
-/// with each single entry left out in turn.
-TEST(IsSymmetricPattern, NeedsEveryMirrorImage) {
-  for (const std::uint64_t seed : {3, 4}) {
-    const Rows half = randomRows(23, 23, std::vector<Ordinal>{0, 1, 3, 5}, anyDiagonal(seed));
-    Rows rows = half;
-    for (Ordinal i = 0; i < 23; ++i)
-      for (const Ordinal j : half[i])
-        rows[j].push_back(i);
-    for (auto& row : rows) {
-      std::sort(row.begin(), row.end());
-      row.erase(std::unique(row.begin(), row.end()), row.end());
-    }
-    EXPECT_TRUE(isSymmetricPattern(Exec(), deviceGraph(rows)));
-    for (Ordinal i = 0; i < 23; ++i)
-      for (size_t k = 0; k < rows[i].size(); ++k) {
-        Rows without = rows;
-        without[i].erase(without[i].begin() + k);
-        EXPECT_EQ(isSymmetricPattern(Exec(), deviceGraph(without)), rows[i][k] == i)
-            << "without entry (" << i << ", " << rows[i][k] << ")";
-      }
-  }
-  EXPECT_TRUE(isSymmetricPattern(Exec(), Graph<Device>()));
-  EXPECT_TRUE(isSymmetricPattern(Exec(), deviceGraph({{}, {}})));
-  EXPECT_THROW(isSymmetricPattern(Exec(), deviceGraph({{0}}, 2)), InvalidArgument);
-}
-
 // -----------------------------------------------------------------------------------------
 // validate
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "TestSupport.hpp"
-
+#include "core/graph/GraphSupport.hpp"
 #include "graph/Ainvil_Symmetry.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +11,7 @@
 namespace {
 
 using namespace ainvil;
-using Device = DefaultDevice;
+using namespace ainvil::test;
 
 template <class Scalar>
 class Symmetry : public ::testing::Test {
@@ -153,6 +152,33 @@ TYPED_TEST(Symmetry, OfDiagonalBlocks) {
   EXPECT_NE(refusal(3).find("1 block differs from its mirror image, in block row 2 "),
             std::string::npos)
       << refusal(3);
+}
+
+/// Random rows with and without diagonal entries, their mirror images added, and these patterns
+/// with each single entry left out in turn.
+TEST(IsSymmetricPattern, NeedsEveryMirrorImage) {
+  for (const std::uint64_t seed : {3, 4}) {
+    const Rows half = randomRows(23, 23, std::vector<Ordinal>{0, 1, 3, 5}, anyDiagonal(seed));
+    Rows rows = half;
+    for (Ordinal i = 0; i < 23; ++i)
+      for (const Ordinal j : half[i])
+        rows[j].push_back(i);
+    for (auto& row : rows) {
+      std::sort(row.begin(), row.end());
+      row.erase(std::unique(row.begin(), row.end()), row.end());
+    }
+    EXPECT_TRUE(detail::isSymmetricPattern(Exec(), deviceGraph(rows)));
+    for (Ordinal i = 0; i < 23; ++i)
+      for (size_t k = 0; k < rows[i].size(); ++k) {
+        Rows without = rows;
+        without[i].erase(without[i].begin() + k);
+        EXPECT_EQ(detail::isSymmetricPattern(Exec(), deviceGraph(without)), rows[i][k] == i)
+            << "without entry (" << i << ", " << rows[i][k] << ")";
+      }
+  }
+  EXPECT_TRUE(detail::isSymmetricPattern(Exec(), Graph<Device>()));
+  EXPECT_TRUE(detail::isSymmetricPattern(Exec(), deviceGraph({{}, {}})));
+  EXPECT_THROW(detail::isSymmetricPattern(Exec(), deviceGraph({{0}}, 2)), InvalidArgument);
 }
 
 } // namespace
