@@ -5,8 +5,8 @@
 # shared one would be mistaken for it where the application's own libraries use Kokkos, as those of
 # Debian's PETSc do. Sets `out` to what is missing.
 function(ainvil_for_c_check out)
-  if(Kokkos_ENABLE_CUDA OR Kokkos_ENABLE_HIP)
-    set(${out} "it is written for matrices on hosts, and this Kokkos is one for GPUs" PARENT_SCOPE)
+  if(Kokkos_ENABLE_HIP)
+    set(${out} "it is for hosts and CUDA, and this Kokkos has HIP" PARENT_SCOPE)
     return()
   endif()
   set(type)
@@ -47,6 +47,10 @@ double; Ainvil takes one of 32-bit indices and real double precision" PARENT_SCO
 endfunction()
 
 function(ainvil_hypre_check out)
+  if(Kokkos_ENABLE_CUDA)
+    set(${out} "it takes matrices of hosts, and this Kokkos is one for GPUs" PARENT_SCOPE)
+    return()
+  endif()
   include(AinvilHypreLibrary)
   if(NOT TARGET Ainvil::HypreLibrary)
     set(${out} "CMake finds no hypre with _hypre_parcsr_ls.h (Debian: libhypre-dev), or no MPI" PARENT_SCOPE)

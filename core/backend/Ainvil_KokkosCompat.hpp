@@ -163,14 +163,18 @@ inline std::string kokkosVersion() {
          "." + std::to_string(KOKKOS_VERSION % 100);
 }
 
-/// Kokkos::initialize() without its warnings of threads and ranks.
-inline void initializeQuietly() {
+/// Kokkos::initialize() without its warnings of threads and ranks, on the GPU of this number unless
+/// it is negative: Kokkos chooses then.
+inline void initializeQuietly(int gpu = -1) {
 #if KOKKOS_VERSION < 30700
   Kokkos::InitArguments settings;
   settings.disable_warnings = true;
+  settings.device_id = gpu;
 #else
   Kokkos::InitializationSettings settings;
   settings.set_disable_warnings(true);
+  if (gpu >= 0)
+    settings.set_device_id(gpu);
 #endif
   Kokkos::initialize(settings);
 }

@@ -4,6 +4,7 @@
 
 #include "peers/PeerSolver.hpp"
 
+#include <petscdevice.h>
 #include <petscksp.h>
 
 #include <algorithm>
@@ -77,6 +78,7 @@ public:
     check(KSPSetUp(ksp_));
     check(KSPSetUpOnBlocks(ksp_));
     refuseUnknownOptions();
+    waitForGpu();
   }
 
   void apply(int count) override {
@@ -84,6 +86,7 @@ public:
     check(KSPGetPC(ksp_, &pc));
     for (int k = 0; k < count; ++k)
       check(PCApply(pc, b_, x_));
+    waitForGpu();
   }
 
   PeerResult solve(double* x) override {
@@ -143,6 +146,9 @@ private:
     std::copy(system_.rhs + first * bs, system_.rhs + end * bs, rhs);
     check(VecRestoreArrayWrite(b_, &rhs));
   }
+
+  /// With -mat_type aijcusparse and aijkokkos; a solve ends with a norm, which waits.
+  static void waitForGpu() { check(PetscDeviceContextSynchronize(nullptr)); }
 
   void refuseUnknownOptions() const {
     PetscInt count;

@@ -103,7 +103,8 @@ void setUpHere(Precond& precond, HYPRE_ParCSRMatrix matrix) {
   const ranks::RankPreconditioner::Exec exec;
   if (precond.m.needsPattern() || !samePattern(precond.pattern, a)) {
     ranks::StoredPattern stored;
-    stored.graph = ranks::copiedGraph(exec, hypre_CSRMatrixNumRows(a), hypre_CSRMatrixNumCols(a),
+    const HostDevice::execution_space host;
+    stored.graph = ranks::copiedGraph(host, hypre_CSRMatrixNumRows(a), hypre_CSRMatrixNumCols(a),
                                       hypre_CSRMatrixI(a), hypre_CSRMatrixJ(a));
     stored.num_scalars = stored.graph.numEntries();
     precond.m.setPattern(exec, stored, std::max(precond.m.choice().block_size, 1));
@@ -126,7 +127,7 @@ ranks::Columns<double> columnsOf(HYPRE_ParVector vector, HYPRE_Int& rows, HYPRE_
 /// x = op(M^-1) b.
 HYPRE_Int solve(HYPRE_Solver solver, HYPRE_ParVector b, HYPRE_ParVector x, Trans trans) {
   const Outcome outcome = attempt([&] {
-    const Precond& precond = precondOf(solver);
+    Precond& precond = precondOf(solver);
     HYPRE_Int rows, columns, rows_of_x, columns_of_x;
     const auto from = columnsOf(b, rows, columns);
     const auto to = columnsOf(x, rows_of_x, columns_of_x);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "petsc/Ainvil_Petsc.hpp"
 
+#include "petsc/Ainvil_PetscArrays.hpp"
 #include "petsc/Ainvil_PetscErrors.hpp"
 #include "petsc/Ainvil_PetscLocalBlock.hpp"
 #include "petsc/Ainvil_PetscOptions.hpp"
 
 #include "Ainvil_Factory.hpp"
+#include "backend/Ainvil_KokkosCompat.hpp"
 #include "ranks/Ainvil_RankPreconditioner.hpp"
 #include "ranks/Ainvil_RunningKokkos.hpp"
 
@@ -138,9 +140,11 @@ void setUpHere(PC pc, State& state) {
     PetscInt block_size = state.choice().block_size;
     if (block_size == 0)
       check(MatGetBlockSize(pc->pmat, &block_size));
-    state.setPattern(exec, storedPattern(exec, local, block_size), block_size);
+    const HostDevice::execution_space host;
+    state.setPattern(exec, storedPattern(host, local, block_size), block_size);
   }
-  state.setValues(exec, ValuesOf(local).data());
+  const ValuesOf values(local);
+  state.setValues(exec, values.data(), values.memory());
 }
 
 /// PCSetUp(). What a matrix does not allow makes the KSP end with KSP_DIVERGED_PC_FAILED, on all
@@ -150,6 +154,8 @@ PetscErrorCode setUp(PC pc) {
   State& state = stateOf(pc);
   pc->failedreason = PC_NOERROR;
   state.setFailure("");
+  bool in_order; // setUpHere() waits in any case
+  PetscCall(waitForPetsc(in_order));
   Outcome outcome = attempt([&] { setUpHere(pc, state); });
   PetscCall(conclude(pc, outcome));
   if (outcome.ending == Ending::Unusable) {
@@ -161,20 +167,29 @@ PetscErrorCode setUp(PC pc) {
   PetscFunctionReturn(success);
 }
 
-PetscErrorCode applyVector(PC pc, Vec x, Vec y, Trans trans) {
+/// Columns of a dense matrix, of which x and y are the first; the strides are those to the next.
+struct Rest {
+  PetscInt columns = 1, x_stride = 0, y_stride = 0;
+};
+
+PetscErrorCode applyTo(PC pc, Vec x, Vec y, Trans trans, Rest rest = {}) {
   PetscFunctionBegin;
   PetscInt rows;
-  const PetscScalar* from;
-  PetscScalar* to;
   PetscCall(VecGetLocalSize(x, &rows));
-  PetscCall(VecGetArrayRead(x, &from));
-  PetscCall(VecGetArrayWrite(y, &to));
+  Columns<const double> from{nullptr, std::max(rows, rest.x_stride)};
+  Columns<double> to{nullptr, std::max(rows, rest.y_stride)};
+  PetscCall(getArrayRead(x, from));
+  PetscCall(getArrayWrite(y, to));
+  bool in_order;
+  PetscCall(waitForPetsc(in_order));
   // No communication, so the error of a rank is its own and ends the program.
   const Outcome outcome = attempt([&] {
-    stateOf(pc).apply({from, rows}, {to, rows}, rows, 1, trans);
+    stateOf(pc).apply(from, to, rows, rest.columns, trans);
+    if (!in_order)
+      compat::fence(State::Exec(), "Ainvil::petsc::applyTo");
   });
-  PetscCall(VecRestoreArrayWrite(y, &to));
-  PetscCall(VecRestoreArrayRead(x, &from));
+  PetscCall(restoreArrayWrite(y, to));
+  PetscCall(restoreArrayRead(x, from));
   PetscCheck(outcome.ending == Ending::Fine, PETSC_COMM_SELF, codeOf(outcome), "%s",
              outcome.reason.c_str());
   PetscFunctionReturn(success);
@@ -182,35 +197,32 @@ PetscErrorCode applyVector(PC pc, Vec x, Vec y, Trans trans) {
 
 PetscErrorCode apply(PC pc, Vec x, Vec y) {
   PetscFunctionBegin;
-  PetscCall(applyVector(pc, x, y, Trans::No));
+  PetscCall(applyTo(pc, x, y, Trans::No));
   PetscFunctionReturn(success);
 }
 
 PetscErrorCode applyTranspose(PC pc, Vec x, Vec y) {
   PetscFunctionBegin;
-  PetscCall(applyVector(pc, x, y, Trans::Yes));
+  PetscCall(applyTo(pc, x, y, Trans::Yes));
   PetscFunctionReturn(success);
 }
 
 /// All columns of a dense matrix at once.
 PetscErrorCode matApply(PC pc, Mat x, Mat y) {
   PetscFunctionBegin;
-  PetscInt rows, columns, x_stride, y_stride;
-  const PetscScalar* from;
-  PetscScalar* to;
-  PetscCall(MatGetLocalSize(x, &rows, nullptr));
-  PetscCall(MatGetSize(x, nullptr, &columns));
-  PetscCall(MatDenseGetLDA(x, &x_stride));
-  PetscCall(MatDenseGetLDA(y, &y_stride));
-  PetscCall(MatDenseGetArrayRead(x, &from));
-  PetscCall(MatDenseGetArrayWrite(y, &to));
-  const Outcome outcome = attempt([&] {
-    stateOf(pc).apply({from, x_stride}, {to, y_stride}, rows, columns, Trans::No);
-  });
-  PetscCall(MatDenseRestoreArrayWrite(y, &to));
-  PetscCall(MatDenseRestoreArrayRead(x, &from));
-  PetscCheck(outcome.ending == Ending::Fine, PETSC_COMM_SELF, codeOf(outcome), "%s",
-             outcome.reason.c_str());
+  Rest rest;
+  PetscCall(MatGetSize(x, nullptr, &rest.columns));
+  if (rest.columns == 0)
+    PetscFunctionReturn(success);
+  PetscCall(MatDenseGetLDA(x, &rest.x_stride));
+  PetscCall(MatDenseGetLDA(y, &rest.y_stride));
+  // The first columns as vectors, which PETSc has on the GPU if the matrices are there.
+  Vec first_of_x, first_of_y;
+  PetscCall(MatDenseGetColumnVecRead(x, 0, &first_of_x));
+  PetscCall(MatDenseGetColumnVecWrite(y, 0, &first_of_y));
+  PetscCall(applyTo(pc, first_of_x, first_of_y, Trans::No, rest));
+  PetscCall(MatDenseRestoreColumnVecWrite(y, 0, &first_of_y));
+  PetscCall(MatDenseRestoreColumnVecRead(x, 0, &first_of_x));
   PetscFunctionReturn(success);
 }
 
@@ -249,8 +261,10 @@ PetscErrorCode destroy(PC pc) {
 /// PCSetType(pc, "ainvil").
 PetscErrorCode create(PC pc) {
   PetscFunctionBegin;
-  Outcome outcome = attempt([pc] {
-    ranks::requireRunningKokkos();
+  int gpu;
+  PetscCall(gpuOfPetsc(gpu));
+  Outcome outcome = attempt([&] {
+    ranks::requireRunningKokkos(gpu);
     pc->data = new State;
   });
   PetscCall(conclude(pc, outcome));

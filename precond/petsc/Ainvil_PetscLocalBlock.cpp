@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "petsc/Ainvil_PetscLocalBlock.hpp"
 
+#include "petsc/Ainvil_PetscArrays.hpp"
 #include "petsc/Ainvil_PetscErrors.hpp"
 
 #include <exception>
@@ -13,7 +14,7 @@ namespace {
 static_assert(std::is_same<PetscInt, Ordinal>::value && std::is_same<PetscScalar, double>::value,
               "Ainvil takes a PETSc of 32-bit indices and real double precision only");
 
-using Exec = ranks::LocalBlock::Exec;
+using Exec = HostDevice::execution_space;
 using Offsets = Kokkos::View<const Offset*, HostDevice>;
 
 bool isOf(Mat a, const char* type) {
@@ -156,7 +157,11 @@ ranks::StoredPattern storedPattern(const Exec& exec, const LocalMat& local, int 
 }
 
 ValuesOf::ValuesOf(const LocalMat& local) : local_(local) {
-  if (local.storage == Storage::Points)
+  if (local.storage == Storage::Points && ranks::on_gpu) {
+    PetscMemType type;
+    check(MatSeqAIJGetCSRAndMemType(local.mat, nullptr, nullptr, &writable_, &type));
+    memory_ = memoryOf(type);
+  } else if (local.storage == Storage::Points)
     check(MatSeqAIJGetArrayRead(local.mat, &values_));
   else if (local.storage == Storage::Blocks)
     check(MatSeqBAIJGetArray(local.mat, &writable_));
@@ -167,6 +172,8 @@ ValuesOf::ValuesOf(const LocalMat& local) : local_(local) {
 ValuesOf::~ValuesOf() {
   // What giving back an array that was only read could report, getting it has reported.
   PetscErrorCode code = success;
+  if (local_.storage == Storage::Points && ranks::on_gpu)
+    return; // what MatSeqAIJGetCSRAndMemType() gives is not given back
   if (local_.storage == Storage::Points)
     code = MatSeqAIJRestoreArrayRead(local_.mat, &values_);
   else if (local_.storage == Storage::Blocks)

@@ -26,12 +26,13 @@ struct LocalMat {
 LocalMat localMat(Mat a);
 
 /// The pattern of a matrix, copied, for a LocalBlock of the given block size. Blocks of PETSc are
-/// stored by columns; of symmetric ones the lower triangle is added. \throws ForeignFailure;
-/// OutOfMemory
-ranks::StoredPattern storedPattern(const ranks::LocalBlock::Exec& exec, const LocalMat& local,
+/// stored by columns; of symmetric ones the lower triangle is added. Of a matrix on a GPU PETSc has
+/// the pattern on the host, too. \throws ForeignFailure; OutOfMemory
+ranks::StoredPattern storedPattern(const HostDevice::execution_space& exec, const LocalMat& local,
                                    int block_size);
 
-/// The values of a sequential matrix of PETSc, given back at the end.
+/// The values of a sequential matrix of PETSc, given back at the end. Where the preconditioner is
+/// on a GPU and the matrix as well, they are those there.
 class ValuesOf {
 public:
   /// \throws ForeignFailure
@@ -42,11 +43,13 @@ public:
 
   /// The array, as PETSc has it.
   const double* data() const { return values_ != nullptr ? values_ : writable_; }
+  ranks::Memory memory() const { return memory_; } ///< where it is
 
 private:
   LocalMat local_;
   const double* values_ = nullptr;
   double* writable_ = nullptr;
+  ranks::Memory memory_ = ranks::Memory::Host;
 };
 
 } // namespace petsc

@@ -26,32 +26,32 @@ void LocalBlock::initialize(const Exec& exec, const StoredPattern& stored, int b
   LocalBlock next;
   next.num_scalars_ = stored.num_scalars;
   next.by_columns_ = stored.by_columns;
-  next.source_ = stored.source;
-  Graph<HostDevice> graph = stored.graph;
+  next.source_ = copyArray<Device>(stored.source, "Ainvil::source");
+  Graph<Device> graph = copyTo<Device>(stored.graph);
   const Offset scalars = graph.numEntries() * stored_size * stored_size;
-  const auto take = [&](const PermutedGraph<HostDevice>& from) {
+  const auto take = [&](const PermutedGraph<Device>& from) {
     graph = from.graph;
-    next.source_ = next.source_.extent(0) > 0
-                       ? composed<HostDevice>(exec, from.source, next.source_)
-                       : from.source;
+    next.source_ = next.source_.extent(0) > 0 ? composed<Device>(exec, from.source, next.source_)
+                                              : from.source;
   };
   if (stored_size > 1 && block_size != stored_size)
-    take(toPoints<HostDevice>(exec, graph, stored_size));
+    take(toPoints<Device>(exec, graph, stored_size));
   if (block_size > 1 && block_size != stored_size)
-    take(toBlocks<HostDevice>(exec, graph, block_size));
+    take(toBlocks<Device>(exec, graph, block_size));
   const Offset num_values = graph.numEntries() * block_size * block_size;
   next.padding_ = num_values - scalars;
   next.matrix_ =
-      Matrix(graph, allocate<double, HostDevice>(exec, "Ainvil::values", num_values), block_size);
+      Matrix(graph, allocate<double, Device>(exec, "Ainvil::values", num_values), block_size);
   *this = next;
 }
 
-LocalBlock::Matrix LocalBlock::get(const Exec& exec, const double* values) {
-  const Kokkos::View<const double*, HostDevice> from(values, num_scalars_);
+LocalBlock::Matrix LocalBlock::get(const Exec& exec, const double* values, Memory memory) {
+  const auto column = stored_values_.toRead(exec, {values, num_scalars_, memory}, num_scalars_, 1);
+  const Kokkos::View<const double*, Device> from(column.data(), num_scalars_);
   if (source_.extent(0) > 0)
-    gatherBlocks<double, HostDevice>(exec, Trans::No, source_, 1, from, matrix_.values);
+    gatherBlocks<double, Device>(exec, Trans::No, source_, 1, from, matrix_.values);
   else if (by_columns_)
-    transposeBlocks<double, HostDevice>(exec, matrix_.block_size, from, matrix_.values);
+    transposeBlocks<double, Device>(exec, matrix_.block_size, from, matrix_.values);
   else
     Kokkos::deep_copy(exec, matrix_.values, from);
   compat::fence(exec, "Ainvil::LocalBlock"); // the other library gets its array back

@@ -4,16 +4,17 @@
 /// The matrix of a rank, from the arrays of another library.
 
 #include "Ainvil_BsrMatrix.hpp"
+#include "ranks/Ainvil_ForeignColumns.hpp"
 
 namespace ainvil {
 namespace ranks {
 
-/// A graph from arrays of another library, copied. \throws OutOfMemory
+/// A graph from arrays of another library on the host, copied. \throws OutOfMemory
 Graph<HostDevice> copiedGraph(const HostDevice::execution_space& exec, Ordinal num_rows,
                               Ordinal num_cols, const int* row_map, const int* entries);
 
 /// How another library stores the rows of a rank and of their entries those whose columns the rank
-/// has too.
+/// has too. On the host, where libraries have patterns of matrices on GPUs as well.
 struct StoredPattern {
   Graph<HostDevice> graph; ///< of the blocks that are stored; the arrays are kept
   int block_size = 1;      ///< of the stored blocks
@@ -29,16 +30,17 @@ struct StoredPattern {
 /// library may be gone while a preconditioner is still applied.
 class LocalBlock {
 public:
-  using Matrix = BsrMatrix<double, HostDevice>; ///< the local block
-  using Exec = HostDevice::execution_space;     ///< where it is converted
+  using Matrix = BsrMatrix<double, Device>; ///< the local block
+  using Exec = Device::execution_space;     ///< where it is converted
 
   /// Takes a pattern. Blocks get the given size; they are filled up with zeros. \throws
   /// InvalidArgument if the rows do not make such blocks; OutOfMemory.
   void initialize(const Exec& exec, const StoredPattern& stored, int block_size);
 
   /// The block with these values of the pattern last initialized, in the order in which they are
-  /// stored. It shares an array with the next one; of the host. Waits; no allocation.
-  Matrix get(const Exec& exec, const double* values);
+  /// stored, at `values`. It shares an array with the next one. Waits. Allocates only where the
+  /// values are copied to a GPU for the first time. \throws OutOfMemory
+  Matrix get(const Exec& exec, const double* values, Memory memory);
 
   int blockSize() const { return matrix_.block_size; } ///< of the result
   Offset padding() const { return padding_; }          ///< zeros that fill up blocks
@@ -46,7 +48,8 @@ public:
 private:
   Matrix matrix_;
   bool by_columns_ = false;
-  Kokkos::View<const Offset*, HostDevice> source_; ///< -1: zero; empty: in order
+  Kokkos::View<const Offset*, Device> source_; ///< -1: zero; empty: in order
+  DeviceColumns stored_values_;                ///< of the last call
   Offset padding_ = 0;
   Offset num_scalars_ = 0;
 };

@@ -5,23 +5,13 @@
 #include "backend/Ainvil_KokkosCompat.hpp"
 #include "ranks/Ainvil_Outcome.hpp"
 
-#include <algorithm>
 #include <limits>
 
 namespace ainvil {
 namespace ranks {
-namespace {
-
-template <class Scalar>
-MultiVectorArg<Scalar, HostDevice> viewOf(Columns<Scalar> v, int rows, int columns) {
-  return Kokkos::subview(MultiVectorArg<Scalar, HostDevice>(v.data, std::max(v.stride, 1), columns),
-                         std::make_pair(0, rows), Kokkos::ALL);
-}
-
-} // namespace
 
 bool RankPreconditioner::choose(const Choice& choice, const char* block_size_name) {
-  auto m = createPreconditioner<double, HostDevice>(choice.specification);
+  auto m = createPreconditioner<double, Device>(choice.specification);
   if (choice.block_size < 0)
     throw InvalidArgument(message(block_size_name, " must be at least 1, or 0 for the block size ",
                                   "of the matrix, but it is ", choice.block_size));
@@ -37,18 +27,19 @@ bool RankPreconditioner::choose(const Choice& choice, const char* block_size_nam
 void RankPreconditioner::reset() {
   m_.reset();
   block_ = LocalBlock();
+  x_ = y_ = DeviceColumns();
   patterns_ = values_ = 0;
   failure_.clear();
 }
 
 void RankPreconditioner::setPattern(const Exec& exec, const StoredPattern& stored, int block_size) {
   // Anew, so that it is not initialized until setValues() has done so.
-  m_ = createPreconditioner<double, HostDevice>(choice_.specification);
+  m_ = createPreconditioner<double, Device>(choice_.specification);
   block_.initialize(exec, stored, block_size);
 }
 
-void RankPreconditioner::setValues(const Exec& exec, const double* values) {
-  const LocalBlock::Matrix a = block_.get(exec, values);
+void RankPreconditioner::setValues(const Exec& exec, const double* values, Memory memory) {
+  const LocalBlock::Matrix a = block_.get(exec, values, memory);
   if (!m_->isInitialized()) {
     m_->initialize(exec, a);
     ++patterns_;
@@ -65,10 +56,10 @@ void RankPreconditioner::setValues(const Exec& exec, const double* values) {
 }
 
 void RankPreconditioner::apply(Columns<const double> x, Columns<double> y, int rows, int columns,
-                               Trans trans) const {
+                               Trans trans) {
+  const Exec exec;
   const auto end_all = [&] {
-    for (int c = 0; c < columns; ++c)
-      std::fill_n(y.data + size_t(c) * y.stride, rows, std::numeric_limits<double>::infinity());
+    fill(exec, y, rows, columns, std::numeric_limits<double>::infinity());
   };
   if (!failure_.empty()) {
     end_all();
@@ -77,9 +68,10 @@ void RankPreconditioner::apply(Columns<const double> x, Columns<double> y, int r
   try {
     if (m_ == nullptr)
       throw InvalidArgument("the preconditioner is applied before it is set up: set it up first");
-    const Exec exec;
-    m_->apply(exec, viewOf(x, rows, columns), viewOf(y, rows, columns), trans);
-    compat::fence(exec, "Ainvil::RankPreconditioner"); // the other library gets its arrays back
+    m_->apply(exec, x_.toRead(exec, x, rows, columns), y_.toWrite(exec, y, rows, columns), trans);
+    y_.giveBack(exec, y, rows, columns);
+    if (!on_gpu)
+      compat::fence(exec, "Ainvil::RankPreconditioner"); // the other library gets its arrays back
   } catch (...) {
     end_all();
     throw;

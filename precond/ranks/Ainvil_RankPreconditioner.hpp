@@ -26,13 +26,6 @@ struct Advice {
   std::string points;   ///< how to take block size 1: "-pc_ainvil_block_size 1"
 };
 
-/// Arrays of vectors, column after column.
-template <class Scalar>
-struct Columns {
-  Scalar* data; ///< of the first column
-  int stride;   ///< from one column to the next
-};
-
 /// A preconditioner for the local block of a rank. Nothing here communicates but report().
 class RankPreconditioner {
 public:
@@ -55,18 +48,20 @@ public:
   /// Takes a pattern, in blocks of the given size. \throws as LocalBlock::initialize()
   void setPattern(const Exec& exec, const StoredPattern& stored, int block_size);
 
-  /// The set-up for these values, which are stored in the pattern last taken. \throws
+  /// The set-up for these values, which are stored in the pattern last taken. Waits. \throws
   /// InvalidArgument for a bad pattern; BreakdownError where the values give no preconditioner:
   /// zero pivots, numbers that are not finite, an objection of the method; OutOfMemory.
-  void setValues(const Exec& exec, const double* values);
+  void setValues(const Exec& exec, const double* values, Memory memory = Memory::Host);
 
   /// From now on the preconditioner is not applied, for this reason, until the next one; "": it is.
   void setFailure(const std::string& reason) { failure_ = reason; }
   const std::string& failure() const { return failure_; } ///< why; empty: there is none
 
   /// y = op(M^-1) x. After a failure, and where this throws, y is infinite: that is how the norms
-  /// of a Krylov solver, on all its ranks, learn of it. Waits. \throws as Preconditioner::apply()
-  void apply(Columns<const double> x, Columns<double> y, int rows, int columns, Trans trans) const;
+  /// of a Krylov solver, on all its ranks, learn of it. Waits, unless x and y lie on the GPU where
+  /// the preconditioner does: what comes next on Kokkos' default instance comes after it. \throws
+  /// as Preconditioner::apply()
+  void apply(Columns<const double> x, Columns<double> y, int rows, int columns, Trans trans);
 
   /// The parameters, entries of the factors of all ranks, breakdowns, times of the first rank,
   /// notes and numbers of set-ups, in lines. Collective. \throws Error if MPI fails
@@ -74,10 +69,11 @@ public:
 
 private:
   Choice choice_;
-  PreconditionerPtr<double, HostDevice> m_; ///< what the choice asks for; made when it is needed
-  LocalBlock block_;                        ///< of the matrix last set up
-  int patterns_ = 0;                        ///< calls of initialize()
-  int values_ = 0;                          ///< calls of compute() that succeeded
+  PreconditionerPtr<double, Device> m_; ///< what the choice asks for; made when it is needed
+  LocalBlock block_;                    ///< of the matrix last set up
+  DeviceColumns x_, y_;                 ///< of the last application
+  int patterns_ = 0;                    ///< calls of initialize()
+  int values_ = 0;                      ///< calls of compute() that succeeded
   std::string failure_;
 };
 

@@ -16,10 +16,10 @@ int stopKokkos(MPI_Comm, int, void*, void*) {
 
 } // namespace
 
-void requireRunningKokkos() {
+void requireRunningKokkos(int gpu) {
   if (Kokkos::is_initialized())
     return;
-  compat::initializeQuietly();
+  compat::initializeQuietly(gpu);
   // MPI_Finalize() begins with the attributes of MPI_COMM_SELF (MPI 4.1, 11.2.4).
   int key;
   checkMpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, stopKokkos, &key, nullptr));

@@ -19,8 +19,16 @@ struct Kind {
 };
 
 const Kind kinds[] = {
-    {"aij", MATAIJ, 1},      {"aijInBlocks", MATAIJ, 3}, {"baij", MATBAIJ, 3},
-    {"baijOf1", MATBAIJ, 1}, {"sbaij", MATSBAIJ, 3},     {"sbaijOf1", MATSBAIJ, 1},
+    {"aij", MATAIJ, 1},
+    {"aijInBlocks", MATAIJ, 3},
+    {"baij", MATBAIJ, 3},
+    {"baijOf1", MATBAIJ, 1},
+    {"sbaij", MATSBAIJ, 3},
+    {"sbaijOf1", MATSBAIJ, 1},
+    {"aijcusparse", "aijcusparse", 1},
+    {"aijcusparseInBlocks", "aijcusparse", 3},
+    {"aijkokkos", "aijkokkos", 1},
+    {"aijkokkosInBlocks", "aijkokkos", 3},
 };
 
 class EachType : public ::testing::TestWithParam<Kind> {
@@ -28,6 +36,11 @@ protected:
   EachType()
       : system_(bandSystem(41, 3, GetParam().block_size, GetParam().type == std::string(MATSBAIJ),
                            5)) {}
+
+  void SetUp() override {
+    if (!hasMatType(GetParam().type))
+      GTEST_SKIP() << "this PETSc has no " << GetParam().type << ", or no GPU";
+  }
 
   void expectAinvils(const std::string& specification, Spread spread = Spread::Even) {
     SCOPED_TRACE(specification);
@@ -100,6 +113,12 @@ TEST_P(EachType, ManyColumns) {
 INSTANTIATE_TEST_SUITE_P(Petsc, EachType, ::testing::ValuesIn(kinds),
                          [](const auto& info) { return std::string(info.param.name); });
 
+std::vector<std::string> allTypes() {
+  std::vector<std::string> types = generalTypes();
+  types.push_back(MATSBAIJ);
+  return types;
+}
+
 /// The matrix in points.
 System inPoints(const System& system) {
   System points;
@@ -120,9 +139,9 @@ System inPoints(const System& system) {
 
 TEST(PetscBlocks, SizeIsAsAsked) {
   // 4 is that of the matrix; each of the ranks has a multiple of 4 rows.
-  for (const char* type : {MATAIJ, MATBAIJ, MATSBAIJ}) {
+  for (const std::string& type : allTypes()) {
     SCOPED_TRACE(type);
-    const System blocks = bandSystem(31, 2, 4, type == std::string(MATSBAIJ), 7);
+    const System blocks = bandSystem(31, 2, 4, type == MATSBAIJ, 7);
     Mat a = matrixOf(blocks, type);
     const System local = localPart(blocks, Spread::Even), points = inPoints(local);
     const std::vector<double> x = randomNumbers(local.numRows(), 1 + rankOfWorld());
@@ -180,11 +199,11 @@ TEST(PetscBlocks, IncompleteOnesAreFilledUpAndTold) {
 }
 
 TEST(PetscExactness, FullPatternsGiveTheInverse) {
-  for (const char* type : {MATAIJ, MATBAIJ, MATSBAIJ})
+  for (const std::string& type : allTypes())
     for (const char* method : {"ilu", "ilu:level=2,solve=isai,power=40"}) {
-      SCOPED_TRACE(std::string(type) + " " + method);
+      SCOPED_TRACE(type + " " + method);
       // Full on each rank, nothing between ranks.
-      const System one = bandSystem(13, 12, 3, type == std::string(MATSBAIJ), 11);
+      const System one = bandSystem(13, 12, 3, type == MATSBAIJ, 11);
       Mat a = matrixOf(one, type, Spread::Last);
       const Precond m(a, std::string("-pc_ainvil_spec ") + method);
       PetscInt n;
@@ -223,6 +242,68 @@ TEST(PetscExactness, TransposedSolve) {
   }
   check(MatDestroy(&a));
 }
+
+class OnGpu : public ::testing::TestWithParam<const char*> {
+protected:
+  void SetUp() override {
+    if (!hasMatType(GetParam()))
+      GTEST_SKIP() << "this PETSc has no " << GetParam() << ", or no GPU";
+    a_ = matrixOf(bandSystem(50, 3, 2, false, 19), GetParam());
+  }
+  void TearDown() override { check(MatDestroy(&a_)); }
+
+  Mat a_ = nullptr;
+};
+
+TEST_P(OnGpu, ValuesAndVectorsAreTakenThere) {
+  const Precond m(a_, "-pc_ainvil_spec ilu:solve=isai");
+  Vec x, y, half;
+  check(MatCreateVecs(a_, &x, &y));
+  check(VecDuplicate(y, &half));
+  check(VecSet(x, 3));
+  check(VecSet(half, NAN));
+  check(PCApply(m.pc(), x, y));
+  const double copies = numCopiesOfGpu();
+  check(MatScale(a_, 2));
+  check(PCSetUp(m.pc()));
+  check(PCApply(m.pc(), x, half));
+  EXPECT_EQ(numCopiesOfGpu(), copies);
+  check(VecScale(half, 2));
+  EXPECT_LE(difference(localNumbers(half), localNumbers(y)), 1e-13);
+  check(VecDestroy(&x));
+  check(VecDestroy(&y));
+  check(VecDestroy(&half));
+}
+
+TEST_P(OnGpu, ManyColumnsAreTakenThere) {
+  const Precond m(a_, "-pc_ainvil_spec ilu:solve=isai");
+  PetscInt rows;
+  check(MatGetLocalSize(a_, &rows, nullptr));
+  constexpr PetscInt columns = 3;
+  Mat x, y;
+  check(
+      MatCreateDense(PETSC_COMM_WORLD, rows, PETSC_DECIDE, PETSC_DETERMINE, columns, nullptr, &x));
+  check(MatSetRandom(x, nullptr));
+  check(MatConvert(x, "densecuda", MAT_INPLACE_MATRIX, &x));
+  check(MatDuplicate(x, MAT_COPY_VALUES, &y));
+  check(PCMatApply(m.pc(), x, y)); // also brings x to the GPU
+  const double copies = numCopiesOfGpu();
+  check(PCMatApply(m.pc(), x, y));
+  EXPECT_EQ(numCopiesOfGpu(), copies);
+  for (PetscInt c = 0; c < columns; ++c) {
+    Vec column;
+    check(MatDenseGetColumnVecRead(x, c, &column));
+    const std::vector<double> expected = m.apply(localNumbers(column));
+    check(MatDenseRestoreColumnVecRead(x, c, &column));
+    check(MatDenseGetColumnVecRead(y, c, &column));
+    EXPECT_LE(difference(localNumbers(column), expected), 1e-15);
+    check(MatDenseRestoreColumnVecRead(y, c, &column));
+  }
+  check(MatDestroy(&x));
+  check(MatDestroy(&y));
+}
+
+INSTANTIATE_TEST_SUITE_P(Petsc, OnGpu, ::testing::Values("aijcusparse", "aijkokkos"));
 
 } // namespace
 } // namespace ainvil

@@ -25,7 +25,7 @@ TEST(PetscSolve, TakesTheIterationsOfAinvil) {
         Run{"convdiff:8x9x10", "gmres", "ainv:symmetric=no"}, Run{"laplace7:12", "cg", "fsai"},
         Run{"laplace7:12", "cg", "chebyshev"}, Run{"elasticity:8x3x3", "cg", "fsai"},
         Run{"jump:8", "cg", "ilu:solve=exact"}})
-    for (const char* type : {MATAIJ, MATBAIJ}) {
+    for (const std::string& type : generalTypes()) {
       SCOPED_TRACE(std::string(run.problem) + " " + run.specification + " " + type);
       const System system = reference::gallerySystem(run.problem);
       Mat a = matrixOf(system, type);
@@ -43,7 +43,7 @@ TEST(PetscSolve, TakesTheIterationsOfAinvil) {
 
 TEST(PetscSolve, IsBlockJacobiOverTheRanks) {
   const System system = reference::gallerySystem("cavity:20");
-  for (const char* type : {MATAIJ, MATBAIJ}) {
+  for (const std::string& type : generalTypes()) {
     Mat a = matrixOf(system, type);
     {
       Solver own(a, "-pc_ainvil_spec ilu:solve=isai");
@@ -102,7 +102,7 @@ INSTANTIATE_TEST_SUITE_P(Petsc, Smoother,
 
 TEST(PetscValues, NewOnesAreComputedOnly) {
   const System system = bandSystem(50, 3, 2, false, 17);
-  for (const char* type : {MATAIJ, MATBAIJ}) {
+  for (const std::string& type : generalTypes()) {
     Mat a = matrixOf(system, type);
     {
       Solver solver(a, "-pc_ainvil_spec ilu:solve=isai");

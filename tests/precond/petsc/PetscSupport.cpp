@@ -20,6 +20,31 @@ void check(PetscErrorCode code) {
   throw std::runtime_error(std::string("PETSc: ") + (text != nullptr ? text : "error"));
 }
 
+bool hasMatType(const std::string& type) {
+  const Errors none_is_printed;
+  Mat a;
+  check(MatCreate(PETSC_COMM_WORLD, &a));
+  const bool has = MatSetType(a, type.c_str()) == 0;
+  check(MatDestroy(&a));
+  return has;
+}
+
+std::vector<std::string> generalTypes() {
+  std::vector<std::string> types = {MATAIJ, MATBAIJ};
+  for (const char* type : {"aijcusparse", "aijkokkos"})
+    if (hasMatType(type))
+      types.push_back(type);
+  return types;
+}
+
+double numCopiesOfGpu() {
+#if defined(PETSC_HAVE_DEVICE)
+  return petsc_ctog_ct + petsc_gtoc_ct;
+#else
+  return 0;
+#endif
+}
+
 Mat matrixOf(const System& system, const std::string& type, Spread spread) {
   const Rows rows = rowsOf(system, spread);
   const int bs = system.block_size;

@@ -18,7 +18,15 @@ namespace test {
 /// Throws with the name of the error.
 void check(PetscErrorCode code);
 
-/// A matrix of the type: MATAIJ, MATBAIJ, or MATSBAIJ, which takes the upper triangle.
+/// Whether this PETSc has the type, and what it needs is there: a GPU.
+bool hasMatType(const std::string& type);
+/// Types for any matrix: aij, baij and what there is of aijcusparse and aijkokkos.
+std::vector<std::string> generalTypes();
+
+/// How many arrays PETSc has copied between the host and a GPU so far.
+double numCopiesOfGpu();
+
+/// A matrix of the type: one of the above, or MATSBAIJ, which takes the upper triangle.
 Mat matrixOf(const System& system, const std::string& type, Spread spread = Spread::Even);
 
 /// Writes the values once more, times a factor, into a matrix of its pattern.
