@@ -139,6 +139,14 @@ RunRecord PeerRunner::run(const std::string& specification) const {
   } catch (const std::invalid_argument& error) { // on all ranks: what the library refuses
     recordFailure(InvalidArgument(error.what()), record);
     return record;
+  } catch (const std::exception& error) {
+    // The library's own error. Where there are other ranks, they may wait for this one in it.
+    int ranks;
+    MPI_Comm_size(peer_system_.comm, &ranks);
+    if (ranks > 1)
+      throw;
+    recordFailure(error, record);
+    return record;
   }
   record.iterations = result.iterations;
   record.message = result.message;

@@ -7,9 +7,11 @@ usage: peers_test.py PATH/TO/ainvil-peers MPIEXEC NUMPROC_FLAG
 """
 
 import json
+import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 
 EXECUTABLE = ""
@@ -157,6 +159,20 @@ class PeersTest(unittest.TestCase):
         self.assertIn("petsc:-pc_nonsense: PETSc does not use the option -pc_nonsense",
                       result.stdout)
         self.assertRegex(result.stdout, r"ilu .* converged")
+
+    def test_an_error_of_petsc_is_a_row(self):
+        """Its ILU has no place for a diagonal that the matrix does not store."""
+        if "petsc" not in self.built:
+            self.skipTest("built without petsc")
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "turned.mtx"
+            path.write_text("%%MatrixMarket matrix coordinate real general\n3 3 4\n"
+                            "1 2 1\n2 1 1\n2 3 1\n3 3 1\n", encoding="utf-8")
+            result = self.run_mpi(1, "--matrix", str(path), "--precond", "petsc:ilu",
+                                  "--precond", "petsc:none", code=3)
+        self.assertRegex(result.stdout, r"petsc:ilu +- .* failed")
+        self.assertIn("missing diagonal entry", result.stdout)
+        self.assertRegex(result.stdout, r"petsc:none .* converged")
 
 
 if __name__ == "__main__":
