@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Compiles and links Ainvil's library, tests and programs for AMD's gfx90a with Debian's hipcc, in
-# build/hip, and runs nothing: no AMD GPU is needed. Takes about 20 minutes of one core; what is
-# there is not compiled again. Installs what is missing first (hipcc 5.2.3 on Debian 12).
+# build/hip, and runs nothing: no AMD GPU is needed. Takes about 40 minutes of two cores; what
+# is there is not compiled again. Installs what is missing first (hipcc 5.2.3 on Debian 12).
 #
 #   Kokkos_ROOT=PREFIX scripts/hip.sh                     PREFIX has a Kokkos 4.6 with HIP for gfx90a
 #                                                         and Kokkos Kernels of the same version

@@ -38,14 +38,19 @@ std::string optionsOf(const std::string& method) {
   return found->second + method.substr(end);
 }
 
-void check(PetscErrorCode code) {
-  if (code == 0)
-    return;
+/// The words of an error. `Text` is char or const char, as the version of PETSc has it.
+template <class Result, class Text>
+std::string messageOf(PetscErrorCode code, Result (*tell)(PetscErrorCode, const char**, Text**)) {
   const char* text = nullptr;
-  char* specific = nullptr;
-  PetscErrorMessage(code, &text, &specific);
-  throw std::runtime_error(std::string("PETSc: ") + (text ? text : "error") +
-                           (specific && *specific ? std::string(", ") + specific : ""));
+  Text* specific = nullptr;
+  tell(code, &text, &specific);
+  return std::string("PETSc: ") + (text ? text : "error") +
+         (specific && *specific ? std::string(", ") + specific : "");
+}
+
+void check(PetscErrorCode code) {
+  if (code != 0)
+    throw std::runtime_error(messageOf(code, PetscErrorMessage));
 }
 
 class PetscSolver : public PeerSolver {
