@@ -40,6 +40,7 @@ test_packages=(
   "libptscotch-dev   Ifpack2"
   "openmpi-bin       runs the tests with several processes"
   "petsc-dev         the plug-in, and a library to compare with, in ainvil-peers; about 120 MB"
+  "libpetsc3.18-dev-examples  PETSc's tutorials, which are run with the plug-in; about 55 MB"
   "python3-petsc4py  loads the plug-in into Python; about 45 MB"
   "libhypre-dev      Ainvil::hypre, and a library to compare with, in ainvil-peers; about 20 MB"
   "python3           runs the tests of the command line"

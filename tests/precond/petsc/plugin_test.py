@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """The plug-in for PETSc loaded by -dll_prepend: into a program compiled without Ainvil, on one and two
-ranks, and into Python where petsc4py is there.
+ranks, into PETSc's own tutorials, and into Python where petsc4py is there.
 
-usage: plugin_test.py PROGRAM PLUGIN MPIEXEC NUMPROC_FLAG
+usage: plugin_test.py PROGRAM PLUGIN MPIEXEC NUMPROC_FLAG [TUTORIAL...]
 """
 
 import re
@@ -14,6 +14,7 @@ import unittest
 PROGRAM = ""
 PLUGIN = ""
 MPIEXEC = []
+TUTORIALS = []
 
 PYTHON = """
 import sys
@@ -72,6 +73,35 @@ class PluginTest(unittest.TestCase):
         ours = self.iterations("-pc_type", "ainvil", ranks=2)
         theirs = self.iterations("-pc_type", "bjacobi", ranks=2, plugin=False)
         self.assertLessEqual(abs(ours - theirs), 1)
+
+    def run_tutorial(self, name, *options, ranks=1):
+        for program in TUTORIALS:
+            if program.endswith(name):
+                return self.run_command(*MPIEXEC, str(ranks), program, "-dll_prepend", PLUGIN, *options).stdout
+        return self.skipTest(f"this PETSc comes without {name}")
+
+    def test_a_tutorial_of_ksp(self):
+        """ex2: the 5-point Laplacian, whose solution is known."""
+        def iterations(*options, ranks=1):
+            out = self.run_tutorial("ex2", "-m", "40", "-n", "40", "-ksp_rtol", "1e-8", "-ksp_view", *options,
+                                    ranks=ranks)
+            error, count = re.search(r"Norm of error (\S+) iterations (\d+)", out).groups()
+            self.assertLess(float(error), 1e-5)
+            self.assertEqual("type: ainvil" in out, "ainvil" in options)
+            return int(count)
+        self.assertEqual(iterations("-pc_type", "ainvil"), iterations("-pc_type", "ilu"))
+        ours = iterations("-pc_type", "ainvil", ranks=2)
+        self.assertLessEqual(abs(ours - iterations("-pc_type", "bjacobi", ranks=2)), 1)
+
+    def test_a_tutorial_of_snes(self):
+        """ex19: the driven cavity in blocks of four, a Newton step the values of a known pattern."""
+        out = self.run_tutorial("ex19", "-da_grid_x", "17", "-da_grid_y", "17", "-snes_converged_reason",
+                                "-ksp_rtol", "1e-6", "-snes_view", "-pc_type", "ainvil", "-pc_ainvil_spec",
+                                "ilu:solve=isai,power=2")
+        steps = re.search(r"CONVERGED_FNORM_RELATIVE iterations (\d+)", out)
+        self.assertIsNotNone(steps, out)
+        self.assertIn("blocks of size 4", out)
+        self.assertRegex(out, rf"set-ups: 1 of the pattern, {steps.group(1)} of the values")
 
     def test_smooths_multigrid(self):
         for ranks in (1, 2):
@@ -135,6 +165,6 @@ class PluginTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    PROGRAM, PLUGIN, executable, flag = sys.argv[1:5]
+    PROGRAM, PLUGIN, executable, flag, *TUTORIALS = sys.argv[1:]
     MPIEXEC = [executable, flag]
-    unittest.main(argv=sys.argv[:1] + sys.argv[5:])
+    unittest.main(argv=sys.argv[:1])
