@@ -20,7 +20,7 @@ plugin=$build/libainvil_petsc.so
 clock=(--clock cpu)
 iterations=1000
 if [[ $size == gpu ]]; then
-  plugin=$(realpath "$4")/libainvil_petsc.so
+  plugin=$(realpath "${4:?gpu needs the build whose plug-in is to run}")/libainvil_petsc.so
   clock=(--repeat 2)
   iterations=2000
 fi
