@@ -16,10 +16,12 @@ ranks::Memory memoryOf(PetscMemType type);
 /// The array of a vector to read: that on the GPU if the preconditioner is there and the vector is
 /// one of a GPU, else that of the host.
 PetscErrorCode getArrayRead(Vec x, ranks::Columns<const double>& array);
+/// Gives back what getArrayRead() has got.
 PetscErrorCode restoreArrayRead(Vec x, ranks::Columns<const double>& array);
 
 /// The same to write all of it.
 PetscErrorCode getArrayWrite(Vec x, ranks::Columns<double>& array);
+/// Gives back what getArrayWrite() has got.
 PetscErrorCode restoreArrayWrite(Vec x, ranks::Columns<double>& array);
 
 /// The GPU that PETSc has on this rank; -1 if there is none, or Kokkos runs on the host.
