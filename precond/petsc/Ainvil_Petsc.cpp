@@ -220,9 +220,10 @@ PetscErrorCode matApply(PC pc, Mat x, Mat y) {
   Vec first_of_x, first_of_y;
   PetscCall(MatDenseGetColumnVecRead(x, 0, &first_of_x));
   PetscCall(MatDenseGetColumnVecWrite(y, 0, &first_of_y));
-  PetscCall(applyTo(pc, first_of_x, first_of_y, Trans::No, rest));
+  const PetscErrorCode code = applyTo(pc, first_of_x, first_of_y, Trans::No, rest);
   PetscCall(MatDenseRestoreColumnVecWrite(y, 0, &first_of_y));
   PetscCall(MatDenseRestoreColumnVecRead(x, 0, &first_of_x));
+  PetscCall(code); // the matrices are usable whatever it is
   PetscFunctionReturn(success);
 }
 
