@@ -139,6 +139,15 @@ struct MatrixUnit<double> {
 #define AINVIL_VECTOR_LOOP
 #endif
 
+/// The loop behind it, of constant length, is unrolled whole on GPUs. For loops that join lanes and
+/// end early: as a function that returns whether to go on nvcc 13 takes all lanes to the end of
+/// every round, and the batched Cholesky up to 18 % longer for it. Others are unrolled() below.
+#if defined(KOKKOS_ENABLE_CUDA) || defined(KOKKOS_ENABLE_HIP)
+#define AINVIL_UNROLLED_LOOP _Pragma("unroll")
+#else
+#define AINVIL_UNROLLED_LOOP
+#endif
+
 /// Calls f(0) .. f(N - 1) one after the other. GPUs unroll the loop whole, because an array indexed
 /// by its counter lives in registers only then; compilers for hosts decide.
 template <int N, class F>
@@ -148,7 +157,7 @@ KOKKOS_FORCEINLINE_FUNCTION void unrolled(const F& f) {
     f(i);
 }
 
-/// The same, as long as f returns true.
+/// The same, as long as f returns true. Not for f that joins lanes: see AINVIL_UNROLLED_LOOP.
 template <int N, class F>
 KOKKOS_FORCEINLINE_FUNCTION void unrolledWhile(const F& f) {
   AINVIL_UNROLL(N)

@@ -90,9 +90,10 @@ KOKKOS_INLINE_FUNCTION int factorRows(const Member& member, int n, const Entry& 
 
   int bad = 0;
   Scalar own_inverse = 1;
-  unrolledWhile<W>([&](int k) {
+  AINVIL_UNROLLED_LOOP
+  for (int k = 0; k < W; ++k) {
     if (k >= n)
-      return false;
+      break;
     // Rows and columns before these are done; of these, entries right of the diagonal are no more
     // than waste.
     const int r_k = k / Grid::row_lanes, c_k = k / Grid::column_lanes;
@@ -107,7 +108,7 @@ KOKKOS_INLINE_FUNCTION int factorRows(const Member& member, int n, const Entry& 
     const Scalar pivot = column[k];
     if (!isPivot(pivot)) {
       bad = k + 1;
-      return false;
+      break;
     }
     const Scalar inverse = compat::rsqrt(pivot);
     own_inverse = lane == k ? inverse : own_inverse;
@@ -129,8 +130,7 @@ KOKKOS_INLINE_FUNCTION int factorRows(const Member& member, int n, const Entry& 
       if (owner)
         a[r][c_k] = i + r * Grid::row_lanes == k ? inverse : l;
     });
-    return true;
-  });
+  }
 
   forEachEntry([&](int r, int c, int row, int column) {
     if (row < n && column <= row)
