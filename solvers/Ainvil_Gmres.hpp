@@ -97,16 +97,20 @@ private:
   }
   /// The records of step j in this array.
   detail::ArnoldiStep step(double* data, int j) const {
-    const detail::ArnoldiStep first{data, length_ + 2, columns_};
-    return {data + j * Offset(first.size()), first.capacity, columns_};
+    const int capacity = length_ + 2;
+    const Offset size = detail::ArnoldiStep::sizeFor(capacity, columns_);
+    return detail::ArnoldiStep::at(data + j * size, capacity, columns_);
   }
   detail::ArnoldiRecord hostRecord(int j, int column) const {
     return step(host_records_.data(), j).record(column);
   }
-  /// Calls body(basis, form), of whichever precision it is, the basis of a column in one piece; and
-  /// in which form its kernels are to be taken, a detail::ArnoldiForm as a type.
+  /// Calls body(basis), of whichever precision it is, the basis of a column in one piece.
   template <class Body>
   void withBasis(const Body& body);
+  /// Calls body(operands, form) with the candidate as u, and the form in which a kernel is to be
+  /// taken, a detail::ArnoldiForm as a type.
+  template <class Body>
+  void withOperands(const Columns& columns, VectorArg z, int j, const Body& body);
   /// Why A M seems singular and what to do.
   std::string singularAdvice(bool preconditioned, int column) const;
   VectorArg columnsFrom(Scalar* data) const { return VectorArg(data, n_, columns_); }

@@ -65,9 +65,12 @@ template <class T>
 class KernelColumn {
 public:
   KernelColumn() = default;
+  KernelColumn(T* data, std::int64_t stride) : data_(data), stride_(stride) {}
   /// Of any view of rank 2 and this layout whose pointer converts.
   template <class View>
   KernelColumn(const View& view) : data_(view.data()), stride_(view.stride(1)) {}
+
+  KernelColumn<const T> toRead() const { return {data_, stride_}; }
 
   KOKKOS_FORCEINLINE_FUNCTION T* data() const { return data_; }
   KOKKOS_FORCEINLINE_FUNCTION void moveTo(int column) { data_ += column * stride_; }
@@ -86,6 +89,9 @@ struct KernelBases {
   std::int64_t column_stride; ///< from the v_c of a column to that of the next
 
   KOKKOS_INLINE_FUNCTION T* of(int column) const { return data + column * column_stride; }
+  /// The same, whose column 0 is this one.
+  KernelBases from(int column) const { return {of(column), vector_stride, column_stride}; }
+  KernelBases<const T> toRead() const { return {data, vector_stride, column_stride}; }
 };
 
 /// The launch of a kernel whose items are runs of rows, for each of some columns.

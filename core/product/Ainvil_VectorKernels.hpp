@@ -133,7 +133,14 @@ KOKKOS_INLINE_FUNCTION Sums<Count> sumRange(const Member& member, [[maybe_unused
         Kokkos::ThreadVectorRange(member, lanes),
         [&](const int lane, Sums<Count>& sums) {
           Sums<Count> mine;
-          unrolledBy<2, Index>(begin + lane, end, lanes, [&](Index i) { mine += body.row(i); });
+          Index i = begin + lane;
+          for (; i + lanes < end; i += 2 * lanes) { // the loads of two rows under way
+            const Sums<Count> first = body.row(i), second = body.row(i + lanes);
+            mine += first;
+            mine += second;
+          }
+          if (i < end)
+            mine += body.row(i);
           sums += mine;
         },
         total);

@@ -34,23 +34,36 @@ struct ArnoldiRecord {
   KOKKOS_INLINE_FUNCTION double& again() const { return scalars[3]; }
 };
 
-/// The records of a step for several columns, one after the other, the sums over rows of all of
-/// them first.
+/// The records of a step for several columns, one after the other: the sums over rows of all of
+/// them, then the scalars of all of them.
 struct ArnoldiStep {
   double* data;
+  double* scalars;
   int capacity; ///< of each record
   int columns;
 
-  KOKKOS_INLINE_FUNCTION int numProducts() const { return 2 * capacity * columns; }
-  KOKKOS_INLINE_FUNCTION int size() const {
-    return numProducts() + ArnoldiRecord::num_scalars * columns;
+  KOKKOS_INLINE_FUNCTION static ArnoldiStep at(double* data, int capacity, int columns) {
+    return {data, data + 2 * capacity * columns, capacity, columns};
   }
+  /// Numbers of a step.
+  KOKKOS_INLINE_FUNCTION static int sizeFor(int capacity, int columns) {
+    return (2 * capacity + ArnoldiRecord::num_scalars) * columns;
+  }
+
+  KOKKOS_INLINE_FUNCTION int numProducts() const { return 2 * capacity * columns; }
+  KOKKOS_INLINE_FUNCTION int size() const { return sizeFor(capacity, columns); }
   KOKKOS_INLINE_FUNCTION ArnoldiRecord record(int column) const {
-    return {data + 2 * capacity * column, capacity,
-            data + numProducts() + ArnoldiRecord::num_scalars * column};
+    return {data + 2 * capacity * column, capacity, scalars + ArnoldiRecord::num_scalars * column};
+  }
+  /// The same, whose record 0 is that of this column.
+  KOKKOS_INLINE_FUNCTION ArnoldiStep from(int column) const {
+    const ArnoldiRecord first = record(column);
+    return {first.data, first.scalars, capacity, columns};
   }
   /// The one after it, where they follow one another.
-  KOKKOS_INLINE_FUNCTION ArnoldiStep next() const { return {data + size(), capacity, columns}; }
+  KOKKOS_INLINE_FUNCTION ArnoldiStep next() const {
+    return {data + size(), scalars + size(), capacity, columns};
+  }
 };
 
 /// min over y of || beta e_1 - H y || for the upper Hessenberg matrix H of A M V_m = V_{m+1} H,

@@ -10,11 +10,34 @@
 namespace ainvil {
 namespace detail {
 
-/// What a kernel is compiled for. The second form is for GPUs: the first takes more registers there
-/// than a team of 1024 threads has, and on an H100 20 % more time for inner products.
+/// What a kernel is compiled for. The second and third form are for GPUs: the first takes more
+/// registers there than a team of 1024 threads has, and on an H100 20 % more time for inner
+/// products; addresses that depend on a column take an update 8 to 18 % more.
 enum class ArnoldiForm {
   General,
-  TwiceBelow512M ///< all vectors are orthogonalised twice, and there are fewer than 2^29 rows
+  TwiceBelow512M, ///< all vectors are orthogonalised twice, and there are fewer than 2^29 rows
+  OneColumn       ///< that, and the right-hand side is column 0
+};
+
+/// What both kernels of a step work on: V, u, z and the records of some columns.
+template <class Stored, class Scalar>
+struct ArnoldiOperands {
+  KernelBases<Stored> v;
+  KernelColumn<Scalar> u;
+  KernelColumn<const Scalar> z;
+  ColumnSet sides; ///< those columns, right-hand sides
+  ArnoldiStep step;
+
+  /// The same for one of them, as column 0.
+  ArnoldiOperands asColumn0(int side) const {
+    ArnoldiOperands moved{v.from(side), u, z, ColumnSet::first(1), step.from(side)};
+    moved.u.moveTo(side);
+    moved.z.moveTo(side);
+    return moved;
+  }
+  ArnoldiOperands<const Stored, const Scalar> toRead() const {
+    return {v.toRead(), u.toRead(), z, sides, step};
+  }
 };
 
 /// v_c . z for Width neighbouring columns v_c of V, if Again each behind v_c . u; then if Own the
@@ -125,20 +148,17 @@ struct ArnoldiConcludeKernel {
 template <class Stored, class Scalar, class Device, ArnoldiForm Form>
 struct ArnoldiDotsKernel {
   using Member = typename Kokkos::TeamPolicy<typename Device::execution_space>::member_type;
-  using Index = std::conditional_t<Form == ArnoldiForm::TwiceBelow512M, int, Offset>;
+  using Index = std::conditional_t<Form == ArnoldiForm::General, Offset, int>;
   static constexpr int tile = 4;
   static constexpr bool on_gpu = compat::IsGpu<typename Device::execution_space>::value;
 
-  KernelBases<const Stored> v;
-  KernelColumn<const Scalar> u_in, z_in;
+  ArnoldiOperands<const Stored, const Scalar> on;
   int columns;
   PartialSums<Device> sums;
-  ColumnSet right_hand_sides;
   Offset num_rows, rows_per_chunk;
   int lanes, chunks;   ///< of a right-hand side
   int chunks_per_team; ///< 1 on GPUs
-  ArnoldiStep step;
-  bool all_rows; ///< else concludeRecord() is for the sums of all processes
+  bool all_rows;       ///< else concludeRecord() is for the sums of all processes
   OrthogonalityLoss loss;
 
   /// What a team keeps in shared memory.
@@ -152,18 +172,23 @@ struct ArnoldiDotsKernel {
   }
 
   KOKKOS_FUNCTION void operator()(const Member& member) const {
-    const int side = right_hand_sides[member.league_rank() / teams()];
-    if (Form == ArnoldiForm::TwiceBelow512M || loss.again(step.record(side)))
-      sumRows<true>(member, side);
-    else if constexpr (Form == ArnoldiForm::General)
-      sumRows<false>(member, side);
+    if constexpr (Form == ArnoldiForm::OneColumn) {
+      sumRows<true>(member, 0, member.league_rank());
+    } else {
+      const int side = on.sides[member.league_rank() / teams()];
+      const int team = member.league_rank() % teams();
+      if (Form == ArnoldiForm::TwiceBelow512M || loss.again(on.step.record(side)))
+        sumRows<true>(member, side, team);
+      else if constexpr (Form == ArnoldiForm::General)
+        sumRows<false>(member, side, team);
+    }
   }
 
   template <bool Again>
-  KOKKOS_FUNCTION void sumRows(const Member& member, int side) const {
+  KOKKOS_FUNCTION void sumRows(const Member& member, int side, int team) const {
     const int tiles = columns / tile + 1;
     const int splits = tiles < member.team_size() ? member.team_size() / tiles : 1;
-    const int first_chunk = member.league_rank() % teams() * (on_gpu ? 1 : chunks_per_team);
+    const int first_chunk = team * (on_gpu ? 1 : chunks_per_team);
     const Chunk of_team = chunkAt(first_chunk);
     // Partial sums of the splits of a chunk meet here, (split, sum).
     const int num_sums = sumsOfVector(Again) * columns + 3;
@@ -190,7 +215,7 @@ struct ArnoldiDotsKernel {
     if (isLastTeam(sums, member, side, teams())) {
       addUp<Again>(member, side);
       if (all_rows)
-        concludeRecord(member, step, side, columns, loss);
+        concludeRecord(member, on.step, side, columns, loss);
     }
   }
 
@@ -225,7 +250,7 @@ struct ArnoldiDotsKernel {
   }
 
   /// What there is room for.
-  KOKKOS_INLINE_FUNCTION int sumsOfSide() const { return 2 * step.capacity; }
+  KOKKOS_INLINE_FUNCTION int sumsOfSide() const { return 2 * on.step.capacity; }
   /// Inner products with a basis vector.
   KOKKOS_INLINE_FUNCTION static constexpr int sumsOfVector(bool again) { return again ? 2 : 1; }
 
@@ -237,14 +262,14 @@ struct ArnoldiDotsKernel {
     using Tile = ArnoldiTile<Width, Again, Own, Index, Stored, Scalar>;
     // On hosts the sums of a column do not depend on the columns beside it.
     constexpr int strands = 8;
-    KernelColumn<const Scalar> u = u_in, z = z_in;
+    KernelColumn<const Scalar> u = on.u, z = on.z;
     u.moveTo(side);
     z.moveTo(side);
     const int first_sum = side * sumsOfSide();
     const auto mine = sumRange<typename Device::execution_space, Tile::num_sums, strands>(
         member, lanes, Index(0), static_cast<Index>(end - begin),
-        Tile{v.of(side) + first * v.vector_stride + begin, static_cast<Index>(v.vector_stride),
-             u.data() + begin, z.data() + begin});
+        Tile{on.v.of(side) + first * on.v.vector_stride + begin,
+             static_cast<Index>(on.v.vector_stride), u.data() + begin, z.data() + begin});
     Kokkos::single(Kokkos::PerThread(member), [&]() {
       for (int k = 0; k < Tile::num_sums; ++k) {
         const int sum =
@@ -260,7 +285,7 @@ struct ArnoldiDotsKernel {
   template <bool Again>
   KOKKOS_FUNCTION void addUp(const Member& member, int side) const {
     constexpr int of_vector = sumsOfVector(Again);
-    const ArnoldiRecord record = step.record(side);
+    const ArnoldiRecord record = on.step.record(side);
     const int first_sum = side * sumsOfSide();
     for (int c = member.team_rank(); c < columns; c += member.team_size()) {
       const auto total = totalOf<of_vector>(sums, member, lanes, first_sum + of_vector * c, chunks);
@@ -288,19 +313,16 @@ template <class Stored, class Scalar, class Device, ArnoldiForm Form>
 struct ArnoldiUpdateKernel {
   static constexpr int longest = longestRun<typename Device::execution_space>();
 
-  KernelBases<Stored> v;
-  KernelColumn<Scalar> u_in;
-  KernelColumn<const Scalar> z_in;
-  ColumnRuns runs;
+  ArnoldiOperands<Stored, Scalar> on;
+  ColumnRuns runs; ///< of the same columns
   Offset num_rows;
   int j;
-  ArnoldiStep step;
   OrthogonalityLoss loss;
 
   KOKKOS_FUNCTION void operator()(Offset item) const {
-    const int side = runs.columnOf(item);
+    const int side = Form == ArnoldiForm::OneColumn ? 0 : runs.columnOf(item);
     const Offset first = firstOfRun<longest>(runs, item);
-    if (Form == ArnoldiForm::TwiceBelow512M || loss.again(step.record(side)))
+    if (Form != ArnoldiForm::General || loss.again(on.step.record(side)))
       runOrRows<true>(side, first);
     else if constexpr (Form == ArnoldiForm::General)
       runOrRows<false>(side, first);
@@ -320,10 +342,11 @@ struct ArnoldiUpdateKernel {
   template <bool Again>
   KOKKOS_INLINE_FUNCTION void run(int side, Offset first) const {
     const int rows = rowsOfRun<longest>(runs, first, num_rows);
-    const ArnoldiRecord record = step.record(side);
-    Stored* const v_0 = v.of(side) + first;
-    KernelColumn<Scalar> u = u_in;
-    KernelColumn<const Scalar> z = z_in;
+    const ArnoldiRecord record = on.step.record(side);
+    const Offset stride = on.v.vector_stride;
+    Stored* const v_0 = on.v.of(side) + first;
+    KernelColumn<Scalar> u = on.u;
+    KernelColumn<const Scalar> z = on.z;
     u.moveTo(side);
     z.moveTo(side);
     double u_new[Again ? longest : 1], z_new[longest];
@@ -337,7 +360,7 @@ struct ArnoldiUpdateKernel {
       const Stored* v_c[w];
       double s[w], p[w];
       for (int k = 0; k < w; ++k) {
-        v_c[k] = v_0 + (c + k) * v.vector_stride;
+        v_c[k] = v_0 + (c + k) * stride;
         s[k] = record.dotU(c + k);
         p[k] = record.dotZ(c + k);
       }
@@ -351,7 +374,7 @@ struct ArnoldiUpdateKernel {
     const double inverse_norm = record.inverseNorm();
     const double tau = record.dotNew();
     const double scale = record.scale();
-    Stored* const v_j = v_0 + j * v.vector_stride;
+    Stored* const v_j = v_0 + j * stride;
     for (int r = 0; r < rows; ++r) {
       const double v_new = (Again ? u_new[r] : double(u[first + r])) * inverse_norm;
       v_j[r] = static_cast<Stored>(v_new);

@@ -34,17 +34,18 @@ void Gmres<Scalar, Device>::allocate(const execution_space& exec, Offset n, bool
   vectors(work_, "Ainvil::Gmres::candidate", 2);
   const int stored = flexible_ ? length_ : 1;
   vectors(z_, "Ainvil::Gmres::preconditioned", preconditioned ? stored : 0);
-  const ArnoldiStep step{nullptr, length_ + 2, this->capacity_};
+  const int room = length_ + 2; // of the sums of a record
   // The last step, too, says what would come next.
   const size_t losses = reorthogonalizesByNeed() ? length_ + 1 : 0;
   losses_ =
       ainvil::allocate<double, Device>(exec, "Ainvil::Gmres::losses", capacity * losses * losses);
-  sums_ = detail::PartialSums<Device>(exec, 2 * step.capacity, shape_, detail::SumOver::Process,
+  sums_ = detail::PartialSums<Device>(exec, 2 * room, shape_, detail::SumOver::Process,
                                       this->capacity_);
   arnoldi_.resize(capacity);
   // Zeros: records are read as a whole, also where a step has written nothing.
   records_ = allocateZeros<double, Device>(exec, "Ainvil::Gmres::records",
-                                           (length_ + 1) * Offset(step.size()));
+                                           (length_ + 1) *
+                                               Offset(ArnoldiStep::sizeFor(room, this->capacity_)));
   coefficients_ =
       ainvil::allocate<double, Device>(exec, "Ainvil::Gmres::coefficients", length_ * capacity);
   host_records_ = hostMirror(records_);
@@ -64,20 +65,34 @@ double Gmres<Scalar, Device>::negligible() const {
 template <class Scalar, class Device>
 template <class Body>
 void Gmres<Scalar, Device>::withBasis(const Body& body) {
-  using Form = detail::ArnoldiForm;
   const Offset of_column = length_ * n_;
-  const auto with = [&](const auto form) {
-    if (options_.basis == Storage::Float)
-      body(detail::KernelBases<float>{single_basis_.data(), n_, of_column}, form);
-    else
-      body(detail::KernelBases<Scalar>{basis_.data(), n_, of_column}, form);
-  };
-  if constexpr (compat::IsGpu<execution_space>::value) {
-    constexpr Offset most_rows = std::numeric_limits<int>::max() / 4;
-    if (!reorthogonalizesByNeed() && n_ <= most_rows)
-      return with(std::integral_constant<Form, Form::TwiceBelow512M>());
-  }
-  with(std::integral_constant<Form, Form::General>());
+  if (options_.basis == Storage::Float)
+    body(detail::KernelBases<float>{single_basis_.data(), n_, of_column});
+  else
+    body(detail::KernelBases<Scalar>{basis_.data(), n_, of_column});
+}
+
+template <class Scalar, class Device>
+template <class Body>
+void Gmres<Scalar, Device>::withOperands(const Columns& columns, VectorArg z, int j,
+                                         const Body& body) {
+  using Form = detail::ArnoldiForm;
+  withBasis([&](const auto& basis) {
+    using Stored = std::decay_t<decltype(*basis.data)>;
+    const detail::ArnoldiOperands<Stored, Scalar> operands{basis, candidate(), z, columns,
+                                                           step(records_.data(), j)};
+    if constexpr (compat::IsGpu<execution_space>::value) {
+      constexpr Offset most_rows = std::numeric_limits<int>::max() / 4;
+      if (!reorthogonalizesByNeed() && n_ <= most_rows) {
+        if (columns.size() == 1)
+          body(operands.asColumn0(columns[0]), std::integral_constant<Form, Form::OneColumn>());
+        else
+          body(operands, std::integral_constant<Form, Form::TwiceBelow512M>());
+        return;
+      }
+    }
+    body(operands, std::integral_constant<Form, Form::General>());
+  });
 }
 
 template <class Scalar, class Device>
@@ -241,34 +256,22 @@ template <class Scalar, class Device>
 void Gmres<Scalar, Device>::takeInnerProducts(const execution_space& exec, const Columns& columns,
                                               int vectors, VectorArg z, NextStep next) {
   const Reduction<Device>* const reduction = this->reduction();
-  const ArnoldiStep to = step(records_.data(), vectors);
-  withBasis([&](const auto& basis, const auto form) {
+  withOperands(columns, z, vectors, [&](const auto& on, const auto form) {
     if (n_ == 0) // another process has rows
       return;
-    using Stored = std::decay_t<decltype(*basis.data)>;
+    using Stored = std::decay_t<decltype(*on.v.data)>;
     using Kernel = detail::ArnoldiDotsKernel<Stored, Scalar, Device, decltype(form)::value>;
     const int chunks_per_team = shape_.chunksPerTeam(exec);
-    Kokkos::parallel_for(
-        "Ainvil::Gmres::innerProducts",
-        shape_.policy(exec, Kernel::scratchBytes(shape_.team_size), columns.size(),
-                      chunks_per_team),
-        detail::withinArguments(Kernel{{basis.data, basis.vector_stride, basis.column_stride},
-                                       candidate(),
-                                       z,
-                                       vectors,
-                                       sums_,
-                                       columns,
-                                       n_,
-                                       shape_.rows_per_team,
-                                       shape_.lanes,
-                                       shape_.league,
-                                       chunks_per_team,
-                                       to,
-                                       reduction == nullptr,
-                                       losses(next)}));
+    Kokkos::parallel_for("Ainvil::Gmres::innerProducts",
+                         shape_.policy(exec, Kernel::scratchBytes(shape_.team_size),
+                                       on.sides.size(), chunks_per_team),
+                         detail::withinArguments(Kernel{
+                             on.toRead(), vectors, sums_, n_, shape_.rows_per_team, shape_.lanes,
+                             shape_.league, chunks_per_team, reduction == nullptr, losses(next)}));
   });
   if (reduction == nullptr)
     return;
+  const ArnoldiStep to = step(records_.data(), vectors);
   const Offset first = to.data - records_.data();
   const auto products =
       Kokkos::subview(records_, std::make_pair(first, first + Offset(to.numProducts())));
@@ -284,14 +287,13 @@ void Gmres<Scalar, Device>::takeInnerProducts(const execution_space& exec, const
 /// Makes the candidate basis vector j and what is left of the product the next candidate.
 template <class Scalar, class Device>
 void Gmres<Scalar, Device>::update(const execution_space& exec, const Columns& columns, int j) {
-  withBasis([&](const auto& basis, const auto form) {
-    using Stored = std::decay_t<decltype(*basis.data)>;
+  withOperands(columns, product(), j, [&](const auto& on, const auto form) {
+    using Stored = std::decay_t<decltype(*on.v.data)>;
     using Kernel = detail::ArnoldiUpdateKernel<Stored, Scalar, Device, decltype(form)::value>;
-    const auto runs = detail::runsOf<execution_space>(columns, n_);
+    const auto runs = detail::runsOf<execution_space>(on.sides, n_);
     Kokkos::parallel_for(
         "Ainvil::Gmres::update", detail::Range<execution_space>(exec, 0, runs.numItems()),
-        detail::withinArguments(Kernel{basis, candidate(), product(), runs, n_, j,
-                                       step(records_.data(), j), losses(NextStep::Follows)}));
+        detail::withinArguments(Kernel{on, runs, n_, j, losses(NextStep::Follows)}));
   });
 }
 
@@ -334,9 +336,9 @@ typename Gmres<Scalar, Device>::Counts Gmres<Scalar, Device>::correct(const Syst
   if (from_z) {
     combine(detail::KernelBases<Scalar>{z_.data(), columns_ * n_, n_}, 1, system.x);
   } else if (system.m == nullptr) {
-    withBasis([&](const auto& basis, auto) { combine(basis, 1, system.x); });
+    withBasis([&](const auto& basis) { combine(basis, 1, system.x); });
   } else {
-    withBasis([&](const auto& basis, auto) { combine(basis, 0, preconditioned(0)); });
+    withBasis([&](const auto& basis) { combine(basis, 0, preconditioned(0)); });
     detail::applyToColumns<Scalar, Device>(exec, *system.m, moved, preconditioned(0), system.x, 0,
                                            Scalar(1), Scalar(1));
   }

@@ -68,8 +68,8 @@ protected:
   }
 
   ArnoldiRecord next(double rho) {
-    data_.assign(detail::ArnoldiStep{nullptr, capacity, 1}.size(), 0.0);
-    const ArnoldiRecord record = detail::ArnoldiStep{data_.data(), capacity, 1}.record(0);
+    data_.assign(detail::ArnoldiStep::sizeFor(capacity, 1), 0.0);
+    const ArnoldiRecord record = detail::ArnoldiStep::at(data_.data(), capacity, 1).record(0);
     record.inverseNorm() = 1 / rho;
     return record;
   }

@@ -43,8 +43,8 @@ Basis arnoldi(const HostCsr& a, const Doubles& start, int steps, double allowed,
   const int capacity = steps + 2;
   const int size = steps + 1;
   const Kokkos::View<double*, Device> basis("basis", steps * n), losses("losses", size * size);
-  const detail::ArnoldiStep first{nullptr, capacity, 1};
-  const Kokkos::View<double*, Device> records("records", (steps + 1) * first.size());
+  const int record_size = detail::ArnoldiStep::sizeFor(capacity, 1);
+  const Kokkos::View<double*, Device> records("records", (steps + 1) * record_size);
   const MultiVector<double, Device> u("u", n, 1), z("z", n, 1);
   const auto column = [](const MultiVector<double, Device>& x) {
     return Kokkos::subview(x, Kokkos::ALL, 0);
@@ -60,29 +60,18 @@ Basis arnoldi(const HostCsr& a, const Doubles& start, int steps, double allowed,
     const Vector<double, Device> candidate("candidate", n);
     Kokkos::deep_copy(candidate, column(u));
     Kokkos::deep_copy(column(z), toDevice<double>(a.times(toHost(candidate))));
-    const detail::ArnoldiStep step{records.data() + j * first.size(), capacity, 1};
+    const auto step = detail::ArnoldiStep::at(records.data() + j * record_size, capacity, 1);
+    const detail::ArnoldiOperands<double, double> on{{basis.data(), n, steps * n}, u, z, one, step};
     using Dots = detail::ArnoldiDotsKernel<double, double, Device, detail::ArnoldiForm::General>;
     Kokkos::parallel_for(
         shape.policy(exec, Dots::scratchBytes(shape.team_size), 1, chunks_per_team),
-        Dots{{basis.data(), n, steps * n},
-             u,
-             z,
-             j,
-             sums,
-             one,
-             n,
-             shape.rows_per_team,
-             shape.lanes,
-             shape.league,
-             chunks_per_team,
-             step,
-             true,
-             loss});
+        Dots{on.toRead(), j, sums, n, shape.rows_per_team, shape.lanes, shape.league,
+             chunks_per_team, true, loss});
     using Update =
         detail::ArnoldiUpdateKernel<double, double, Device, detail::ArnoldiForm::General>;
     const auto runs = detail::runsOf<Exec>(one, n);
     Kokkos::parallel_for(detail::Range<Exec>(exec, 0, runs.numItems()),
-                         Update{{basis.data(), n, steps * n}, u, z, runs, n, j, step, loss});
+                         Update{on, runs, n, j, loss});
   }
   exec.fence();
   const auto v = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), basis);
@@ -91,7 +80,7 @@ Basis arnoldi(const HostCsr& a, const Doubles& start, int steps, double allowed,
   for (int j = 0; j < steps; ++j) {
     result.v.emplace_back(v.data() + j * n, v.data() + (j + 1) * n);
     result.estimates.emplace_back(e.data() + j * size, e.data() + j * size + j);
-    const detail::ArnoldiStep step{r.data() + j * first.size(), capacity, 1};
+    const auto step = detail::ArnoldiStep::at(r.data() + j * record_size, capacity, 1);
     result.second_passes += j > 0 && step.record(0).again() != 0;
   }
   return result;
