@@ -136,7 +136,7 @@ private:
   /// Graph and values of G or G^T; the arrays are kept, and enlarged where they are too short.
   struct Factor {
     Graph<Device> graph;
-    LongRows<Device> long_rows;
+    detail::ProductPlan<Device> plan;
     Kokkos::View<Offset*, Device> row_map;
     Kokkos::View<Ordinal*, Device> entries;
     StoredValues<Scalar, Device> values;
@@ -154,6 +154,8 @@ private:
   void transposeFactor(const execution_space& exec);
   void applyInOnePass(const execution_space& exec, MultiVectorArg<const Scalar, Device> x,
                       MultiVectorArg<Scalar, Device> y) const;
+  detail::ProductPlan<Device> planFor(const execution_space& exec,
+                                      const Graph<Device>& graph) const;
   SparseOperator<Scalar, Device> stored(const execution_space& exec, const Factor& factor) const;
 
   FsaiParameters<Device> parameters_;

@@ -4,6 +4,7 @@
 /// How the kernels of products go through the rows of a matrix.
 
 #include "product/Ainvil_LongRows.hpp"
+#include "product/Ainvil_NearColumns.hpp"
 
 namespace ainvil {
 namespace detail {
@@ -22,6 +23,7 @@ template <class Device>
 struct ProductPlan {
   LongRows<Device> long_rows;                      ///< which `kernel` leaves to another one
   ProductKernel kernel = ProductKernel::PointRows; ///< for the rows that are not long
+  NearColumns<Device> near;                        ///< which PointRows reads if they exist
 };
 
 /// What a product with x may do beside its sums, a row of x at a time: w = delta x + epsilon w.
@@ -32,10 +34,12 @@ struct Step {
   MultiVectorArg<Scalar, Device> w; ///< of the shape of x; overlaps nothing else of the product
 };
 
-/// The kernel that is fastest for the matrix, whose values need not be there yet.
-template <class MatrixScalar, class Device>
-ProductKernel chooseKernel(const BsrMatrix<MatrixScalar, Device>& a,
-                           const LongRows<Device>& long_rows);
+/// The plan that is fastest for a matrix of that graph whose values have `value_bytes` each. Waits
+/// for passes over the graph.
+template <class Device>
+ProductPlan<Device> planProducts(const typename Device::execution_space& exec,
+                                 const Graph<Device>& graph, int block_size,
+                                 std::size_t value_bytes);
 
 /// y = alpha op(A) x + beta y
 template <class MatrixScalar, class Scalar, class Device>

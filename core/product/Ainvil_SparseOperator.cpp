@@ -22,12 +22,6 @@ SparseOperator<Scalar, Device>::make(const Graph<Device>& graph, int block_size,
 }
 
 template <class Scalar, class Device>
-void SparseOperator<Scalar, Device>::choosePlan(const LongRows<Device>& long_rows) {
-  plan_.long_rows = long_rows;
-  plan_.kernel = visit([&](const auto& a) { return detail::chooseKernel(a, long_rows); });
-}
-
-template <class Scalar, class Device>
 void SparseOperator<Scalar, Device>::setGraph(const execution_space& exec,
                                               const Graph<Device>& graph, int block_size,
                                               Offset spare) {
@@ -47,7 +41,10 @@ void SparseOperator<Scalar, Device>::setGraph(const execution_space& exec,
     }
   };
   std::visit(set, matrix_, rounded_);
-  choosePlan(LongRows<Device>(exec, graph, block_size));
+  plan_ = visit([&](const auto& a) {
+    using Stored = typename std::decay_t<decltype(a)>::value_type;
+    return detail::planProducts(exec, graph, block_size, sizeof(Stored));
+  });
 }
 
 template <class Scalar, class Device>

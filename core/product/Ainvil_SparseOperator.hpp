@@ -38,21 +38,20 @@ public:
   /// No matrix yet; its values are to be stored in that precision.
   explicit SparseOperator(Storage storage)
       : rounded_(noValues<Scalar, Device>(storage)), matrix_(make({}, 1, rounded_)) {}
-  /// Shares the arrays of the matrix, whose values may be in any of the precisions. Waits for a
-  /// pass over the graph.
+  /// Shares the arrays of the matrix, whose values may be in any of the precisions. Waits for
+  /// passes over the graph.
   template <class Stored>
   SparseOperator(const execution_space& exec, const BsrMatrix<Stored, Device>& a)
       : SparseOperator(a.graph, a.block_size,
                        Values(std::in_place_index<index(storageOf<Stored, Scalar>())>, a.values),
-                       LongRows<Device>(exec, a.graph, a.block_size)) {}
-  /// The same with the long rows of the graph, where they are known; does not wait. Of the values
-  /// as many are taken as the graph has.
+                       detail::planProducts(exec, a.graph, a.block_size, sizeof(Stored))) {}
+  /// The same with the plan for the graph, where it is known; does not wait. Of the values as many
+  /// are taken as the graph has.
   SparseOperator(const Graph<Device>& graph, int block_size,
-                 const StoredValues<Scalar, Device>& values, const LongRows<Device>& long_rows)
+                 const StoredValues<Scalar, Device>& values,
+                 const detail::ProductPlan<Device>& plan)
       : rounded_(noValues<Scalar, Device>(static_cast<Storage>(values.index()))),
-        matrix_(make(graph, block_size, values)) {
-    choosePlan(long_rows);
-  }
+        matrix_(make(graph, block_size, values)), plan_(plan) {}
 
   /// The graph of the values that update() is going to bring. Finds its long rows and, but in
   /// native precision, makes room for the values; where that takes a new array for `spare` more of
@@ -118,7 +117,9 @@ public:
   }
   /// Bytes a product reads from the matrix.
   Offset bytes() const {
-    return visit([](const auto& a) { return a.bytes(); });
+    constexpr Offset saved = sizeof(Ordinal) - sizeof(std::uint16_t);
+    return visit([](const auto& a) { return a.bytes(); }) -
+           (plan_.near.exist() ? saved * graph().numEntries() : 0);
   }
   /// Of the blocks.
   const Graph<Device>& graph() const {
@@ -144,7 +145,6 @@ private:
 
   static constexpr size_t index(Storage storage) { return static_cast<size_t>(storage); }
   static Matrix make(const Graph<Device>& graph, int block_size, const Values& values);
-  void choosePlan(const LongRows<Device>& long_rows);
 
   Values rounded_; ///< room for rounded values, as long as the longest so far
   Matrix matrix_;

@@ -30,17 +30,19 @@ void checkSameShape(const char* name, size_t rows, size_t columns, size_t y_rows
         message(name, " is ", rows, " x ", columns, ", but y is ", y_rows, " x ", y_columns));
 }
 
-/// Scalar matrices whose rows have more entries than this on average are streamed on GPUs, and
-/// those with a row of more than `longest_by_threads`, as long as none is longer than a team
-/// multiplies at once. A thread a row suffers twice from longer rows. Its loads lie a row apart, so
-/// a warp comes back to a sector only as many steps later as a sector has entries, if the L1 cache
-/// has kept it so long: the 2048 threads of a multiprocessor read 12 bytes an entry, 192 KiB for
-/// rows of 8 and values in double, and the cache has 256 KiB (H100, H200). And a warp takes as long
-/// as its longest row: one of 24 entries makes it wait three times as long as those of 8 do.
-/// Measured are matrices far from both numbers: rows of 20 to 240 entries take a half to a third of
-/// the time if they are streamed (docs/results/ainv.md), short ones more (commit e338c10).
-constexpr double mean_by_threads = 8;
-constexpr Ordinal longest_by_threads = 24; ///< see mean_by_threads
+/// Scalar matrices whose rows have more bytes than this on average are streamed on GPUs, and those
+/// with a row of more than `longest_by_threads`, as long as none is longer than a team multiplies
+/// at once. A thread a row suffers twice from longer rows. Its loads lie a row apart, so a warp
+/// comes back to a sector only as many steps later as a sector has entries, if the L1 cache has
+/// kept it so long: the 2048 threads of a multiprocessor read 12 bytes an entry, 192 KiB for rows
+/// of 8 and values in double, and the cache has 256 KiB (H100, H200). And a warp takes as long as
+/// its longest row: one of 24 entries makes it wait three times as long as those of 8 do. Measured
+/// are matrices far from both numbers: rows of 20 to 240 entries take a half to a third of the time
+/// if they are streamed (docs/results/ainv.md), short ones more (commit e338c10); in bfloat16, of 6
+/// bytes an entry, rows of 14 three quarters of it by threads, rows of 60 three times as much
+/// (docs/results/decisions.md).
+constexpr double mean_bytes_by_threads = 96;
+constexpr Ordinal longest_by_threads = 24; ///< see mean_bytes_by_threads
 
 /// A matrix of blocks of 2 or 3 takes a thread a column on GPUs if it has more bytes than this:
 /// what comes out of the L2 cache (50 MB on an H200) comes faster to a thread a point row. Measured
@@ -56,35 +58,53 @@ template <int BS, class MatrixScalar, class Device>
 constexpr bool may_take_columns = compat::IsGpu<typename Device::execution_space>::value &&
                                   (BS == 2 || BS == 3) && sizeof(MatrixScalar) == 8;
 
+/// Matrices that are read with columns of 16 bits where that fits: values of as many, where a
+/// column of 32 is two thirds of an entry.
+template <int BS, class MatrixScalar>
+constexpr bool may_have_near_columns = BS == 1 && sizeof(MatrixScalar) == 2;
+
+/// The fewest entries that are worth the set-up of such columns. 6 MB: less takes no longer to read
+/// than a launch takes.
+constexpr Offset fewest_near_columns = Offset(1) << 20;
+
 template <int BS, int Columns, class MatrixScalar, class Scalar, class Device, class Step>
 void launchPointRows(const typename Device::execution_space& exec,
                      const BsrMatrix<MatrixScalar, Device>& a,
                      const MultiVectorArg<const Scalar, Device>& x,
                      const Epilogue<Scalar, Device>& epilogue, const Step& step,
-                     Offset first_column, const LongRows<Device>& long_rows) {
+                     Offset first_column, const detail::ProductPlan<Device>& plan) {
   using Exec = typename Device::execution_space;
-  const Offset longest = long_rows.limit();
+  const Offset longest = plan.long_rows.limit();
   if constexpr (BS > 0 && !compat::IsGpu<Exec>::value) {
     using Kernel = detail::RowRunSpmvKernel<BS, Columns, MatrixScalar, Scalar, Device>;
     // Threads take equal parts of the work; where rows are left out, equal numbers of rows.
     const Offset threads = exec.concurrency();
-    const Offset parts = threads > 1 && long_rows.numSegments() == 0 ? threads : 0;
+    const Offset parts = threads > 1 && plan.long_rows.numSegments() == 0 ? threads : 0;
     const Offset items = parts > 0 ? parts : (Offset(a.numRows()) + Kernel::run - 1) / Kernel::run;
     Kokkos::parallel_for(
         "Ainvil::spmv", Range<Exec>(exec, 0, items),
         withinArguments(Kernel{a.graph.row_map, a.graph.entries, a.values, x, epilogue, step,
                                a.numRows(), first_column, longest, parts}));
   } else {
-    using Kernel = detail::SpmvKernel<BS, Columns, MatrixScalar, Scalar, Device, Step>;
-    bool aligned = false;
-    if constexpr (Kernel::has_packets)
-      aligned =
-          detail::Packet<MatrixScalar, BS>::isAligned(a.values.data()) &&
-          detail::Packet<Scalar, BS>::isAligned(x.data() + first_column * Offset(x.stride(1)));
-    Kokkos::parallel_for(
-        "Ainvil::spmv", Range<Exec>(exec, 0, a.numPointRows()),
-        withinArguments(Kernel{a.graph.row_map, a.graph.entries, a.values, x, epilogue, step,
-                               a.block_size, first_column, longest, aligned}));
+    const auto launch = [&](const auto& column) {
+      using Kernel = detail::SpmvKernel<BS, Columns, MatrixScalar, Scalar, Device, Step,
+                                        std::decay_t<decltype(column)>>;
+      bool aligned = false;
+      if constexpr (Kernel::has_packets)
+        aligned =
+            detail::Packet<MatrixScalar, BS>::isAligned(a.values.data()) &&
+            detail::Packet<Scalar, BS>::isAligned(x.data() + first_column * Offset(x.stride(1)));
+      Kokkos::parallel_for(
+          "Ainvil::spmv", Range<Exec>(exec, 0, a.numPointRows()),
+          withinArguments(Kernel{a.graph.row_map, column, a.values, x, epilogue, step, a.block_size,
+                                 first_column, longest, aligned}));
+    };
+    if constexpr (may_have_near_columns<BS, MatrixScalar>)
+      if (plan.near.exist()) {
+        launch(detail::ShortColumns{plan.near.distances, plan.near.first});
+        return;
+      }
+    launch(detail::GraphColumns{a.graph.entries});
   }
 }
 
@@ -137,7 +157,7 @@ void launchRows(const typename Device::execution_space& exec,
                                         plan.long_rows.limit());
         return;
       }
-    launchPointRows<BS, Columns>(exec, a, x, epilogue, step, first_column, plan.long_rows);
+    launchPointRows<BS, Columns>(exec, a, x, epilogue, step, first_column, plan);
   });
 }
 
@@ -186,23 +206,40 @@ void product(const typename Device::execution_space& exec, const detail::Product
     launchLongRows<false>(exec, plan.long_rows, a, x, epilogue);
 }
 
-} // namespace
-
-template <class MatrixScalar, class Device>
-detail::ProductKernel detail::chooseKernel(const BsrMatrix<MatrixScalar, Device>& a,
-                                           const LongRows<Device>& long_rows) {
+/// The kernel that is fastest; `longest` is the longest row, or 0 if that is not known.
+template <class Device>
+ProductKernel chooseKernel(const Graph<Device>& graph, int block_size, std::size_t value_bytes,
+                           Ordinal longest) {
   if constexpr (compat::IsGpu<typename Device::execution_space>::value) {
     constexpr Ordinal longest_streamed =
-        StreamedSpmvKernel<1, MatrixScalar, double, Device, NoStep>::chunk;
-    const Ordinal longest = long_rows.longest();
-    if (a.block_size == 1 && longest > 0 && longest <= longest_streamed &&
-        (longest > longest_by_threads || a.graph.meanRowLength() > mean_by_threads))
+        detail::StreamedSpmvKernel<1, double, double, Device, detail::NoStep>::chunk;
+    const double row_bytes = graph.meanRowLength() * double(value_bytes + sizeof(Ordinal));
+    if (block_size == 1 && longest > 0 && longest <= longest_streamed &&
+        (longest > longest_by_threads || row_bytes > mean_bytes_by_threads))
       return ProductKernel::Streamed;
-    if ((a.block_size == 2 || a.block_size == 3) && sizeof(MatrixScalar) == 8 &&
-        a.bytes() > most_cached_bytes)
+    const Offset bytes =
+        graph.numEntries() * (Offset(block_size) * block_size * value_bytes + sizeof(Ordinal)) +
+        graph.num_rows * Offset(sizeof(Offset));
+    if ((block_size == 2 || block_size == 3) && value_bytes == 8 && bytes > most_cached_bytes)
       return ProductKernel::BlockColumns;
   }
   return ProductKernel::PointRows;
+}
+
+} // namespace
+
+template <class Device>
+detail::ProductPlan<Device> detail::planProducts(const typename Device::execution_space& exec,
+                                                 const Graph<Device>& graph, int block_size,
+                                                 std::size_t value_bytes) {
+  ProductPlan<Device> plan;
+  plan.long_rows = LongRows<Device>(exec, graph, block_size);
+  plan.kernel = chooseKernel(graph, block_size, value_bytes, plan.long_rows.longest());
+  if (compat::IsGpu<typename Device::execution_space>::value && block_size == 1 &&
+      value_bytes == sizeof(BFloat16) && plan.kernel == ProductKernel::PointRows &&
+      graph.numEntries() >= fewest_near_columns)
+    plan.near = nearColumns(exec, graph);
+  return plan;
 }
 
 template <class MatrixScalar, class Scalar, class Device>
@@ -268,7 +305,7 @@ void spmv(const typename Device::execution_space& exec, Trans trans, Scalar alph
           const BsrMatrix<MatrixScalar, Device>& a, MultiVectorArg<const Scalar, Device> x,
           Scalar beta, MultiVectorArg<Scalar, Device> y) {
   detail::ProductPlan<Device> plan;
-  plan.kernel = detail::chooseKernel(a, plan.long_rows);
+  plan.kernel = chooseKernel(a.graph, a.block_size, sizeof(MatrixScalar), 0);
   detail::multiply(exec, plan, trans, alpha, a, x, beta, y);
 }
 
@@ -278,7 +315,7 @@ void spmvAdd(const typename Device::execution_space& exec, Scalar alpha,
              Scalar beta, MultiVectorArg<const Scalar, Device> u, Scalar gamma,
              MultiVectorArg<const Scalar, Device> v, MultiVectorArg<Scalar, Device> y) {
   detail::ProductPlan<Device> plan;
-  plan.kernel = detail::chooseKernel(a, plan.long_rows);
+  plan.kernel = chooseKernel(a.graph, a.block_size, sizeof(MatrixScalar), 0);
   detail::multiplyAdd(exec, plan, alpha, a, x, beta, u, gamma, v, y, {});
 }
 
@@ -343,12 +380,8 @@ void axpby(const typename Device::execution_space& exec, Scalar alpha,
       const Kokkos::View<MATRIX*, DEVICE>&, int, MultiVectorArg<const SCALAR, DEVICE>, SCALAR,     \
       MultiVectorArg<SCALAR, DEVICE>);
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \
-  template detail::ProductKernel detail::chooseKernel<double, DEVICE>(                             \
-      const BsrMatrix<double, DEVICE>&, const LongRows<DEVICE>&);                                  \
-  template detail::ProductKernel detail::chooseKernel<float, DEVICE>(                              \
-      const BsrMatrix<float, DEVICE>&, const LongRows<DEVICE>&);                                   \
-  template detail::ProductKernel detail::chooseKernel<BFloat16, DEVICE>(                           \
-      const BsrMatrix<BFloat16, DEVICE>&, const LongRows<DEVICE>&);                                \
+  template detail::ProductPlan<DEVICE> detail::planProducts(                                       \
+      const typename DEVICE::execution_space&, const Graph<DEVICE>&, int, std::size_t);            \
   template void axpby<double, DEVICE>(const typename DEVICE::execution_space&, double,             \
                                       MultiVectorArg<const double, DEVICE>, double,                \
                                       MultiVectorArg<double, DEVICE>);                             \

@@ -24,14 +24,30 @@ struct alignas(N * sizeof(T) < 16 ? N * sizeof(T) : 16) Packet {
   }
 };
 
+/// Columns as a kernel reads them: as the graph has them.
+struct GraphColumns {
+  KernelArray<const Ordinal> entries;
+  KOKKOS_FORCEINLINE_FUNCTION Offset at(Offset, Offset k) const { return entries(k); }
+};
+
+/// NearColumns, of the rows that a kernel is in.
+struct ShortColumns {
+  KernelArray<const std::uint16_t> distances;
+  Offset first;
+  KOKKOS_FORCEINLINE_FUNCTION Offset at(Offset row, Offset k) const {
+    return row + first + distances(k);
+  }
+};
+
 /// s(i, r) = sum over blocks k of row i, c < bs of A_k(r, c) x(col_k * bs + c), for up to Columns
 /// right-hand sides, one point row a thread: on a GPU neighbouring threads read neighbouring rows
 /// of a block, so that a warp uses every sector it fetches; no reduction, no lane idles on short
-/// rows. BS = 0: block size known at run time.
-template <int BS, int Columns, class MatrixScalar, class Scalar, class Device, class Step>
+/// rows. BS = 0: block size known at run time. `ColumnIndices` is GraphColumns or ShortColumns.
+template <int BS, int Columns, class MatrixScalar, class Scalar, class Device, class Step,
+          class ColumnIndices>
 struct SpmvKernel {
   KernelArray<const Offset> row_map;
-  KernelArray<const Ordinal> entries;
+  ColumnIndices column;
   KernelArray<const MatrixScalar> values;
   KernelColumns<const Scalar> x;
   Epilogue<Scalar, Device> epilogue;
@@ -61,7 +77,7 @@ struct SpmvKernel {
     if (end - begin > longest)
       return;
     for (Offset k = begin; k < end; ++k) {
-      const Offset x_row = Offset(entries(k)) * bs;
+      const Offset x_row = column.at(row, k) * bs;
       const MatrixScalar* block = &values(k * bs * bs + r * bs);
       if constexpr (has_packets)
         if (aligned) {

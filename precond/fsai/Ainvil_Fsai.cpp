@@ -244,11 +244,21 @@ void Fsai<Scalar, Device>::filterRows(const execution_space& exec, const Matrix&
     setGraph(exec, graph);
 }
 
+/// For products with values in the storage precision.
+template <class Scalar, class Device>
+detail::ProductPlan<Device> Fsai<Scalar, Device>::planFor(const execution_space& exec,
+                                                          const Graph<Device>& graph) const {
+  const auto bytes = [](const auto& values) {
+    return sizeof(typename std::decay_t<decltype(values)>::value_type);
+  };
+  return detail::planProducts(exec, graph, block_size_, std::visit(bytes, g_arrays_.values));
+}
+
 /// The graph of G becomes `graph`; that of G^T is out of date.
 template <class Scalar, class Device>
 void Fsai<Scalar, Device>::setGraph(const execution_space& exec, const Graph<Device>& graph) {
   gt_arrays_.graph = {};
-  g_arrays_.long_rows = LongRows<Device>(exec, graph, block_size_);
+  g_arrays_.plan = planFor(exec, graph);
   g_arrays_.graph = graph;
 }
 
@@ -261,7 +271,7 @@ void Fsai<Scalar, Device>::transposeGraph(const execution_space& exec) {
   reserve<Ordinal, Device>(exec, "Ainvil::entries", gt.entries, entries, spare);
   const Graph<Device> transposed =
       detail::transposeInto<Device>(exec, graph, gt.row_map, firstOf(gt.entries, entries));
-  gt.long_rows = LongRows<Device>(exec, transposed, block_size_);
+  gt.plan = planFor(exec, transposed);
   gt.graph = transposed;
 }
 
@@ -314,7 +324,7 @@ template <class Scalar, class Device>
 SparseOperator<Scalar, Device> Fsai<Scalar, Device>::stored(const execution_space& exec,
                                                             const Factor& factor) const {
   const SparseOperator<Scalar, Device> matrix(factor.graph, block_size_, factor.values,
-                                              factor.long_rows);
+                                              factor.plan);
   if (parameters_.storage != Storage::Native)
     matrix.checkRange(exec);
   return matrix;
