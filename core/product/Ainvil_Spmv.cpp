@@ -89,15 +89,11 @@ void launchPointRows(const typename Device::execution_space& exec,
     const auto launch = [&](const auto& column) {
       using Kernel = detail::SpmvKernel<BS, Columns, MatrixScalar, Scalar, Device, Step,
                                         std::decay_t<decltype(column)>>;
-      bool aligned = false;
-      if constexpr (Kernel::has_packets)
-        aligned =
-            detail::Packet<MatrixScalar, BS>::isAligned(a.values.data()) &&
-            detail::Packet<Scalar, BS>::isAligned(x.data() + first_column * Offset(x.stride(1)));
-      Kokkos::parallel_for(
-          "Ainvil::spmv", Range<Exec>(exec, 0, a.numPointRows()),
-          withinArguments(Kernel{a.graph.row_map, column, a.values, x, epilogue, step, a.block_size,
-                                 first_column, longest, aligned}));
+      const Scalar* const first = x.data() + first_column * Offset(x.stride(1));
+      Kokkos::parallel_for("Ainvil::spmv", Range<Exec>(exec, 0, a.numPointRows()),
+                           withinArguments(Kernel{a.graph.row_map, column, a.values, x, epilogue,
+                                                  step, a.block_size, first_column, longest,
+                                                  Kernel::isAligned(a.values.data(), first)}));
     };
     if constexpr (may_have_near_columns<BS, MatrixScalar>)
       if (plan.near.exist()) {

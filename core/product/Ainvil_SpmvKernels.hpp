@@ -61,6 +61,12 @@ struct SpmvKernel {
   /// nothing.
   static constexpr bool has_packets = sizeof(MatrixScalar) == 2 && Columns == 1 && BS > 1 &&
                                       (BS & (BS - 1)) == 0;
+  static bool isAligned([[maybe_unused]] const MatrixScalar* values,
+                        [[maybe_unused]] const Scalar* x) {
+    if constexpr (has_packets)
+      return Packet<MatrixScalar, BS>::isAligned(values) && Packet<Scalar, BS>::isAligned(x);
+    return false;
+  }
 
   KOKKOS_FUNCTION void operator()(const Offset point_row) const {
     multiplyRow(point_row);

@@ -23,8 +23,7 @@ Graph<HostDevice> band(Ordinal n, Offset first, Offset width) {
 
 std::vector<Offset> columnsOf(const detail::NearColumns<Device>& near,
                               const Graph<HostDevice>& graph) {
-  const auto distances =
-      Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), near.distances);
+  const auto distances = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), near.distances);
   std::vector<Offset> columns;
   for (Offset i = 0; i < graph.num_rows; ++i)
     for (Offset k = graph.row_map(i); k < graph.row_map(i + 1); ++k)
@@ -40,9 +39,9 @@ TEST(NearColumns, AreTheColumnsOfABand) {
       const auto graph = band(n, first, width);
       const auto near = detail::nearColumns(Exec(), copyTo<Device>(graph));
       ASSERT_TRUE(near.exist());
-      EXPECT_EQ(columnsOf(near, graph),
-                std::vector<Offset>(graph.entries.data(),
-                                    graph.entries.data() + graph.numEntries()));
+      EXPECT_EQ(
+          columnsOf(near, graph),
+          std::vector<Offset>(graph.entries.data(), graph.entries.data() + graph.numEntries()));
     }
 }
 
@@ -56,8 +55,8 @@ TEST(NearColumns, ThereAreNoneOfMoreDiagonalsOrOfNothing) {
 
 /// Products and steps with near columns are, bit for bit, those with the graph's.
 TEST(NearColumns, GiveTheSameProducts) {
-  const auto a = copyTo<Device>(inPrecision<BFloat16>(
-      randomMatrix(4000, 4000, 1, std::vector<Ordinal>{1, 3, 0, 5, 19})));
+  const auto a = copyTo<Device>(
+      inPrecision<BFloat16>(randomMatrix(4000, 4000, 1, std::vector<Ordinal>{1, 3, 0, 5, 19})));
   const detail::ProductPlan<Device> with_graph;
   detail::ProductPlan<Device> with_near;
   with_near.near = detail::nearColumns(Exec(), a.graph);
