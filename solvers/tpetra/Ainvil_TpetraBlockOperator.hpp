@@ -91,8 +91,8 @@ private:
 
   Teuchos::RCP<const row_matrix_type> matrix_;
   LocalBlock<scalar_type, local_ordinal_type, global_ordinal_type, node_type> block_;
-  Local local_; ///< A_rr
-  LongRows<device_type> long_rows_;
+  Local local_;                                   ///< A_rr
+  ainvil::detail::ProductPlan<device_type> plan_; ///< of products with A_rr
 
   int halo_block_size_ = 1;
   Graph<device_type> halo_graph_;                        ///< of H_r, rows that are not empty

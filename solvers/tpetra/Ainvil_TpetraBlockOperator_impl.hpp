@@ -70,7 +70,7 @@ BlockOperator<MatrixType>::BlockOperator(const Teuchos::RCP<const row_matrix_typ
       a->getDomainMap());
   onAllRanks(comm, [&] {
     const auto local = block_.get(exec, *a);
-    long_rows_ = LongRows<device_type>(exec, local.graph, local.block_size);
+    plan_ = ainvil::detail::planProducts(exec, local.graph, local.block_size, sizeof(scalar_type));
     halo_ = Local(exec,
                   BsrMatrix<scalar_type, device_type>(halo_graph_, halo_values_, halo_block_size_));
     takeValues(exec);
@@ -157,8 +157,8 @@ template <class MatrixType>
 void BlockOperator<MatrixType>::takeValues(const execution_space& exec) {
   const BsrMatrix<scalar_type, device_type> local = block_.get(exec, *matrix_);
   using Stored = StoredValues<scalar_type, device_type>;
-  local_ = Local(local.graph, local.block_size, Stored(std::in_place_index<0>, local.values),
-                 long_rows_);
+  local_ =
+      Local(local.graph, local.block_size, Stored(std::in_place_index<0>, local.values), plan_);
   if (import_.is_null())
     return;
   gatherBlocks<scalar_type, device_type>(exec, Trans::No, halo_source_, halo_block_size_,
