@@ -58,9 +58,10 @@ void checkSteps(const BsrMatrix<double, HostDevice>& a, const std::vector<Produc
                                " long rows, kernel ", int(kernel), ", ", columns, " columns, ",
                                beta, ", ", epsilon));
           // Streams take rows of any length.
-          const auto plan = kernel == ProductKernel::Streamed
-                                ? detail::ProductPlan<Device>{{}, kernel}
-                                : detail::ProductPlan<Device>{long_rows, kernel};
+          detail::ProductPlan<Device> plan;
+          plan.kernel = kernel;
+          if (kernel != ProductKernel::Streamed)
+            plan.long_rows = long_rows;
           Case<Stored, Scalar>{a_device, plan, columns, Scalar(beta), Scalar(epsilon)}.check();
         }
 }
