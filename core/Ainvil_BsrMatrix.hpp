@@ -60,6 +60,15 @@ inline void requireBlockSize(int block_size) {
         message("block size must lie between 1 and ", largest, ", but it is ", block_size));
 }
 
+/// Bytes a product reads from a matrix of that graph whose values have `value_bytes` each: values,
+/// columns and row map.
+template <class Device>
+Offset productBytes(const Graph<Device>& graph, int block_size, std::size_t value_bytes) {
+  const Offset of_block = Offset(block_size) * block_size * Offset(value_bytes);
+  return graph.numEntries() * (of_block + Offset(sizeof(Ordinal))) +
+         (Offset(graph.num_rows) + 1) * Offset(sizeof(Offset));
+}
+
 } // namespace detail
 
 /// Block sparse row matrix: the pattern `graph` in units of dense square blocks, block e of the
@@ -97,10 +106,7 @@ struct BsrMatrix {
   Offset numPointCols() const { return Offset(graph.num_cols) * block_size; }  ///< scalar columns
   Offset numScalars() const { return numEntries() * block_size * block_size; } ///< stored values
   /// Bytes a product with this matrix reads: values, columns and row map.
-  Offset bytes() const {
-    return numScalars() * Offset(sizeof(Scalar)) + numEntries() * Offset(sizeof(Ordinal)) +
-           (Offset(graph.num_rows) + 1) * Offset(sizeof(Offset));
-  }
+  Offset bytes() const { return detail::productBytes(graph, block_size, sizeof(Scalar)); }
 };
 
 /// The same graph in the memory of another device; shares the arrays where the memory is the same.

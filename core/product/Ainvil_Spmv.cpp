@@ -213,10 +213,8 @@ ProductKernel chooseKernel(const Graph<Device>& graph, int block_size, std::size
     if (block_size == 1 && longest > 0 && longest <= longest_streamed &&
         (longest > longest_by_threads || row_bytes > mean_bytes_by_threads))
       return ProductKernel::Streamed;
-    const Offset bytes =
-        graph.numEntries() * (Offset(block_size) * block_size * value_bytes + sizeof(Ordinal)) +
-        graph.num_rows * Offset(sizeof(Offset));
-    if ((block_size == 2 || block_size == 3) && value_bytes == 8 && bytes > most_cached_bytes)
+    if ((block_size == 2 || block_size == 3) && value_bytes == 8 &&
+        detail::productBytes(graph, block_size, value_bytes) > most_cached_bytes)
       return ProductKernel::BlockColumns;
   }
   return ProductKernel::PointRows;
