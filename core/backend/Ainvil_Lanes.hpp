@@ -122,16 +122,18 @@ struct MatrixUnit<double> {
 
 } // namespace compat
 
-/// AINVIL_UNROLL(n): the loop behind it is unrolled n times on GPUs. Defined in this file only.
-/// AINVIL_UNROLLED_LOOP: the same for a loop of constant length, as a whole. For loops that join
-/// lanes and end early: as a function that returns whether to go on nvcc 13 takes all lanes to the
-/// end of every round, and the batched Cholesky up to 19 % longer for it. Others are unrolled().
 #if defined(KOKKOS_ENABLE_CUDA) || defined(KOKKOS_ENABLE_HIP)
 #define AINVIL_PRAGMA(text) _Pragma(#text)
+/// The loop behind it is unrolled n times on GPUs. Defined in this file only.
 #define AINVIL_UNROLL(n) AINVIL_PRAGMA(unroll n)
+/// The same for a loop of constant length, as a whole. For loops that join lanes and end early: as
+/// a function that returns whether to go on nvcc 13 takes all lanes to the end of every round, and
+/// the batched Cholesky up to 19 % longer for it. Others are unrolled().
 #define AINVIL_UNROLLED_LOOP _Pragma("unroll")
 #else
+/// The loop behind it is unrolled n times on GPUs, and left to the compiler here.
 #define AINVIL_UNROLL(n)
+/// A loop of constant length is unrolled as a whole on GPUs, and left to the compiler here.
 #define AINVIL_UNROLLED_LOOP
 #endif
 
