@@ -139,24 +139,6 @@ inline std::string deviceName(const Kokkos::Cuda& exec) {
 }
 #endif
 
-/// Bytes that a host fetches together.
-constexpr std::ptrdiff_t cache_line = 64;
-/// How far ahead, in bytes, a host loop prefetches what it reads in order: a page, because the
-/// prefetcher of the hardware stops at the end of one.
-constexpr std::ptrdiff_t prefetch_distance = 4096;
-
-/// Asks a host's caches for `bytes` bytes from `ahead` bytes beyond `data` on, but no more than
-/// prefetch_distance of them. There may be nothing. GPUs do nothing.
-KOKKOS_INLINE_FUNCTION void prefetch([[maybe_unused]] const void* data,
-                                     [[maybe_unused]] std::ptrdiff_t ahead,
-                                     [[maybe_unused]] std::ptrdiff_t bytes) {
-#if defined(__GNUC__) && !defined(__CUDA_ARCH__) && !defined(__HIP_DEVICE_COMPILE__)
-  const std::uintptr_t first = reinterpret_cast<std::uintptr_t>(data) + ahead;
-  for (std::ptrdiff_t b = 0; b < bytes && b < prefetch_distance; b += cache_line)
-    __builtin_prefetch(reinterpret_cast<const void*>(first + b));
-#endif
-}
-
 /// Version of the Kokkos this was compiled with, as "4.6.1".
 inline std::string kokkosVersion() {
   return std::to_string(KOKKOS_VERSION / 10000) + "." + std::to_string(KOKKOS_VERSION / 100 % 100) +

@@ -3,6 +3,7 @@
 /// \file
 /// The kernels of products with block matrices.
 
+#include "backend/Ainvil_Prefetch.hpp"
 #include "product/Ainvil_Epilogue.hpp"
 #include "product/Ainvil_LongRows.hpp"
 
@@ -196,9 +197,7 @@ private:
     for (Offset row = first; row < last; ++row) {
       const Offset end = ends[row];
       if (end - begin <= most) {
-        const Offset row_bytes = (end - begin) * Offset(BS * BS * sizeof(MatrixScalar));
-        if (row_bytes > compat::cache_line)
-          compat::prefetch(blocks + begin * (BS * BS), compat::prefetch_distance, row_bytes);
+        prefetchRow(columns, blocks, begin, end, BS * BS);
         for (int j = 0; j < right_hand_sides; ++j) {
           Scalar sum[BS] = {};
           addRow(columns, blocks, begin, end, x_first + j * stride, sum);

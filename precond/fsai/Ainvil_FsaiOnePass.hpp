@@ -5,6 +5,7 @@
 
 #include "Ainvil_BsrMatrix.hpp"
 #include "backend/Ainvil_KokkosCompat.hpp"
+#include "backend/Ainvil_Prefetch.hpp"
 
 namespace ainvil {
 namespace detail {
@@ -29,9 +30,7 @@ struct FsaiOnePass {
     Scalar* const y_j = y.data() + j * Offset(y.stride(1));
     for (Offset i = 0; i < g.numRows(); ++i) {
       const Offset begin = row_map[i], last = row_map[i + 1] - 1; // the diagonal block
-      const Offset row_bytes = (last + 1 - begin) * Offset(bs2 * sizeof(Stored));
-      if (row_bytes > compat::cache_line)
-        compat::prefetch(values + begin * bs2, compat::prefetch_distance, row_bytes);
+      prefetchRow(columns, values, begin, last + 1, bs2);
       Scalar* const y_i = y_j + i * bs;
       for (int r = 0; r < bs; ++r) {
         // A row of scalars of the block row at a time: t_ir = G_ir x, then G_ir^T t_ir.

@@ -5,6 +5,7 @@
 
 #include "backend/Ainvil_KernelArrays.hpp"
 #include "backend/Ainvil_Lanes.hpp"
+#include "backend/Ainvil_Prefetch.hpp"
 #include "triangular/Ainvil_TriangularFactor.hpp"
 
 namespace ainvil {
@@ -27,6 +28,7 @@ KOKKOS_INLINE_FUNCTION void solveScalarsInTurn(const KernelTriangle<Stored>& fac
     const Ordinal i = Step > 0 ? first + n : end - 1 - n;
     const Offset begin = row_map[i] + (!Unit && Step < 0 ? 1 : 0); // as offDiagonal()
     const Offset behind = row_map[i + 1] - (!Unit && Step > 0 ? 1 : 0);
+    prefetchRow(columns, values, begin, behind, 1, Step * prefetch_distance);
     const Offset near = Step > 0 ? behind - 1 : begin; // of a row with entries
     const bool adjacent = n > 0 && begin < behind && columns[near] == i - Step;
     const Offset last = adjacent ? near : near + Step; // behind the last

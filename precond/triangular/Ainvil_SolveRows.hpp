@@ -5,6 +5,7 @@
 
 #include "backend/Ainvil_KernelArrays.hpp"
 #include "backend/Ainvil_Lanes.hpp"
+#include "backend/Ainvil_Prefetch.hpp"
 #include "dense/Ainvil_BlockRowSums.hpp"
 #include "dense/Ainvil_SmallBlock.hpp"
 #include "triangular/Ainvil_TriangularFactor.hpp"
@@ -192,15 +193,11 @@ private:
     const Stored* values = factor.matrix.values.data();
     const Offset first = Offset(row) * bs;
     Scalar* y_j = &y(0, j);
-    if constexpr (BS != 1) {
-      const Offset ahead =
-          factor.uplo == Uplo::Lower ? compat::prefetch_distance : -compat::prefetch_distance;
-      const Offset block_bytes = Offset(bs) * bs * Offset(sizeof(Stored));
-      compat::prefetch(values + range.first * bs * bs, ahead,
-                       (range.second - range.first) * block_bytes);
-      if (!factor.unit)
-        compat::prefetch(factor.diagonal_inverse.data() + first * bs, ahead, block_bytes);
-    }
+    const Offset ahead = factor.uplo == Uplo::Lower ? prefetch_distance : -prefetch_distance;
+    prefetchRow(entries, values, range.first, range.second, bs * bs, ahead);
+    if (!factor.unit)
+      prefetch(factor.diagonal_inverse.data() + first * bs, bs * bs * Offset(sizeof(Stored)),
+               ahead);
     const auto forBlocks = [&](const auto& f) {
       for (Offset e = range.first; e < range.second; ++e) {
         const Offset k = factor.uplo == Uplo::Lower ? e : range.first + range.second - 1 - e;

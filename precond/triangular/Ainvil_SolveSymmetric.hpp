@@ -6,6 +6,7 @@
 
 #include "backend/Ainvil_KernelArrays.hpp"
 #include "backend/Ainvil_Lanes.hpp"
+#include "backend/Ainvil_Prefetch.hpp"
 #include "dense/Ainvil_SmallBlock.hpp"
 #include "triangular/Ainvil_SolveInTurn.hpp"
 
@@ -52,6 +53,7 @@ private:
     Scalar y_i = num_rows > 0 ? y_j[num_rows - 1] : Scalar(0);
     for (Ordinal i = num_rows - 1; i > 0; --i) {
       const Offset begin = row_map[i], end = row_map[i + 1];
+      prefetchRow(columns, values, begin, end, 1, -prefetch_distance);
       const bool adjacent = begin < end && columns[end - 1] == i - 1;
       Scalar next = y_j[i - 1];
       if (adjacent)
@@ -71,7 +73,7 @@ private:
     const Offset first = Offset(i) * bs;
     Scalar registers[BS > 0 ? BS : 1];
     Scalar* const sums = BS > 0 ? registers : t_j + first;
-    prefetchRow(i, compat::prefetch_distance);
+    prefetchRow(columns, values, begin, end, bs * bs);
     for (int r = 0; r < bs; ++r)
       sums[r] = x_j[first + r];
     for (Offset e = begin; e < end; ++e) {
@@ -98,7 +100,7 @@ private:
         registers[r] = y_i[r];
       y_i = registers;
     }
-    prefetchRow(i, -compat::prefetch_distance);
+    prefetchRow(columns, values, begin, end, bs * bs, -prefetch_distance);
     for (Offset e = end - 1; e >= begin; --e) {
       const Stored* const block = values + e * bs * bs;
       Scalar* const y_k = y_j + Offset(columns[e]) * bs;
@@ -117,15 +119,6 @@ private:
             y_k[c] -= Scalar(block[r * bs + c]) * y_i[r];
       }
     }
-  }
-
-  /// Asks for what lies as far ahead of the blocks of row i.
-  KOKKOS_INLINE_FUNCTION void prefetchRow(Ordinal i, Offset ahead) const {
-    const int bs = BS > 0 ? BS : factor.matrix.block_size;
-    const Offset begin = factor.matrix.graph.row_map(i), end = factor.matrix.graph.row_map(i + 1);
-    const Offset block_bytes = Offset(bs) * bs * Offset(sizeof(Stored));
-    compat::prefetch(factor.matrix.values.data() + begin * bs * bs, ahead,
-                     (end - begin) * block_bytes);
   }
 };
 
