@@ -73,17 +73,33 @@ void forPartsOfRows(const Exec& exec, const char* label, Ordinal first, Ordinal 
   compat::fence(exec, label);
 }
 
+/// Whether bodies of rows have rowsAhead() and prefetch(row).
+template <class Body, class = void>
+struct AsksAhead : std::false_type {};
+template <class Body>
+struct AsksAhead<Body, decltype(std::declval<const Body&>().prefetch(Ordinal()))> : std::true_type {
+};
+
 /// Calls body(member, row, scratch, gate) for the rows of a piece, which wait for nothing.
 template <class Gate, class Body>
 struct RowsOfPiece {
   Body body;
   bool downwards;
 
+  Ordinal rowsAhead() const {
+    if constexpr (AsksAhead<Body>::value)
+      return body.rowsAhead();
+    return 0;
+  }
+
   template <class Member>
-  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal first, Ordinal end,
-                                  void* scratch) const {
-    for (Ordinal k = 0; k < end - first; ++k)
+  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal first, Ordinal end, void* scratch,
+                                  [[maybe_unused]] RowsAhead& ahead) const {
+    for (Ordinal k = 0; k < end - first; ++k) {
+      if constexpr (AsksAhead<Body>::value)
+        body.prefetch(ahead.next());
       body(member, downwards ? end - 1 - k : first + k, scratch, Gate());
+    }
   }
 };
 
@@ -93,8 +109,10 @@ struct RowsOfWorker {
   Body body;
   bool downwards;
 
+  Ordinal rowsAhead() const { return 0; }
+
   template <class Member>
-  void operator()(const Member& member, Ordinal first, Ordinal end, void*) const {
+  void operator()(const Member& member, Ordinal first, Ordinal end, void*, RowsAhead&) const {
     for (Ordinal k = 0; k < end - first; ++k)
       body(member.team_rank(), downwards ? end - 1 - k : first + k);
   }
@@ -190,18 +208,19 @@ public:
     runForwards(exec, label, body, scratch_bytes, detail::ValueGate<spin>{});
   }
 
-  /// On a host: calls body(member, first, end, scratch) until all rows are done, for rows from
-  /// `first` up to `end` that the caller takes one after the other. Calls with the same
-  /// member.team_rank(), of workers() many, are never at the same time.
+  /// On a host: calls body(member, first, end, scratch, ahead) until all rows are done, for rows
+  /// from `first` up to `end` that the body takes one after the other, in descending order for an
+  /// upper triangle. `ahead` is a detail::RowsAhead. Calls with the same member.team_rank(), of
+  /// workers() many, are never at the same time.
   template <class Body>
   void runByPieces(const execution_space& exec, const char* label, const Body& body,
                    std::size_t scratch_bytes = 0) const {
     static_assert(on_host, "GPUs run rows");
     if (inTurn()) {
-      launchWorkers(exec, label, body, scratch_bytes, {});
+      launchWorkers(exec, label, body, uplo_ == Uplo::Upper, scratch_bytes, {});
       return;
     }
-    launchWorkers(exec, label, body, scratch_bytes, *schedule_);
+    launchWorkers(exec, label, body, uplo_ == Uplo::Upper, scratch_bytes, *schedule_);
     steps_done_ += static_cast<unsigned>(schedule_->num_steps);
   }
 
@@ -226,7 +245,7 @@ public:
     if constexpr (on_host) {
       launchWorkers(exec, label,
                     detail::RowsOfPiece<UpdateGate<false>, Body>{body, uplo_ == Uplo::Lower},
-                    scratch_bytes, {});
+                    uplo_ == Uplo::Lower, scratch_bytes, {});
     } else if constexpr (spin) {
       assert(updates_.extent(0) == size_t(num_rows_)); // RowSignals::ValuesAndUpdates
       launchRows(exec, label, body, scratch_bytes, -1,
@@ -325,13 +344,14 @@ private:
   /// By the workers of a schedule, or by one thread where that is empty.
   template <class Body>
   void launchWorkers(const execution_space& exec, const char* label, const Body& body,
-                     std::size_t scratch_bytes, const detail::WorkerSchedule& s) const {
+                     bool downwards, std::size_t scratch_bytes,
+                     const detail::WorkerSchedule& s) const {
     using Policy = Kokkos::TeamPolicy<execution_space>;
     const std::size_t with_alignment = scratch_bytes + 16;
     Kokkos::parallel_for(
         label,
         Policy(exec, 1, s.num_workers).set_scratch_size(0, Kokkos::PerThread(with_alignment)),
-        detail::WorkerRows<Body>{body, s.pieces, s.tasks, s.first_task, s.waits,
+        detail::WorkerRows<Body>{body, downwards, s.pieces, s.tasks, s.first_task, s.waits,
                                  detail::WorkerProgress{progress_, steps_done_}, s.num_workers,
                                  num_rows_, scratch_bytes});
   }

@@ -107,10 +107,11 @@ struct WorkerProgress {
   /// about a hundred microseconds it sleeps between looks: whom it waits for may have no core, and
   /// one that only yields keeps its claim to one.
   void wait(const WorkerWait& wait, unsigned* seen) const {
-    constexpr int looks_before_sleep = 1 << 16;
+    constexpr int looks_before_sleep = 1 << 12;
     for (int looks = 0; isPending(seen[wait.worker], wait.step); ++looks) {
       if (looks > looks_before_sleep)
         std::this_thread::sleep_for(std::chrono::microseconds(50));
+      compat::pause();
       seen[wait.worker] = compat::loadAcquire(&done(Offset(wait.worker) * stride));
     }
   }
@@ -122,10 +123,53 @@ private:
   }
 };
 
-/// The kernel of a worker: body(member, first, end, scratch) for the rows of each of its pieces.
+/// The rows of some pieces in the order in which a worker takes them, for a worker that asks its
+/// caches for a row while it is so many rows before it. Where a piece ends it goes on with the next
+/// one, which lies elsewhere in memory: there the prefetcher of the hardware has to begin anew.
+class RowsAhead {
+public:
+  /// For the pieces from `piece` up to `end`, each from its last row on if `downwards`; the first
+  /// `rows` rows are left out, the last one is followed by -1.
+  RowsAhead(const WorkerPiece* piece, const WorkerPiece* end, bool downwards, Ordinal rows)
+      : piece_(piece), end_(end), step_(downwards ? -1 : 1) {
+    begin();
+    for (Ordinal k = 0; k < rows && row_ >= 0; ++k)
+      next();
+  }
+
+  Ordinal next() {
+    const Ordinal row = row_;
+    if (row_ == last_) {
+      piece_ += piece_ < end_ ? 1 : 0;
+      begin();
+    } else {
+      row_ += step_;
+    }
+    return row;
+  }
+
+private:
+  void begin() {
+    row_ = last_ = -1;
+    if (piece_ < end_) {
+      row_ = step_ > 0 ? piece_->first : piece_->end - 1;
+      last_ = step_ > 0 ? piece_->end - 1 : piece_->first;
+    }
+  }
+
+  const WorkerPiece* piece_;
+  const WorkerPiece* const end_;
+  const int step_;
+  Ordinal row_ = -1, last_ = -1;
+};
+
+/// The kernel of a worker: body(member, first, end, scratch, ahead) for the rows of each of its
+/// pieces. `ahead` is a RowsAhead, of which the body takes a row for each of its own;
+/// body.rowsAhead() tells how many rows it is before them.
 template <class Body>
 struct WorkerRows {
   Body body;
+  bool downwards; ///< the order within pieces
   KernelArray<const WorkerPiece> pieces;
   KernelArray<const WorkerTask> tasks;
   KernelArray<const Ordinal> first_task;
@@ -141,16 +185,21 @@ struct WorkerRows {
     const int worker = member.team_rank();
     // A launch in a parallel region of somebody else has one thread, whatever was asked for.
     if (num_workers == 1 || member.team_size() < num_workers) {
-      body(member, 0, num_rows, scratch);
+      const WorkerPiece all{0, num_rows, 0};
+      RowsAhead ahead(&all, &all + (num_rows > 0 ? 1 : 0), downwards, body.rowsAhead());
+      body(member, 0, num_rows, scratch, ahead);
       return;
     }
+    const WorkerPiece* const mine = pieces.data();
+    RowsAhead ahead(mine + tasks(first_task(worker)).first_piece,
+                    mine + tasks(first_task(worker + 1)).first_piece, downwards, body.rowsAhead());
     unsigned seen[most_workers];
     std::fill_n(seen, num_workers, progress.start);
     for (Ordinal t = first_task(worker); t < first_task(worker + 1); ++t) {
       for (Offset w = tasks(t).first_wait; w < tasks(t + 1).first_wait; ++w)
         progress.wait(waits(w), seen);
       for (Ordinal k = tasks(t).first_piece; k < tasks(t + 1).first_piece; ++k)
-        body(member, pieces(k).first, pieces(k).end, scratch);
+        body(member, pieces(k).first, pieces(k).end, scratch, ahead);
       progress.announce(worker, tasks(t).step);
     }
   }

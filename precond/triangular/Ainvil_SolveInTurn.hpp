@@ -6,6 +6,7 @@
 #include "backend/Ainvil_KernelArrays.hpp"
 #include "backend/Ainvil_Lanes.hpp"
 #include "backend/Ainvil_Prefetch.hpp"
+#include "graph/Ainvil_WorkerSchedule.hpp"
 #include "triangular/Ainvil_TriangularFactor.hpp"
 
 namespace ainvil {
@@ -42,7 +43,8 @@ KOKKOS_INLINE_FUNCTION void solveScalarsInTurn(const KernelTriangle<Stored>& fac
 }
 
 /// y = T^-1 x for one column, D_i = I for a unit factor, by one thread for rows on which no other
-/// works.
+/// works. Short rows take as long as it takes to follow their order beyond the end of a piece: what
+/// comes next in memory is asked for.
 template <class Stored, class Scalar>
 struct SolveInTurn {
   KernelTriangle<Stored> factor;
@@ -51,12 +53,14 @@ struct SolveInTurn {
 
   /// For the rows from `first` up to `end`, as OrderedRows::runByPieces() calls it.
   template <class Member>
-  KOKKOS_FUNCTION void operator()(const Member&, Ordinal first, Ordinal end, void*) const {
+  KOKKOS_FUNCTION void operator()(const Member&, Ordinal first, Ordinal end, void*,
+                                  RowsAhead&) const {
     if (factor.uplo == Uplo::Lower)
       solve<1>(first, end);
     else
       solve<-1>(first, end);
   }
+  Ordinal rowsAhead() const { return 0; }
 
 private:
   template <int Step>

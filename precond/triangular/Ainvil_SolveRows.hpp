@@ -5,7 +5,6 @@
 
 #include "backend/Ainvil_KernelArrays.hpp"
 #include "backend/Ainvil_Lanes.hpp"
-#include "backend/Ainvil_Prefetch.hpp"
 #include "dense/Ainvil_BlockRowSums.hpp"
 #include "dense/Ainvil_SmallBlock.hpp"
 #include "triangular/Ainvil_TriangularFactor.hpp"
@@ -53,6 +52,11 @@ struct SolveRow {
                          : vectors + (capacity + 1) * sizeof(int) +
                                (capacity + 1) * std::size_t(bs) * bs * sizeof(Stored);
   }
+
+  /// Of a thread of a host, see RowsAhead.
+  Ordinal rowsAhead() const { return factor.rowsAhead(); }
+  /// Asks the caches of a host for a row.
+  KOKKOS_FORCEINLINE_FUNCTION void prefetch(Ordinal row) const { factor.prefetch(row); }
 
   template <class Member, class Gate>
   KOKKOS_FUNCTION void operator()(const Member& member, Ordinal row, void* scratch,
@@ -193,11 +197,6 @@ private:
     const Stored* values = factor.matrix.values.data();
     const Offset first = Offset(row) * bs;
     Scalar* y_j = &y(0, j);
-    const Offset ahead = factor.uplo == Uplo::Lower ? prefetch_distance : -prefetch_distance;
-    prefetchRow(entries, values, range.first, range.second, bs * bs, ahead);
-    if (!factor.unit)
-      prefetch(factor.diagonal_inverse.data() + first * bs, bs * bs * Offset(sizeof(Stored)),
-               ahead);
     const auto forBlocks = [&](const auto& f) {
       for (Offset e = range.first; e < range.second; ++e) {
         const Offset k = factor.uplo == Uplo::Lower ? e : range.first + range.second - 1 - e;

@@ -5,6 +5,7 @@
 
 #include "Ainvil_BsrMatrix.hpp"
 #include "backend/Ainvil_KernelArrays.hpp"
+#include "backend/Ainvil_Prefetch.hpp"
 
 #include <memory>
 
@@ -67,6 +68,26 @@ struct KernelTriangle {
   /// As in TriangularFactor.
   KOKKOS_INLINE_FUNCTION Kokkos::pair<Offset, Offset> offDiagonal(Ordinal row) const {
     return detail::offDiagonal(*this, row);
+  }
+
+  /// On a host: how many rows, about, are prefetch_distance bytes of values.
+  Ordinal rowsAhead() const {
+    const Ordinal rows = matrix.graph.num_rows;
+    const double scalars =
+        double(matrix.graph.row_map(rows)) * matrix.block_size * matrix.block_size;
+    return static_cast<Ordinal>(1 +
+                                double(prefetch_distance) * rows / (1 + scalars * sizeof(Scalar)));
+  }
+  /// On a host: asks its caches for a row, -1 for none.
+  KOKKOS_FORCEINLINE_FUNCTION void prefetch(Ordinal row) const {
+    if (row < 0)
+      return;
+    const int bs2 = matrix.block_size * matrix.block_size;
+    prefetchRow(matrix.graph.entries.data(), matrix.values.data(), matrix.graph.row_map(row),
+                matrix.graph.row_map(row + 1), bs2, 0);
+    if (!unit)
+      detail::prefetch(diagonal_inverse.data() + Offset(row) * bs2, bs2 * Offset(sizeof(Scalar)),
+                       0);
   }
 };
 

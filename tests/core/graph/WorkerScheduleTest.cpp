@@ -196,6 +196,27 @@ TEST(WorkerSchedule, TimeIsThatOfTheSlowestWorkerInEachStep) {
   EXPECT_DOUBLE_EQ(sharedTime(s, Uplo::Lower, costs), 5000 + 2 * 150 + 600 + 2000);
 }
 
+std::vector<Ordinal> rowsAhead(const std::vector<WorkerPiece>& pieces, bool downwards,
+                               Ordinal rows) {
+  RowsAhead ahead(pieces.data(), pieces.data() + pieces.size(), downwards, rows);
+  std::vector<Ordinal> all;
+  for (int k = 0; k < 7; ++k)
+    all.push_back(ahead.next());
+  return all;
+}
+
+/// A worker asks for the rows of its own pieces, whatever lies between them.
+TEST(RowsAhead, FollowThePiecesOfAWorker) {
+  using Rows = std::vector<Ordinal>;
+  const std::vector<WorkerPiece> up = {{3, 5, 0}, {9, 10, 0}, {20, 22, 0}};
+  EXPECT_EQ(rowsAhead(up, false, 0), (Rows{3, 4, 9, 20, 21, -1, -1}));
+  EXPECT_EQ(rowsAhead(up, false, 2), (Rows{9, 20, 21, -1, -1, -1, -1}));
+  EXPECT_EQ(rowsAhead(up, false, 9), (Rows{-1, -1, -1, -1, -1, -1, -1}));
+  const std::vector<WorkerPiece> down = {{20, 22, 0}, {9, 10, 0}, {3, 5, 0}};
+  EXPECT_EQ(rowsAhead(down, true, 1), (Rows{20, 9, 4, 3, -1, -1, -1}));
+  EXPECT_EQ(rowsAhead({}, false, 1), (Rows{-1, -1, -1, -1, -1, -1, -1}));
+}
+
 TEST(RowUnits, HaveTheUnitsThatTheirRowsHaveEntriesIn) {
   for (const Rows& rows : graphs())
     for (const Uplo uplo : {Uplo::Lower, Uplo::Upper})
