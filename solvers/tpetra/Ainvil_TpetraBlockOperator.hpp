@@ -8,6 +8,8 @@
 #include "Ainvil_TpetraOwnOperator.hpp"
 #include "Ainvil_TpetraVectorViews.hpp"
 
+#include <map>
+
 namespace ainvil {
 namespace tpetra {
 
@@ -19,8 +21,11 @@ namespace tpetra {
 /// one of these unknowns alone; its messages travel while A_rr x_r is computed.
 ///
 /// Copies the graph; values are shared where a rank has all of its columns and no blocks are made
-/// of points, else copied by update(). Workspace: the h_r of one vector, and one product with H_r.
-/// An object serves one product at a time. Kernels run on the default instance, or the one given.
+/// of points, else copied by update(). Several vectors are multiplied in one pass over A_rr and
+/// H_r, and their h_r come in one message from each rank. Workspace: the h_r of one vector and one
+/// product with H_r, and those of so many vectors for each number of them that has been multiplied
+/// at a time. An object serves one product at a time. Kernels run on the default instance, or the
+/// one given.
 ///
 /// MatrixType is a Tpetra::RowMatrix, instantiated for Tpetra's default types; for others include
 /// Ainvil_TpetraBlockOperator_impl.hpp.
@@ -67,15 +72,15 @@ public:
   Teuchos::RCP<const map_type> getRangeMap() const override { return matrix_->getRangeMap(); }
   bool hasTransposeApply() const override { return false; } ///< no solver needs it
 
-  /// Y = beta Y + alpha A X, column by column; beta = 0 overwrites Y, NaN included. X and Y must
-  /// not overlap. \throws std::runtime_error for another mode than NO_TRANS, or maps of another
-  /// length
+  /// Y = beta Y + alpha A X, all columns together; beta = 0 overwrites Y, NaN included. X and Y
+  /// must not overlap. Takes copies of those whose columns do not lie one behind the other. \throws
+  /// std::runtime_error for another mode than NO_TRANS, or maps of another length
   void apply(const multivector_type& x, multivector_type& y,
              Teuchos::ETransp mode = Teuchos::NO_TRANS,
              scalar_type alpha = Teuchos::ScalarTraits<scalar_type>::one(),
              scalar_type beta = Teuchos::ScalarTraits<scalar_type>::zero()) const override;
 
-  /// The same for one vector, of which x and y are the rows of this rank.
+  /// The same for the rows of this rank of multivectors; the columns of x lie one behind the other.
   void applyLocal(const execution_space& exec, VectorIn x, VectorOut y, scalar_type alpha = 1,
                   scalar_type beta = 0) const;
 
@@ -87,7 +92,13 @@ private:
   void takeHalo(const execution_space& exec, std::vector<global_ordinal_type>& halo_columns);
   void makeImport(const std::vector<global_ordinal_type>& halo_columns);
   void takeValues(const execution_space& exec);
-  void addHalo(const execution_space& exec, scalar_type alpha, VectorOut y) const;
+  /// Where the h_r of some vectors go, and their products with H_r.
+  struct Halo {
+    Teuchos::RCP<multivector_type> vectors;
+    MultiVector<scalar_type, device_type> products;
+  };
+  const Halo& haloOf(const execution_space& exec, size_t columns) const;
+  void addHalo(const execution_space& exec, const Halo& halo, scalar_type alpha, VectorOut y) const;
 
   Teuchos::RCP<const row_matrix_type> matrix_;
   LocalBlock<scalar_type, local_ordinal_type, global_ordinal_type, node_type> block_;
@@ -99,10 +110,9 @@ private:
   Kokkos::View<const Ordinal*, device_type> halo_rows_;  ///< their block rows of A
   Kokkos::View<const Offset*, device_type> halo_source_; ///< their values in A
   Values halo_values_;
-  Local halo_;                                         ///< H_r
-  Teuchos::RCP<const Import> import_;                  ///< null if no rank has a halo
-  Teuchos::RCP<multivector_type> halo_vector_;         ///< h_r
-  MultiVector<scalar_type, device_type> halo_product_; ///< H_r h_r
+  Local halo_;                           ///< H_r
+  Teuchos::RCP<const Import> import_;    ///< null if no rank has a halo
+  mutable std::map<size_t, Halo> halos_; ///< by the number of vectors
   mutable VectorViews<scalar_type, local_ordinal_type, global_ordinal_type, node_type> views_;
 };
 

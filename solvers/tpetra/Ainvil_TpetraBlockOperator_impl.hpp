@@ -21,7 +21,7 @@ struct HasNoPlace {
   KOKKOS_FUNCTION bool operator()(Ordinal, Offset e) const { return place(entries(e)) < 0; }
 };
 
-/// y_i += alpha p_k for the points i of block row rows(k).
+/// y_i += alpha p_k for the points i of block row rows(k), in all columns.
 template <class Scalar, class Device>
 struct AddRowsKernel {
   Kokkos::View<const Ordinal*, Device> rows;
@@ -32,7 +32,9 @@ struct AddRowsKernel {
 
   KOKKOS_FUNCTION void operator()(const Offset k) const {
     const Offset row = k / block_size, in_block = k % block_size;
-    y(Offset(rows(row)) * block_size + in_block, 0) += alpha * p(k, 0);
+    const Offset i = Offset(rows(row)) * block_size + in_block;
+    for (Offset column = 0; column < Offset(p.extent(1)); ++column)
+      y(i, column) += alpha * p(k, column);
   }
 };
 
@@ -128,8 +130,6 @@ void BlockOperator<MatrixType>::takeHalo(const execution_space& exec,
   const size_t in_block = size_t(halo_block_size_) * halo_block_size_;
   halo_values_ = allocate<scalar_type, device_type>(exec, "Ainvil::halo_values",
                                                     halo_source_.extent(0) * in_block);
-  halo_product_ = allocateView<MultiVector<scalar_type, device_type>>(
-      exec, "Ainvil::halo_product", rows.size() * halo_block_size_, size_t(1));
 }
 
 template <class MatrixType>
@@ -145,7 +145,20 @@ void BlockOperator<MatrixType>::makeImport(const std::vector<global_ordinal_type
   if (halo_block_size_ > 1)
     halo = Teuchos::rcp(new map_type(BlockVectors::makePointMap(*halo, halo_block_size_)));
   import_ = Teuchos::rcp(new Import(matrix_->getDomainMap(), halo));
-  halo_vector_ = Teuchos::rcp(new multivector_type(halo, 1));
+  onAllRanks(*matrix_->getComm(), [&] { haloOf(execution_space(), 1); });
+}
+
+template <class MatrixType>
+auto BlockOperator<MatrixType>::haloOf(const execution_space& exec, size_t columns) const
+    -> const Halo& {
+  const auto known = halos_.find(columns);
+  if (known != halos_.end())
+    return known->second;
+  Halo halo;
+  halo.vectors = Teuchos::rcp(new multivector_type(import_->getTargetMap(), columns));
+  halo.products = allocateView<MultiVector<scalar_type, device_type>>(
+      exec, "Ainvil::halo_products", halo_rows_.extent(0) * halo_block_size_, columns);
+  return halos_.emplace(columns, halo).first->second;
 }
 
 template <class MatrixType>
@@ -172,23 +185,24 @@ void BlockOperator<MatrixType>::applyLocal(const execution_space& exec, VectorIn
     local_.multiply(exec, Trans::No, alpha, x, beta, y);
     return;
   }
-  const Teuchos::RCP<const multivector_type> from = views_.of(x.data());
-  halo_vector_->beginImport(*from, *import_, Tpetra::INSERT);
+  const Halo& halo = haloOf(exec, x.extent(1));
+  const Teuchos::RCP<const multivector_type> from = views_.of(x);
+  halo.vectors->beginImport(*from, *import_, Tpetra::INSERT);
   local_.multiply(exec, Trans::No, alpha, x, beta, y);
-  halo_vector_->endImport(*from, *import_, Tpetra::INSERT);
-  addHalo(exec, alpha, y);
+  halo.vectors->endImport(*from, *import_, Tpetra::INSERT);
+  addHalo(exec, halo, alpha, y);
 }
 
 template <class MatrixType>
-void BlockOperator<MatrixType>::addHalo(const execution_space& exec, scalar_type alpha,
-                                        VectorOut y) const {
+void BlockOperator<MatrixType>::addHalo(const execution_space& exec, const Halo& halo,
+                                        scalar_type alpha, VectorOut y) const {
   if (halo_rows_.extent(0) == 0)
     return;
-  const auto halo = halo_vector_->getLocalViewDevice(Tpetra::Access::ReadOnly);
-  halo_.multiply(exec, Trans::No, scalar_type(1), VectorIn(halo), scalar_type(0), halo_product_);
+  const auto vectors = halo.vectors->getLocalViewDevice(Tpetra::Access::ReadOnly);
+  halo_.multiply(exec, Trans::No, scalar_type(1), VectorIn(vectors), scalar_type(0), halo.products);
   Kokkos::parallel_for("Ainvil::tpetra::addHalo",
-                       ainvil::detail::Range<execution_space>(exec, 0, halo_product_.extent(0)),
-                       detail::AddRowsKernel<scalar_type, device_type>{halo_rows_, halo_product_, y,
+                       ainvil::detail::Range<execution_space>(exec, 0, halo.products.extent(0)),
+                       detail::AddRowsKernel<scalar_type, device_type>{halo_rows_, halo.products, y,
                                                                        alpha, halo_block_size_});
 }
 
@@ -207,15 +221,18 @@ void BlockOperator<MatrixType>::apply(const multivector_type& x, multivector_typ
           << n << " rows on this rank, but have " << x.getNumVectors() << " and "
           << y.getNumVectors() << " columns, " << x.getLocalLength() << " and "
           << y.getLocalLength() << " rows.");
+  if (x.getNumVectors() == 0)
+    return;
   const execution_space exec;
-  for (size_t j = 0; j < x.getNumVectors(); ++j) {
-    const auto from = x.getVector(j)->getLocalViewDevice(Tpetra::Access::ReadOnly);
-    const auto column = y.getVectorNonConst(j);
-    if (beta == scalar_type(0))
-      applyLocal(exec, from, column->getLocalViewDevice(Tpetra::Access::OverwriteAll), alpha, beta);
-    else
-      applyLocal(exec, from, column->getLocalViewDevice(Tpetra::Access::ReadWrite), alpha, beta);
-  }
+  const Teuchos::RCP<const multivector_type> from = inOnePiece(x);
+  const Teuchos::RCP<multivector_type> to = inOnePiece(y);
+  const auto x_local = from->getLocalViewDevice(Tpetra::Access::ReadOnly);
+  if (beta == scalar_type(0))
+    applyLocal(exec, x_local, to->getLocalViewDevice(Tpetra::Access::OverwriteAll), alpha, beta);
+  else
+    applyLocal(exec, x_local, to->getLocalViewDevice(Tpetra::Access::ReadWrite), alpha, beta);
+  if (to.get() != &y)
+    Tpetra::deep_copy(y, *to);
 }
 
 } // namespace tpetra

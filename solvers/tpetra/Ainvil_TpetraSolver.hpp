@@ -7,7 +7,10 @@
 #include "Ainvil_TpetraReduction.hpp"
 #include "krylov/Ainvil_KrylovSolver.hpp"
 
+#include <Tpetra_Vector.hpp>
+
 #include <string>
+#include <vector>
 
 namespace ainvil {
 namespace tpetra {
@@ -38,6 +41,7 @@ public:
   using execution_space = typename device_type::execution_space;
   using operator_type = Tpetra::Operator<Scalar, LO, GO, Node>;
   using multivector_type = Tpetra::MultiVector<Scalar, LO, GO, Node>;
+  using vector_type = Tpetra::Vector<Scalar, LO, GO, Node>;
   using map_type = Tpetra::Map<LO, GO, Node>;
 
   /// The solver of this name as createSolver() knows it. \throws InvalidArgument for another name
@@ -46,14 +50,24 @@ public:
   Solver(const Solver&) = delete;
   Solver& operator=(const Solver&) = delete;
 
-  /// Solves A x = b from the x given, M from the right, null for none. b and x have one column, on
-  /// the range and the domain map of A. Kernels run on the default instance, for which it waits.
-  /// The workspace is kept for further solves of the same size. \throws InvalidArgument for maps
-  /// that do not fit, another solver or other options than on rank 0, or a preconditioner that
-  /// varies where the method needs a fixed one (of Ainvil's it is known); OutOfMemory; what A, M
-  /// and `progress` throw. It may be used again after any of them.
-  SolveResult solve(const operator_type& a, const operator_type* m, const multivector_type& b,
-                    multivector_type& x);
+  /// Solves A x = b from the x given, M from the right, null for none. b and x are on the range and
+  /// the domain map of A. Kernels run on the default instance, for which it waits. The workspace is
+  /// kept for further solves of the same size. \throws InvalidArgument for maps that do not fit,
+  /// another solver or other options than on rank 0, or a preconditioner that varies where the
+  /// method needs a fixed one (of Ainvil's it is known); OutOfMemory; what A, M and `progress`
+  /// throw. It may be used again after any of them.
+  SolveResult solve(const operator_type& a, const operator_type* m, const vector_type& b,
+                    vector_type& x);
+
+  /// Solves A X = B for any number of columns; a result a column. Eight at a time advance together,
+  /// as those of KrylovSolver::solve(): A and M are applied to all of them at once, so that a
+  /// message between two ranks serves eight, and an iteration has the reductions of one column,
+  /// each of them for all. Each column stops by itself; one of zeros has the solution zero. Columns
+  /// that do not lie one behind the other, as those of a view of some columns of a multivector, are
+  /// copied and copied back. \throws as for one column, and InvalidArgument if B has not as many
+  /// columns as X, or as that of rank 0
+  std::vector<SolveResult> solve(const operator_type& a, const operator_type* m,
+                                 const multivector_type& b, multivector_type& x);
 
   /// From now on residuals are judged by ||W r||_2, W = diag(weights), one column of positive
   /// numbers on the map of b, in place of ||r||_2: see KrylovSolver::setWeights(). Null: the 2-norm
@@ -65,7 +79,7 @@ public:
   const SolverOptions& options() const { return options_; } ///< as given
 
 private:
-  void requireSame(const Teuchos::Comm<int>& comm, bool preconditioned) const;
+  void requireSame(const Teuchos::Comm<int>& comm, bool preconditioned, size_t columns) const;
   void requireMaps(const operator_type& a, const operator_type* m, const multivector_type& b,
                    const multivector_type& x) const;
 

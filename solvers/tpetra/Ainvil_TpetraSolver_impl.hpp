@@ -11,7 +11,7 @@ namespace ainvil {
 namespace tpetra {
 namespace detail {
 
-/// A Tpetra::Operator on the local rows of vectors.
+/// A Tpetra::Operator on the local rows of multivectors that are in one piece.
 template <class Scalar, class LO, class GO, class Node>
 class ArrayOperator final : public LinearOperator<Scalar, typename Node::device_type> {
   using Device = typename Node::device_type;
@@ -46,7 +46,7 @@ public:
       if (blocks_ != nullptr)
         blocks_->applyLocal(exec, x, y, alpha, beta);
       else if (takes_factors_ || (alpha == Scalar(1) && beta == Scalar(0)))
-        applyTo(*written_.of(y.data()), x, alpha, beta);
+        applyTo(*written_.of(y), x, alpha, beta);
       else
         applyAndAdd(x, y, alpha, beta);
     };
@@ -58,16 +58,16 @@ public:
 
 private:
   void applyTo(Vectors& y, In x, Scalar alpha, Scalar beta) const {
-    op_.apply(*read_.of(x.data()), y, Teuchos::NO_TRANS, alpha, beta);
+    op_.apply(*read_.of(x), y, Teuchos::NO_TRANS, alpha, beta);
     Views::toArray(y);
   }
 
   /// For operators that may know no other alpha and beta than 1 and 0.
   void applyAndAdd(In x, Out y, Scalar alpha, Scalar beta) const {
-    if (product_.is_null())
-      product_ = Teuchos::rcp(new Vectors(unknowns_, 1));
+    if (product_.is_null() || product_->getNumVectors() != x.extent(1))
+      product_ = Teuchos::rcp(new Vectors(unknowns_, x.extent(1)));
     applyTo(*product_, x, Scalar(1), Scalar(0));
-    const Teuchos::RCP<Vectors> to = written_.of(y.data());
+    const Teuchos::RCP<Vectors> to = written_.of(y);
     to->update(alpha, *product_, beta);
     Views::toArray(*to);
   }
@@ -114,12 +114,13 @@ Solver<Scalar, LO, GO, Node>::Solver(const std::string& name, SolverOptions opti
 
 /// Ranks with other options would make other reductions.
 template <class Scalar, class LO, class GO, class Node>
-void Solver<Scalar, LO, GO, Node>::requireSame(const Teuchos::Comm<int>& comm,
-                                               bool preconditioned) const {
+void Solver<Scalar, LO, GO, Node>::requireSame(const Teuchos::Comm<int>& comm, bool preconditioned,
+                                               size_t columns) const {
   const SolverOptions& o = options_;
   tpetra::requireSame(
       comm, "the solver",
-      message("'", name_, "' ", preconditioned ? "with" : "without", " a preconditioner, ",
+      message("'", name_, "' for ", columns, columns == 1 ? " column" : " columns", " of b, ",
+              preconditioned ? "with" : "without", " a preconditioner, ",
               o.allow_varying ? "that may vary, " : "", weights_.is_null() ? "without" : "with",
               " weights, tolerance ", o.tolerance, ", scale ", static_cast<int>(o.relative_to),
               ", absolute tolerance ", o.absolute_tolerance, ", ", o.time_limit > 0 ? "a" : "no",
@@ -141,9 +142,9 @@ void Solver<Scalar, LO, GO, Node>::requireMaps(const operator_type& a, const ope
                                     " on this rank: it has ", compat::numLocalElements(map),
                                     ", the other ", compat::numLocalElements(other)));
   };
-  if (b.getNumVectors() != 1 || x.getNumVectors() != 1)
-    throw InvalidArgument(message(name_, " solves for one column at a time, but b has ",
-                                  b.getNumVectors(), " and x ", x.getNumVectors()));
+  if (b.getNumVectors() != x.getNumVectors())
+    throw InvalidArgument(message(name_, " needs as many columns of x as of b, but they have ",
+                                  x.getNumVectors(), " and ", b.getNumVectors()));
   const map_type& unknowns = *a.getDomainMap();
   require("the range map of A", *a.getRangeMap(), "its domain map", unknowns);
   require("b", *b.getMap(), "A", unknowns);
@@ -166,11 +167,26 @@ void Solver<Scalar, LO, GO, Node>::requireMaps(const operator_type& a, const ope
 
 template <class Scalar, class LO, class GO, class Node>
 SolveResult Solver<Scalar, LO, GO, Node>::solve(const operator_type& a, const operator_type* m,
-                                                const multivector_type& b, multivector_type& x) {
+                                                const vector_type& b, vector_type& x) {
+  const multivector_type& b_column = b;
+  multivector_type& x_column = x;
+  return std::move(solve(a, m, b_column, x_column).front());
+}
+
+template <class Scalar, class LO, class GO, class Node>
+std::vector<SolveResult>
+Solver<Scalar, LO, GO, Node>::solve(const operator_type& a, const operator_type* m,
+                                    const multivector_type& b, multivector_type& x) {
   const Teuchos::RCP<const map_type> unknowns = a.getDomainMap();
   const Teuchos::RCP<const Teuchos::Comm<int>> comm = unknowns->getComm();
-  requireSame(*comm, m != nullptr);
-  onAllRanks(*comm, [&] { requireMaps(a, m, b, x); });
+  requireSame(*comm, m != nullptr, b.getNumVectors());
+  Teuchos::RCP<const multivector_type> from;
+  Teuchos::RCP<multivector_type> to;
+  onAllRanks(*comm, [&] {
+    requireMaps(a, m, b, x);
+    from = inOnePiece(b);
+    to = inOnePiece(x);
+  });
   if (comm_ != comm) {
     comm_ = comm;
     std::shared_ptr<const Reduction<device_type>> reduction;
@@ -184,9 +200,6 @@ SolveResult Solver<Scalar, LO, GO, Node>::solve(const operator_type& a, const op
   std::unique_ptr<const Wrapped> m_arrays;
   if (m != nullptr)
     m_arrays = std::make_unique<Wrapped>(*m, unknowns, failure_);
-  const auto column = [](const auto& view) { return Kokkos::subview(view, Kokkos::ALL(), 0); };
-  const auto b_column = b.getVector(0);
-  const auto x_column = x.getVectorNonConst(0);
   // Without an owner: Tpetra gives nobody the host's copy as long as somebody has the device's.
   using Weights = Kokkos::View<const Scalar*, Kokkos::LayoutLeft, device_type>;
   Weights weights;
@@ -195,13 +208,15 @@ SolveResult Solver<Scalar, LO, GO, Node>::solve(const operator_type& a, const op
     weights = Weights(view.data(), view.extent(0));
   }
   solver_->setWeights(weights);
-  SolveResult result =
+  std::vector<SolveResult> results =
       solver_->solve(execution_space(), a_arrays, m_arrays.get(),
-                     column(b_column->getLocalViewDevice(Tpetra::Access::ReadOnly)),
-                     column(x_column->getLocalViewDevice(Tpetra::Access::ReadWrite)));
+                     from->getLocalViewDevice(Tpetra::Access::ReadOnly),
+                     to->getLocalViewDevice(Tpetra::Access::ReadWrite));
   if (comm->getSize() > 1)
     onAllRanks(*comm, [&] { failure_.rethrow(); });
-  return result;
+  if (to.get() != &x)
+    Tpetra::deep_copy(x, *to);
+  return results;
 }
 
 } // namespace tpetra

@@ -1,24 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// The Krylov solvers over ranks, and the distributed block operator.
-#include "Refusal.hpp"
-#include "precond/tpetra/TpetraSupport.hpp"
+#include "solvers/tpetra/OverRanks.hpp"
 
 #include "Ainvil_Factory.hpp"
 #include "Ainvil_Gmres.hpp"
-#include "Ainvil_TpetraSolver.hpp"
 #include "gallery/Ainvil_Gallery.hpp"
 
 namespace ainvil {
 namespace {
 
 using namespace test;
-using BlockOperator = tpetra::BlockOperator<TpetraRow>;
-
-constexpr Spread spreads[] = {Spread::Parts, Spread::LastEmpty, Spread::Cyclic};
-
-bool isLastRank() {
-  return world()->getRank() == ranks() - 1;
-}
 
 /// alpha A x + beta y on every rank.
 std::vector<double> product(const TpetraOperator& a, const std::vector<double>& x,
@@ -54,17 +45,6 @@ TEST(BlockOperator, MultipliesAsItsMatrix) {
     expectProductsOf(crsMatrix(matrixOn(longRowsPattern(536), 1, 13), spread), 0);
     expectProductsOf(crsMatrix(matrixOn(diagonalPattern(41), 2, 14), spread), 2); // no halo
   }
-}
-
-TEST(BlockOperator, TakesColumnByColumn) {
-  const auto a = crsMatrix(matrixOn(randomPattern(83, 6, 11), 1, 11), Spread::Cyclic);
-  const BlockOperator blocks(a);
-  TpetraVectors x(a->getDomainMap(), 3), y(a->getRangeMap(), 3), z(a->getRangeMap(), 3);
-  x.randomize();
-  a->apply(x, y);
-  blocks.apply(x, z);
-  for (const size_t j : {0, 1, 2})
-    expectNear(wholeVector(*z.getVector(j)), wholeVector(*y.getVector(j)), 1e-13);
 }
 
 TEST(BlockOperator, TakesNewValues) {
@@ -108,24 +88,6 @@ Solved solve(const std::string& method, const TpetraOperator& a, const TpetraOpe
   solved.result = solver.solve(a, m, *vectorOn(a.getRangeMap(), b), x);
   solved.x = wholeVector(x);
   return solved;
-}
-
-/// ||W (b - A x)|| / ||W b|| by a loop over the matrix that every rank has; W = I without weights.
-double residualOf(const HostBsr& a, const std::vector<double>& b, const std::vector<double>& x,
-                  const std::vector<double>& weights = {}) {
-  double r2 = 0, b2 = 0;
-  const int bs = a.block_size;
-  for (Ordinal row = 0; row < a.numRows(); ++row)
-    for (int i = 0; i < bs; ++i) {
-      double r = b[row * bs + i];
-      for (Offset e = a.graph.row_map(row); e < a.graph.row_map(row + 1); ++e)
-        for (int j = 0; j < bs; ++j)
-          r -= a.values((e * bs + i) * bs + j) * x[a.graph.entries(e) * bs + j];
-      const double w = weights.empty() ? 1 : weights[row * bs + i];
-      r2 += w * r * w * r;
-      b2 += w * b[row * bs + i] * w * b[row * bs + i];
-    }
-  return std::sqrt(r2 / b2);
 }
 
 class SolverOverRanks : public ::testing::TestWithParam<const char*> {
@@ -200,28 +162,6 @@ TEST_P(SolverOverRanks, TakesPreconditionersOfIfpack2) {
   }
 }
 
-/// Of another class than RowMatrix, so that it may know no other factors than 1 and 0.
-class Wrapped final : public TpetraOperator {
-public:
-  explicit Wrapped(RCP<const TpetraOperator> a) : a_(a) {}
-  RCP<const tpetra::Map> getDomainMap() const override { return a_->getDomainMap(); }
-  RCP<const tpetra::Map> getRangeMap() const override { return a_->getRangeMap(); }
-  void apply(const TpetraVectors& x, TpetraVectors& y, Teuchos::ETransp, double alpha,
-             double beta) const override {
-    EXPECT_EQ(alpha, 1);
-    EXPECT_EQ(beta, 0);
-    a_->apply(x, y);
-    if (++count_ == fails_at && isLastRank())
-      throw InvalidArgument("the operator gives up");
-  }
-
-  int fails_at = 0; ///< this application; 0: none
-
-private:
-  RCP<const TpetraOperator> a_;
-  mutable int count_ = 0;
-};
-
 TEST_P(SolverOverRanks, OperatorsOfTheUser) {
   const auto a = crsMatrix(problem_.matrix, Spread::Parts);
   SolverOptions options;
@@ -232,22 +172,6 @@ TEST_P(SolverOverRanks, OperatorsOfTheUser) {
   EXPECT_EQ(ours.result.status, SolveStatus::Converged);
   EXPECT_NEAR(ours.result.iterations, theirs.result.iterations, method_ == "bicgstab" ? 4 : 1);
   EXPECT_LE(residualOf(problem_.matrix, b_, ours.x), 1e-8 * (1 + 1e-6));
-}
-
-/// The one that the last rank has thrown, on every rank.
-template <class Work>
-void expectThrowOfLastRank(const std::string& part, const Work& work) {
-  try {
-    work();
-    ADD_FAILURE() << "nothing was thrown";
-  } catch (const InvalidArgument& error) {
-    const std::string text = error.what();
-    EXPECT_NE(text.find(part), std::string::npos) << text;
-    if (ranks() > 1) {
-      EXPECT_NE(text.find(message("rank ", ranks() - 1, " of ", ranks())), std::string::npos)
-          << text;
-    }
-  }
 }
 
 /// Also if that rank has no rows. No rank waits for another, and the solver is good for more.
