@@ -23,7 +23,7 @@ namespace tpetra {
 ///   "Use Single Reduction"       CG and BiCGStab: SolverOptions::reductions = Fewest; false
 /// and of its own
 ///   "Absolute Tolerance"         ||b - A x|| that ends a solve too, whichever comes first; 0
-///   "Time Limit"                 seconds for each right-hand side; 0: none
+///   "Time Limit"                 seconds of a solve(), all right-hand sides together; 0: none
 ///   "Residual Weights"           an RCP<const multivector_type> of one column for
 ///                                Solver::setWeights(); null: residuals have no weights
 ///   "Matrix Block Size"          A is a CrsMatrix in such blocks, or a BlockCrsMatrix, and
@@ -34,8 +34,9 @@ namespace tpetra {
 /// Teuchos::Exceptions::InvalidParameter for names that Belos does not have either, and bad values
 ///
 /// The preconditioner of the problem works from the right, also if it is given as the left one.
-/// Several right-hand sides are solved for one after the other. solve() returns Unconverged, and
-/// does not throw, where the method breaks down, diverges or stagnates: result() tells.
+/// Several right-hand sides advance together, eight at a time, as Solver::solve() says. solve()
+/// returns Unconverged if one of them has not converged, and does not throw, where the method
+/// breaks down, diverges or stagnates: result() tells.
 template <class Scalar, class LO, class GO, class Node>
 class BelosSolver final
     : public Belos::SolverManager<Scalar, Tpetra::MultiVector<Scalar, LO, GO, Node>,
@@ -56,7 +57,8 @@ public:
   Teuchos::RCP<const Teuchos::ParameterList> getValidParameters() const override;
   /// All parameters, those that were not given with their defaults.
   Teuchos::RCP<const Teuchos::ParameterList> getCurrentParameters() const override;
-  int getNumIters() const override { return iterations_; } ///< of the last solve(), all columns
+  /// Of the last solve(), the sum over all right-hand sides.
+  int getNumIters() const override { return iterations_; }
   /// The largest recomputed residual of the last solve(), relative as its parameters say.
   typename Teuchos::ScalarTraits<Scalar>::magnitudeType achievedTol() const override {
     return achieved_;
@@ -74,7 +76,8 @@ public:
   /// Collective, also in what it throws: see Solver::solve(). Values of A are those it has now.
   Belos::ReturnType solve() override;
 
-  /// Of the column with the worst outcome in the last solve().
+  /// Of the column with the worst outcome in the last solve(): one that has not converged, if there
+  /// is any, of these the one with the largest recomputed residual.
   const SolveResult& result() const { return result_; }
   std::string description() const override; ///< in one line
 

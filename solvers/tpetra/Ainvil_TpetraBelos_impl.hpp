@@ -139,7 +139,7 @@ BelosSolver<Scalar, LO, GO, Node>::getValidParameters() const {
   list->set(detail::belos_absolute, defaults.absolute_tolerance,
             "Residual, not relative to anything, that ends the solve too; 0: none does.");
   list->set(detail::belos_time, defaults.time_limit,
-            "Seconds after which the solve for a right-hand side ends; 0: no limit.");
+            "Seconds after which a solve, of all right-hand sides together, ends; 0: no limit.");
   list->set(
       detail::belos_weights, Weights(),
       "A vector of positive weights w: residuals are judged by ||diag(w) r||; null: by ||r||.");
@@ -273,17 +273,21 @@ Belos::ReturnType BelosSolver<Scalar, LO, GO, Node>::solve() {
   iterations_ = 0;
   achieved_ = 0;
   result_ = {};
-  for (size_t j = 0; j < b->getNumVectors(); ++j) {
-    SolveResult of_column =
-        solver_->solve(a, m.getRawPtr(), *b->getVector(j), *x->getVectorNonConst(j));
+  const std::vector<SolveResult> results = solver_->solve(a, m.getRawPtr(), *b, *x);
+  const auto isWorse = [](const SolveResult& one, const SolveResult& other) {
+    const bool fails = one.status != SolveStatus::Converged;
+    if (fails != (other.status != SolveStatus::Converged))
+      return fails;
+    // NaN is worse than any number.
+    return !std::isnan(other.true_rel_residual) &&
+           !(one.true_rel_residual <= other.true_rel_residual);
+  };
+  for (const SolveResult& of_column : results) {
     iterations_ += of_column.iterations;
-    // The comparison is false for NaN, which is worse than any.
-    if (j == 0 || !(of_column.true_rel_residual <= achieved_)) {
+    if (!(of_column.true_rel_residual <= achieved_) && !std::isnan(achieved_))
       achieved_ = of_column.true_rel_residual;
-      result_ = std::move(of_column);
-    }
-    if (std::isnan(achieved_))
-      break;
+    if (&of_column == &results.front() || isWorse(of_column, result_))
+      result_ = of_column;
   }
   return result_.status == SolveStatus::Converged ? Belos::Converged : Belos::Unconverged;
 }

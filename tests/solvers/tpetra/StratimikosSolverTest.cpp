@@ -21,6 +21,7 @@ using Teuchos::RCP;
 using Teuchos::rcp;
 using Crs = Tpetra::CrsMatrix<>;
 using Vector = Tpetra::Vector<>;
+using Vectors = Tpetra::MultiVector<>;
 
 RCP<Crs> matrix(const std::string& problem) {
   const auto a = makeProblem(problem).matrix;
@@ -100,6 +101,26 @@ TEST(StratimikosSolver, TakesSettingsAndCriteria) {
   EXPECT_EQ(status.solveStatus, Thyra::SOLVE_STATUS_CONVERGED) << status.message;
   // They were for one solve.
   EXPECT_EQ(solve(*solver, *a, 1).extraParameters->get<int>("Iteration Count"), 3);
+}
+
+TEST(StratimikosSolver, SolvesForSeveralRightHandSides) {
+  const auto a = matrix("laplace7:10");
+  for (const char* type : {"GMRES", "CG"}) {
+    const auto strategy = builder(type, "jacobi")->createLinearSolveStrategy("");
+    const auto solver = Thyra::linearOpWithSolve(*strategy, wrap(a));
+    const auto b = rcp(new Vectors(a->getRangeMap(), 3)),
+               x = rcp(new Vectors(a->getDomainMap(), 3));
+    b->randomize();
+    b->getVectorNonConst(1)->putScalar(0);
+    const auto status = Thyra::solve<double>(*solver, Thyra::NOTRANS, *Thyra::createMultiVector(b),
+                                             Thyra::createMultiVector(x).ptr());
+    EXPECT_EQ(status.solveStatus, Thyra::SOLVE_STATUS_CONVERGED) << status.message;
+    Vectors r(*b, Teuchos::Copy);
+    a->apply(*x, r, Teuchos::NO_TRANS, -1, 1);
+    for (const size_t c : {0, 2})
+      EXPECT_LE(r.getVector(c)->norm2(), 1e-8 * (1 + 1e-6) * b->getVector(c)->norm2());
+    EXPECT_EQ(x->getVector(1)->norm2(), 0);
+  }
 }
 
 TEST(StratimikosSolver, NewValuesInASolver) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// The solvers over ranks as Belos' factory gives them.
 #include "precond/tpetra/TpetraSupport.hpp"
+#include "solvers/tpetra/MpiCalls.hpp"
 
 #include "Ainvil_TpetraBelos.hpp"
 #include "gallery/Ainvil_Gallery.hpp"
@@ -182,6 +183,47 @@ TEST_P(UnderBelos, EndsByOtherLimits) {
     EXPECT_THROW(solver->setParameters(list), Wrong::InvalidParameterValue);
     list->set(name, 0.0);
   }
+}
+
+/// The first is within the absolute tolerance at once and far from the relative one, which the
+/// other does not reach.
+TEST_P(UnderBelos, OneColumnThatFailsDecides) {
+  b_->getVectorNonConst(0)->scale(1e-9);
+  const auto list = listOf(1e-12);
+  list->set("Absolute Tolerance", 1e-6);
+  list->set("Maximum Iterations", 4);
+  const auto solver = create(GetParam(), list);
+  solver->setProblem(problem());
+  EXPECT_EQ(solver->solve(), Belos::Unconverged);
+  EXPECT_EQ(solver->getNumIters(), 4);
+  EXPECT_EQ(solver->achievedTol(), 1); // of the first
+  EXPECT_LT(residualOf(*a_, *x_->getVector(1), *b_->getVector(1)), 1);
+  const auto* ours =
+      dynamic_cast<tpetra::BelosSolver<double, tpetra::Map::local_ordinal_type,
+                                       tpetra::Map::global_ordinal_type, tpetra::Map::node_type>*>(
+          solver.get());
+  ASSERT_NE(ours, nullptr);
+  EXPECT_EQ(ours->result().status, SolveStatus::MaxIterations);
+}
+
+/// Of all right-hand sides as many reductions as of one.
+TEST_P(UnderBelos, ColumnsAdvanceTogether) {
+  int reductions[2];
+  for (const size_t count : {1, 2}) {
+    const auto list = listOf(0);
+    list->set("Maximum Iterations", 5);
+    const auto solver = create(GetParam(), list);
+    const auto of = rcp(new LinearProblem(a_, rcp(new TpetraVectors(a_->getDomainMap(), count)),
+                                          b_->subView(Teuchos::Range1D(0, count - 1))));
+    of->setProblem();
+    solver->setProblem(of);
+    const int before = mpiCalls().reductions;
+    EXPECT_EQ(solver->solve(), Belos::Unconverged);
+    reductions[count - 1] = mpiCalls().reductions - before;
+    EXPECT_EQ(solver->getNumIters(), 5 * int(count));
+  }
+  EXPECT_EQ(reductions[0], reductions[1]);
+  EXPECT_EQ(reductions[0] > 5, ranks() > 1);
 }
 
 TEST_P(UnderBelos, ResidualsInTheNormOfTheUser) {
