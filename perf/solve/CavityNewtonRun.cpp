@@ -177,11 +177,11 @@ void CavityNewtonRun::iterate(const std::string& specification, NewtonResult& re
     double residual = not_measured;
     d_->putScalar(0);
     const double update_seconds = timedOverRanks(*comm_, [&] { krylov.update(); });
-    const KrylovResult solved = krylov.solve(m, f_, d_, command_.tolerance,
-                                             [&] { return residual = linearResidual(*matrix); });
+    const KrylovResults solved = krylov.solve(
+        m, f_, d_, {command_.tolerance}, [&](int) { return residual = linearResidual(*matrix); });
     const int count = m.get().getNumApply() - applications;
     step.gmres_seconds = update_seconds + solved.seconds;
-    step.iterations = solved.iterations;
+    step.iterations = solved.columns.front().iterations;
     step.converged = residual <= command_.tolerance;
     step.precond_seconds = timeApplications(*comm_, m.get(), count);
     x_->update(-1, *d_, 1);

@@ -218,18 +218,25 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program 
   };
   text("--matrix", command.matrix, "FILE.mtx[.gz]", "Matrix Market file");
   text("--problem", command.problem, "SPEC", "problem of the gallery, as cavity:300; see below");
-  text("--rhs", rhs, "RHS",
-       "ones|rowsum|scaled-rowsum|random[:SEED]|FILE (Matrix Market, text\n"
-       "with one number a line, or NumPy's .npy), in Matrix Market of one\n"
-       "column or more, which ainvil-solve solves for together;\n"
-       "rowsum: A times ones; scaled-rowsum: S A S times ones;\n"
-       "all but the latter are scaled with the matrix;\n"
-       "random: uniform in (-1, 1), seed 1;\n"
-       "default: that of the problem if it has one, else rowsum");
-  if (program == Program::Solve)
+  const std::string of_file = peers ? ""
+                                    : ", in Matrix Market of one\n"
+                                      "column or more, which are solved for together";
+  const std::string rhs_help = "ones|rowsum|scaled-rowsum|random[:SEED]|FILE (Matrix Market, text\n"
+                               "with one number a line, or NumPy's .npy)" +
+                               of_file +
+                               ";\n"
+                               "rowsum: A times ones; scaled-rowsum: S A S times ones;\n"
+                               "all but the latter are scaled with the matrix;\n"
+                               "random: uniform in (-1, 1), seed 1;\n"
+                               "default: that of the problem if it has one, else rowsum";
+  text("--rhs", rhs, "RHS", rhs_help.c_str());
+  if (!peers)
     addNumber(app, "--rhs-count", command.rhs_count, "K",
-              "with --rhs random: so many right-hand sides, solved for together,\n"
-              "eight at a time; of the seeds SEED, SEED + 1, ...");
+              mpi ? "with --rhs random: so many right-hand sides, solved for together,\n"
+                    "eight at a time; of the seeds SEED, SEED + 1, ...; by Belos one\n"
+                    "after the other"
+                  : "with --rhs random: so many right-hand sides, solved for together,\n"
+                    "eight at a time; of the seeds SEED, SEED + 1, ...");
   if (!peers)
     text("--guess", command.guess_file, "FILE",
          "initial guess of the solution of the system as given, in the\n"

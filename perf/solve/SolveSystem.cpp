@@ -132,7 +132,7 @@ MultiVector<double, HostDevice> readColumnsFor(Offset n, const std::string& path
 std::vector<HostVector> readRhs(const CommandLine& command, Offset n) {
   const std::string& path = command.rhs_file;
   const MultiVector<double, HostDevice> b = readColumnsFor(n, path, "right-hand side");
-  if (b.extent(1) > 1 && (command.program != Program::Solve || command.recommend))
+  if (b.extent(1) > 1 && (command.program == Program::Peers || command.recommend))
     throw InvalidArgument(message("the right-hand side in '", path, "' has ", b.extent(1),
                                   " columns, but ", nameOf(command.program),
                                   command.recommend ? " --recommend" : "", " solves for one"));

@@ -110,7 +110,8 @@ private:
 /// ranks, for an indefinite matrix or a NaN, is part of the result.
 KrylovResult correct(const CommandLine& command, const Teuchos::RCP<const TpetraOperator>& a,
                      const TpetraPreconditioner& m, const Teuchos::RCP<const TpetraVector>& r,
-                     const Teuchos::RCP<TpetraVector>& d, double tolerance, int max_iterations) {
+                     const Teuchos::RCP<TpetraVector>& d, double tolerance, int max_iterations,
+                     double& seconds) {
   using Problem = Belos::LinearProblem<double, MultiVector, TpetraOperator>;
   d->putScalar(0);
   const auto problem = Teuchos::rcp(new Problem(Teuchos::rcp(new InterruptibleOperator(a)), d, r));
@@ -120,7 +121,7 @@ KrylovResult correct(const CommandLine& command, const Teuchos::RCP<const Tpetra
   solver->setProblem(problem);
   KrylovResult result;
   bool content = false;
-  result.seconds = timedOverRanks(*r->getMap()->getComm(), [&] {
+  seconds += timedOverRanks(*r->getMap()->getComm(), [&] {
     try {
       // A loss of accuracy: the residual of the recurrence met the tolerance, the true one did not.
       content = solver->solve() == Belos::Converged || solver->isLOADetected();
@@ -145,7 +146,7 @@ KrylovResult correct(const CommandLine& command, const Teuchos::RCP<const Tpetra
 KrylovResult solveByBelos(const CommandLine& command, const Teuchos::RCP<const TpetraOperator>& a,
                           const TpetraPreconditioner& m, const Teuchos::RCP<const TpetraVector>& b,
                           const Teuchos::RCP<TpetraVector>& x, double tolerance, double before,
-                          const std::function<double()>& residual) {
+                          const std::function<double()>& residual, double& seconds) {
   const auto r = Teuchos::rcp(new TpetraVector(b->getMap()));
   const auto d = Teuchos::rcp(new TpetraVector(x->getMap()));
   KrylovResult result;
@@ -163,12 +164,11 @@ KrylovResult solveByBelos(const CommandLine& command, const Teuchos::RCP<const T
     } else if (largest > 0) {
       const double scale = scaleOf(largest);
       r->scale(1 / scale);
-      const KrylovResult part = correct(command, a, m, r, d, of_part, left);
+      const KrylovResult part = correct(command, a, m, r, d, of_part, left, seconds);
       x->update(scale, *d, 1);
       result.status = part.status;
       result.message = part.message;
       result.iterations += part.iterations;
-      result.seconds += part.seconds;
     }
     const std::string after = message(" after ", result.iterations, " iterations");
     if (result.status == SolveStatus::MaxIterations)
@@ -201,54 +201,83 @@ void TpetraKrylov::update() {
     product_->update();
 }
 
-KrylovResult TpetraKrylov::solve(const TpetraPreconditioner& m,
-                                 const Teuchos::RCP<const TpetraVector>& b,
-                                 const Teuchos::RCP<TpetraVector>& x, double tolerance,
-                                 const std::function<double()>& residual) {
-  if (b->normInf() == 0) // as the solvers have it
-    x->putScalar(0);
-  const double before = residual();
-  if (before <= tolerance) // without a solver, whatever it makes of tolerances of 1 and more
-    return {};
-  return command_.by_belos ? solveByBelos(command_, a_, m, b, x, tolerance, before, residual)
-                           : solveByAinvil(m, b, x, tolerance, residual);
+KrylovResults TpetraKrylov::solve(const TpetraPreconditioner& m,
+                                  const Teuchos::RCP<const Vectors>& b,
+                                  const Teuchos::RCP<Vectors>& x,
+                                  const std::vector<double>& tolerances, const Residual& residual) {
+  KrylovResults results;
+  results.columns.resize(tolerances.size());
+  std::vector<double> before(tolerances.size());
+  bool is_solved = true; // without a solver, whatever it makes of tolerances of 1 and more
+  for (size_t c = 0; c < tolerances.size(); ++c) {
+    if (b->getVector(c)->normInf() == 0) // as the solvers have it
+      x->getVectorNonConst(c)->putScalar(0);
+    before[c] = residual(static_cast<int>(c));
+    is_solved = is_solved && before[c] <= tolerances[c];
+  }
+  if (is_solved)
+    return results;
+  if (!command_.by_belos) {
+    solveByAinvil(m, *b, *x, tolerances, residual, results);
+    return results;
+  }
+  for (size_t c = 0; c < tolerances.size(); ++c)
+    if (!(before[c] <= tolerances[c]))
+      results.columns[c] = solveByBelos(
+          command_, a_, m, b->getVector(c), x->getVectorNonConst(c), tolerances[c], before[c],
+          [&] { return residual(static_cast<int>(c)); }, results.seconds);
+  return results;
 }
 
 /// As ainvil-solve does.
-KrylovResult TpetraKrylov::solveByAinvil(const TpetraPreconditioner& m,
-                                         const Teuchos::RCP<const TpetraVector>& b,
-                                         const Teuchos::RCP<TpetraVector>& x, double tolerance,
-                                         const std::function<double()>& residual) {
-  const double largest = b->normInf();
-  const double scale = std::isfinite(largest) && largest > 0 ? scaleOf(largest) : 1;
-  TpetraVector scaled(*b, Teuchos::Copy);
-  scaled.scale(1 / scale);
-  x->scale(1 / scale);
-
+void TpetraKrylov::solveByAinvil(const TpetraPreconditioner& m, const Vectors& b, Vectors& x,
+                                 const std::vector<double>& tolerances, const Residual& residual,
+                                 KrylovResults& results) {
+  Vectors scaled(b, Teuchos::Copy);
+  std::vector<double> scales;
+  for (size_t c = 0; c < tolerances.size(); ++c) {
+    const double largest = b.getVector(c)->normInf();
+    scales.push_back(std::isfinite(largest) && largest > 0 ? scaleOf(largest) : 1);
+    scaled.getVectorNonConst(c)->scale(1 / scales[c]);
+    x.getVectorNonConst(c)->scale(1 / scales[c]);
+  }
   SolverOptions options = solverOptions(command_);
-  options.tolerance = tolerance;
+  options.tolerance = *std::min_element(tolerances.begin(), tolerances.end());
   // Thrown on the rank that has caught a signal; the solver ends on all.
   options.progress = [](int, double) { throwIfInterrupted(); };
-  KrylovResult result;
-  double before = std::numeric_limits<double>::infinity();
-  for (;;) {
-    tpetra::Solver<> solver(command_.solver, options);
-    SolveResult part;
-    result.seconds += timedOverRanks(*b->getMap()->getComm(),
-                                     [&] { part = solver.solve(*product_, &m.get(), scaled, *x); });
-    result.status = part.status;
-    result.message = part.message;
-    result.iterations += part.iterations;
-    x->scale(scale);
-    const double now = residual();
-    const int left = command_.max_iterations - result.iterations;
-    if (part.status != SolveStatus::Converged || now <= tolerance || !std::isfinite(now) ||
-        left == 0 || !(now <= 0.9 * before))
-      return result;
-    before = now;
-    options.tolerance = smallerTolerance(options.tolerance, part.true_rel_residual, tolerance, now);
-    options.max_iterations = left;
-    x->scale(1 / scale);
+  std::vector<SolveResult> parts;
+  tpetra::Solver<> together(command_.solver, options);
+  results.seconds += timedOverRanks(
+      *b.getMap()->getComm(), [&] { parts = together.solve(*product_, &m.get(), scaled, x); });
+  for (size_t c = 0; c < tolerances.size(); ++c)
+    x.getVectorNonConst(c)->scale(scales[c]);
+
+  for (size_t c = 0; c < tolerances.size(); ++c) {
+    KrylovResult& result = results.columns[c];
+    const auto x_column = x.getVectorNonConst(c);
+    SolverOptions of_column = options;
+    SolveResult part = std::move(parts[c]);
+    double before = std::numeric_limits<double>::infinity();
+    for (;;) {
+      result.status = part.status;
+      result.message = part.message;
+      result.iterations += part.iterations;
+      const double now = residual(static_cast<int>(c));
+      const int left = command_.max_iterations - result.iterations;
+      if (part.status != SolveStatus::Converged || now <= tolerances[c] || !std::isfinite(now) ||
+          left == 0 || !(now <= 0.9 * before))
+        break;
+      before = now;
+      of_column.tolerance =
+          smallerTolerance(of_column.tolerance, part.true_rel_residual, tolerances[c], now);
+      of_column.max_iterations = left;
+      x_column->scale(1 / scales[c]);
+      tpetra::Solver<> solver(command_.solver, of_column);
+      results.seconds += timedOverRanks(*b.getMap()->getComm(), [&] {
+        part = solver.solve(*product_, &m.get(), *scaled.getVector(c), *x_column);
+      });
+      x_column->scale(scales[c]);
+    }
   }
 }
 

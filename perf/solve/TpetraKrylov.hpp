@@ -8,6 +8,8 @@
 #include "Ainvil_TpetraSolver.hpp"
 
 #include <functional>
+#include <string>
+#include <vector>
 
 namespace ainvil {
 namespace perf {
@@ -19,18 +21,27 @@ bool takesVarying(const CommandLine& command);
 /// \throws InvalidArgument if it is neither empty nor a solver of Belos' factory
 void requireBelosSolver(const std::string& name);
 
-/// What came of a system.
+/// What came of a right-hand side.
 struct KrylovResult {
   /// What the solver says; whether x is good enough, the caller's residual tells.
   SolveStatus status = SolveStatus::Converged;
   std::string message; ///< why it did not converge; empty if it did
   int iterations = 0;
+};
+
+/// What came of all right-hand sides, and the seconds of all solves.
+struct KrylovResults {
+  std::vector<KrylovResult> columns;
   double seconds = 0;
 };
 
 /// The Krylov solver of the command line for one matrix.
 class TpetraKrylov {
 public:
+  using Vectors = Tpetra::MultiVector<>;
+  /// The relative residual of a column of x as it is at the call, the same on all ranks.
+  using Residual = std::function<double(int column)>;
+
   /// In blocks of this size, see tpetra::BlockOperator; Belos has the products of Tpetra.
   /// Collective, as all calls here.
   TpetraKrylov(const CommandLine& command, const Teuchos::RCP<const TpetraRow>& a, int block_size);
@@ -38,19 +49,18 @@ public:
   /// The matrix has new values.
   void update();
 
-  /// Solves A x = b from the x given, preconditioned from the right. residual() is the relative
-  /// residual that is to meet the tolerance, of x as it is then; where it does not although the
-  /// solver is content, that goes on from there, as long as that helps. Both must be the same on
-  /// all ranks.
-  KrylovResult solve(const TpetraPreconditioner& m, const Teuchos::RCP<const TpetraVector>& b,
-                     const Teuchos::RCP<TpetraVector>& x, double tolerance,
-                     const std::function<double()>& residual);
+  /// Solves A X = B from the X given, preconditioned from the right: by Ainvil's solvers for all
+  /// columns together, by Belos' for one after the other. residual(c) is to meet tolerances[c];
+  /// where it does not although the solver is content, that goes on from there with this column, as
+  /// long as that helps.
+  KrylovResults solve(const TpetraPreconditioner& m, const Teuchos::RCP<const Vectors>& b,
+                      const Teuchos::RCP<Vectors>& x, const std::vector<double>& tolerances,
+                      const Residual& residual);
 
 private:
-  KrylovResult solveByAinvil(const TpetraPreconditioner& m,
-                             const Teuchos::RCP<const TpetraVector>& b,
-                             const Teuchos::RCP<TpetraVector>& x, double tolerance,
-                             const std::function<double()>& residual);
+  void solveByAinvil(const TpetraPreconditioner& m, const Vectors& b, Vectors& x,
+                     const std::vector<double>& tolerances, const Residual& residual,
+                     KrylovResults& results);
 
   const CommandLine& command_;
   Teuchos::RCP<const TpetraRow> a_;

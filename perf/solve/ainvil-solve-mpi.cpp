@@ -54,16 +54,8 @@ public:
       matrix_ = tpetra::distribute(system.matrix, rows);
       block_size_ = block_size;
     }
-    const auto unknowns = matrix_->getRangeMap();
-    b_ = tpetra::distribute(Kokkos::View<const double*, HostDevice>(system.rhs), unknowns);
-    x_ = Teuchos::rcp(new TpetraVector(unknowns));
-    guess_ = Teuchos::rcp(new TpetraVector(unknowns)); // zeros
-    if (!command.guess_file.empty())
-      guess_ = tpetra::distribute(Kokkos::View<const double*, HostDevice>(system.guess), unknowns);
+    takeColumns();
     krylov_ = std::make_unique<TpetraKrylov>(command, matrix_, command.in_blocks ? 0 : block_size_);
-    if (comm->getRank() == 0)
-      tolerance_ = toleranceOf(command, system);
-    Teuchos::broadcast(*comm, 0, Teuchos::outArg(tolerance_));
   }
 
   /// Whatever stops the run is part of the record, which is whole on rank 0.
@@ -79,6 +71,7 @@ public:
     } catch (const std::exception& error) {
       recordFailure(error, record);
       record.message = oneLine(tpetra::reasonOf(error));
+      record.columns.clear();
       if (caughtSignal(*comm_) != 0) // which is why all ranks threw
         record.status = "interrupted";
     }
@@ -87,6 +80,39 @@ public:
   }
 
 private:
+  using Vectors = TpetraKrylov::Vectors;
+
+  /// The right-hand sides and guesses of rank 0.
+  void takeColumns() {
+    int columns = system_.numColumns();
+    Teuchos::broadcast(*comm_, 0, Teuchos::outArg(columns));
+    const auto unknowns = matrix_->getRangeMap();
+    b_ = Teuchos::rcp(new Vectors(unknowns, columns));
+    x_ = Teuchos::rcp(new Vectors(unknowns, columns));
+    guess_ = Teuchos::rcp(new Vectors(unknowns, columns)); // zeros
+    tolerances_.resize(columns);
+    onAllRanks(*comm_, [&] {
+      if (comm_->getRank() != 0)
+        return;
+      for (int c = 0; c < columns; ++c) {
+        systems_.push_back(system_.withColumn(c));
+        tolerances_[c] = toleranceOf(command_, systems_.back());
+      }
+    });
+    Teuchos::broadcast(*comm_, 0, columns, tolerances_.data());
+    for (int c = 0; c < columns; ++c) {
+      const RightHandSide given = comm_->getRank() == 0 ? system_.column(c) : RightHandSide();
+      const auto spread = [&](const Vector<double, HostDevice>& whole, Vectors& to) {
+        Tpetra::deep_copy(
+            *to.getVectorNonConst(c),
+            *tpetra::distribute(Kokkos::View<const double*, HostDevice>(whole), unknowns));
+      };
+      spread(given.rhs, *b_);
+      if (!command_.guess_file.empty())
+        spread(given.guess, *guess_);
+    }
+  }
+
   void repeat(RunRecord& record) {
     const TpetraPreconditioner m(command_, record.precond, matrix_, block_size_);
     const double seconds = timedOverRanks(*comm_, [&] {
@@ -105,25 +131,36 @@ private:
     record.apply30_seconds =
         std::fmin(record.apply30_seconds, timeApplications(*comm_, m.get(), 30));
     Tpetra::deep_copy(*x_, *guess_);
-    const KrylovResult solved =
-        krylov_->solve(m, b_, x_, tolerance_, [&] { return judged(record); });
+    const size_t columns = tolerances_.size();
+    record.columns.assign(columns > 1 ? columns : 0, {});
+    const auto recordOf = [&](int c) -> RunRecord& {
+      return columns > 1 ? record.columns[c] : record;
+    };
+    const KrylovResults solved = krylov_->solve(
+        m, b_, x_, tolerances_, [&](int column) { return judged(column, recordOf(column)); });
     record.solve_seconds = std::fmin(record.solve_seconds, solved.seconds);
-    record.iterations = solved.iterations;
-    record.converged = solved.status == SolveStatus::Converged;
-    record.status = toString(solved.status);
-    record.message = oneLine(solved.message);
-    judged(record);
+    for (int c = 0; c < int(columns); ++c) {
+      const KrylovResult& result = solved.columns[c];
+      RunRecord& column = recordOf(c);
+      column.iterations = result.iterations;
+      column.converged = result.status == SolveStatus::Converged;
+      column.status = toString(result.status);
+      column.message = oneLine(result.message);
+      judged(c, column);
+    }
+    if (columns > 1)
+      sumUpColumns(record);
   }
 
-  /// Judges x on rank 0, which has the whole system, without Tpetra. Returns the residual that
-  /// decides.
-  double judged(RunRecord& record) const {
-    record.solution = tpetra::gather(*x_);
+  /// Judges a column of x on rank 0, which has the whole system, without Tpetra. Returns the
+  /// residual that decides.
+  double judged(int column, RunRecord& record) const {
+    record.solution = tpetra::gather(*x_->getVector(column));
     double residual = 0;
     onAllRanks(*comm_, [&] {
       if (comm_->getRank() != 0)
         return;
-      judge(command_, system_, record);
+      judge(command_, systems_[column], record);
       residual = record.decisiveResidual(command_);
     });
     Teuchos::broadcast(*comm_, 0, Teuchos::outArg(residual));
@@ -136,10 +173,11 @@ private:
   const RanksTogether& ranks_;
   MemoryMeter memory_;
   Teuchos::RCP<const TpetraRow> matrix_;
-  int block_size_ = 1; ///< that the local blocks of a matrix in points are to have
-  Teuchos::RCP<TpetraVector> b_, x_, guess_;
+  int block_size_ = 1;                  ///< that the local blocks of a matrix in points are to have
+  Teuchos::RCP<Vectors> b_, x_, guess_; ///< a column for each right-hand side
+  std::vector<double> tolerances_;      ///< of the residuals that decide, each relative to its b
+  std::vector<LinearSystem> systems_;   ///< one a column; on rank 0
   std::unique_ptr<TpetraKrylov> krylov_;
-  double tolerance_ = 0; ///< of the residual that decides, relative to b
 };
 
 Environment environmentOf(const tpetra::Comm& comm) {

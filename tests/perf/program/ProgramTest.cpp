@@ -173,7 +173,7 @@ TEST(CommandLine, OptionsOfAnotherProgramAreRefused) {
       {{"--allow-varying"}, {solve}},
       {{"--exec", "host"}, {solve}},
       {{"--precision", "float"}, {solve}},
-      {{"--rhs", "random", "--rhs-count", "2"}, {solve}},
+      {{"--rhs", "random", "--rhs-count", "2"}, {solve, mpi}},
       {{"--time-limit", "2"}, {solve, mpi}},
       {{"--reductions", "fewest"}, {solve, mpi}},
       {{"--reorthogonalize", "always"}, {solve, mpi}},

@@ -132,6 +132,66 @@ class SolveMpiTest(SolveMpiCase):
                                  "0.5").stdout
             self.assertIn("tolerance 1e-08 or 0.5 absolute", table)
 
+    def test_several_right_hand_sides(self):
+        """Random ones and columns of a file, each as alone and as ainvil-solve has it."""
+        array = "%%MatrixMarket matrix array real general\n"
+        problem = ["--problem", "cavity:8", "--precond", "jacobi", "--precond", "none"]
+        for options in ([], ["--scale", "ruiz", "--reorder", "rcm"]):
+            serial = self.serial(*problem, "--rhs", "random:3", "--rhs-count", "11", *options)
+            for ranks, krylov in ((1, "ainvil"), (2, "ainvil"), (3, "ainvil"), (2, "belos")):
+                runs = self.records(ranks, *problem, "--rhs", "random:3", "--rhs-count", "11",
+                                    *options, "--krylov", krylov)
+                for run, theirs in zip(runs, serial, strict=True):
+                    self.assertEqual((run["status"], len(run["columns"])), ("converged", 11), run)
+                    for ours, alone in zip(run["columns"], theirs["columns"], strict=True):
+                        self.assertEqual(ours["status"], "converged")
+                        self.assertLessEqual(ours["rel_residual"], 1e-8)
+                        if ranks == 1:
+                            self.assertEqual(ours["iterations"], alone["iterations"])
+                            self.assertEqual(ours["rel_residual"], alone["rel_residual"])
+                        elif krylov == "ainvil":
+                            self.assertLessEqual(abs(ours["iterations"] - alone["iterations"]), 2)
+                    for key in ("iterations", "rel_residual"):
+                        self.assertEqual(run[key], max(column[key] for column in run["columns"]))
+        self.write("b.mtx", array + "192 3\n" + "0\n" * 192 + "1\n" * 192 + "1e-170\n" * 192)
+        for krylov in ("ainvil", "belos"):
+            many, _ = self.records(2, *problem, "--rhs", "b.mtx", "--krylov", krylov, "--solution",
+                                   "x.mtx")
+            one, _ = self.records(2, *problem, "--rhs", "ones", "--krylov", krylov, "--solution",
+                                  "x1.mtx")
+            self.assertNotIn("columns", one)
+            self.assertEqual([column["iterations"] for column in many["columns"]],
+                             [0, one["iterations"], one["iterations"]])
+            x = [value for value, in self.read_values("x.mtx")]
+            alone = [value for value, in self.read_values("x1.mtx")]
+            largest = max(map(abs, alone))
+            self.assertEqual(x[:192], [0] * 192)
+            for i, value in enumerate(alone):
+                self.assertAlmostEqual(x[192 + i], value, delta=1e-6 * largest)
+                self.assertAlmostEqual(x[384 + i] * 1e170, value, delta=1e-6 * largest)
+        result = self.run_mpi(2, *problem, "--rhs", "b.mtx", "--max-iters", "5", code=3)
+        self.assertIn("3 right-hand sides", result.stdout)
+        run = self.records(2, *problem, "--rhs", "b.mtx", "--max-iters", "5", code=3)[0]
+        self.assertEqual(run["status"], "max_iterations")
+        self.assertEqual([column["status"] for column in run["columns"]],
+                         ["converged", "max_iterations", "max_iterations"])
+        # A guess for each: the solution, and zeros.
+        self.write("guess.mtx", array + "192 2\n" +
+                   "".join(f"{value!r}\n" for value in alone) + "0\n" * 192)
+        self.write("ones.mtx", array + "192 2\n" + "1\n" * 384)
+        run = self.records(2, *problem, "--rhs", "ones.mtx", "--guess", "guess.mtx", "--tol",
+                           "1e-7")[0]
+        self.assertEqual(run["columns"][0]["iterations"], 0)
+        self.assertGreater(run["columns"][1]["iterations"], 5)
+        self.assertLess(run["columns"][0]["guess_rel_residual"], 1e-7)
+        self.assertEqual(run["columns"][1]["guess_rel_residual"], 1)
+        self.refused(*problem, "--rhs", "b.mtx", "--guess", "guess.mtx",
+                     says="2 columns, but there are 3 right-hand sides")
+        self.refused(*problem, "--rhs", "ones", "--rhs-count", "2",
+                     says="--rhs-count needs --rhs random")
+        self.refused("--problem", "cavity-newton:9", "--rhs", "random", "--rhs-count", "2",
+                     says="have no effect with Newton's method")
+
     def test_initial_guesses(self):
         """As ainvil-solve, on any number of ranks and whoever solves."""
         n = 30
