@@ -24,6 +24,15 @@ public:
   /// of them. Behind the work on `exec` so far, and before what follows on it; may wait for it.
   virtual void sum(const execution_space& exec,
                    const Kokkos::View<double*, Device>& sums) const = 0;
+  /// A sum() in two parts: begin() takes the sums of this process, end() brings those of all there,
+  /// in the same view. Where they can, they travel in between, while the process goes on with other
+  /// work; it leaves the view alone and makes no other call of this object. As they stand here
+  /// begin() is sum(), and end() nothing.
+  virtual void begin(const execution_space& exec, const Kokkos::View<double*, Device>& sums) const {
+    sum(exec, sums);
+  }
+  /// The second part.
+  virtual void end(const execution_space&, const Kokkos::View<double*, Device>&) const {}
   /// The sum of `mine` over all processes.
   virtual Offset total(Offset mine) const = 0;
   /// Runs work(), which does not communicate. Throws on all processes if it throws on one.

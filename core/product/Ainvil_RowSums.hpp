@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// Sums over all rows that finish inside the kernel that takes them. They are taken in double
+/// whatever the vectors hold, always in the same order: a result does not depend on the schedule.
+
+#include "backend/Ainvil_ColumnSet.hpp"
+#include "backend/Ainvil_Flags.hpp"
+#include "backend/Ainvil_Lanes.hpp"
+#include "backend/Ainvil_Reduction.hpp"
+#include "backend/Ainvil_RowTeams.hpp"
+#include "backend/Ainvil_SumTeams.hpp"
+
+namespace ainvil {
+namespace detail {
+
+/// Several sums that are taken together.
+template <int Count>
+struct Sums {
+  double value[Count] = {};
+
+  KOKKOS_INLINE_FUNCTION Sums& operator+=(const Sums& other) {
+    for (int k = 0; k < Count; ++k)
+      value[k] += other.value[k];
+    return *this;
+  }
+};
+
+} // namespace detail
+} // namespace ainvil
+
+namespace Kokkos {
+template <int Count>
+struct reduction_identity<ainvil::detail::Sums<Count>> {
+  KOKKOS_FORCEINLINE_FUNCTION static ainvil::detail::Sums<Count> sum() { return {}; }
+};
+} // namespace Kokkos
+
+namespace ainvil {
+namespace detail {
+
+/// True in all threads of the team that is the last of the `teams` of this column to have stored
+/// its partial sums.
+template <class Device, class Member>
+KOKKOS_FUNCTION bool isLastTeam(const PartialSums<Device>& sums, const Member& member, int column,
+                                int teams) {
+  member.team_barrier();
+  int last = 0;
+  Kokkos::single(
+      Kokkos::PerTeam(member),
+      [&](int& out) {
+        Kokkos::memory_fence();
+        out = Kokkos::atomic_fetch_add(&sums.teams_done(column), 1) == teams - 1;
+        if (out != 0)
+          sums.teams_done(column) = 0;
+        Kokkos::memory_fence();
+      },
+      last);
+  return last != 0;
+}
+
+/// Sums first .. first + Count - 1 over `teams` teams, the lanes spread over the teams. For the
+/// last team; the loads go to memory because other teams wrote during the kernel.
+template <int Count, class Device, class Member>
+KOKKOS_FUNCTION Sums<Count> totalOf(const PartialSums<Device>& sums, const Member& member,
+                                    int lanes, int first, int teams) {
+  Sums<Count> result;
+  Kokkos::parallel_reduce(
+      Kokkos::ThreadVectorRange(member, lanes),
+      [&](const int lane, Sums<Count>& reduced) {
+        Sums<Count> mine;
+        unrolledBy<4, int>(lane, teams, lanes, [&](int team) {
+          for (int k = 0; k < Count; ++k)
+            mine.value[k] += compat::volatileLoad(&sums.partials(first + k, team));
+        });
+        reduced += mine;
+      },
+      result);
+  return result;
+}
+/// sum over rows i in [begin, end) of body.row(i), which returns Sums<Count>; known to all lanes of
+/// the thread. On a GPU the lanes take neighbouring rows. A host thread is its own only lane; there
+/// several running sums are kept apart, because compilers do not reorder floating-point sums by
+/// themselves and so would not use vectors: as many as the registers hold.
+template <class Exec, int Count, int Strands = (Count > 2 ? 8 : 16), class Member, class Index,
+          class Body>
+KOKKOS_INLINE_FUNCTION Sums<Count> sumRange(const Member& member, [[maybe_unused]] int lanes,
+                                            Index begin, Index end, const Body& body) {
+  Sums<Count> total;
+  if constexpr (compat::IsGpu<Exec>::value) {
+    Kokkos::parallel_reduce(
+        Kokkos::ThreadVectorRange(member, lanes),
+        [&](const int lane, Sums<Count>& sums) {
+          Sums<Count> mine;
+          Index i = begin + lane;
+          for (; i + lanes < end; i += 2 * lanes) { // the loads of two rows under way
+            const Sums<Count> first = body.row(i), second = body.row(i + lanes);
+            mine += first;
+            mine += second;
+          }
+          if (i < end)
+            mine += body.row(i);
+          sums += mine;
+        },
+        total);
+  } else {
+    double strands[Count][Strands] = {};
+    Index i = begin;
+    for (; i + Strands <= end; i += Strands) {
+      AINVIL_VECTOR_LOOP
+      for (int l = 0; l < Strands; ++l) {
+        const Sums<Count> row = body.row(i + l);
+        for (int k = 0; k < Count; ++k)
+          strands[k][l] += row.value[k];
+      }
+    }
+    for (; i < end; ++i)
+      total += body.row(i);
+    for (int k = 0; k < Count; ++k)
+      for (int l = 0; l < Strands; ++l)
+        total.value[k] += strands[k][l];
+  }
+  return total;
+}
+
+/// s = sum over all rows i of body.row(i), which may update vectors on the way, for each of some
+/// columns: a column has `teams` teams. body.begin(column) runs first and tells whether there is
+/// anything to do; body.finish(s) runs once at the end, in one thread. A body has no arrays: its
+/// copy that begin() changes is in registers on GPUs only then, else in memory, which takes every
+/// row longer.
+template <int Count, class Device, class Body>
+struct RowSumKernel {
+  using Member = typename Kokkos::TeamPolicy<typename Device::execution_space>::member_type;
+
+  Body body_in;
+  PartialSums<Device> sums;
+  ColumnSet columns;
+  Offset num_rows;
+  Offset rows_per_team;
+  int lanes, teams;
+
+  KOKKOS_FUNCTION void operator()(const Member& member) const {
+    const int column = columns[member.league_rank() / teams];
+    const int team = member.league_rank() % teams;
+    Body body = body_in;
+    if (!body.begin(column))
+      return;
+    const Offset rows_per_thread = (rows_per_team + member.team_size() - 1) / member.team_size();
+    const Offset team_begin = Offset(team) * rows_per_team;
+    const Offset team_end = min(team_begin + rows_per_team, num_rows);
+    const Offset begin = min(team_begin + member.team_rank() * rows_per_thread, team_end);
+    const Offset end = min(begin + rows_per_thread, team_end);
+    const auto mine =
+        sumRange<typename Device::execution_space, Count>(member, lanes, begin, end, body);
+
+    auto* of_thread = static_cast<Sums<Count>*>(
+        member.team_shmem().get_shmem(member.team_size() * sizeof(Sums<Count>)));
+    Kokkos::single(Kokkos::PerThread(member), [&]() { of_thread[member.team_rank()] = mine; });
+    member.team_barrier();
+    Kokkos::single(Kokkos::PerTeam(member), [&]() {
+      for (int t = 1; t < member.team_size(); ++t)
+        of_thread[0] += of_thread[t];
+      for (int k = 0; k < Count; ++k)
+        sums.partials(column * Count + k, team) = of_thread[0].value[k];
+    });
+    if (isLastTeam(sums, member, column, teams) && member.team_rank() == 0) {
+      const Sums<Count> total = totalOf<Count>(sums, member, lanes, column * Count, teams);
+      Kokkos::single(Kokkos::PerThread(member), [&]() { body.finish(total); });
+    }
+  }
+
+  KOKKOS_INLINE_FUNCTION static Offset min(Offset a, Offset b) { return a < b ? a : b; }
+};
+
+/// Ends with the sums of the process kept, for the Body to finish with those of all processes.
+template <int Count, class Device, class Body>
+struct KeepSumsBody {
+  Body body;
+  Kokkos::View<double*, Device> kept; ///< Count of each column
+  int column = 0;
+
+  KOKKOS_INLINE_FUNCTION bool begin(int c) {
+    column = c;
+    return body.begin(c);
+  }
+  KOKKOS_INLINE_FUNCTION Sums<Count> row(Offset i) const { return body.row(i); }
+  KOKKOS_INLINE_FUNCTION void finish(const Sums<Count>& sums) const {
+    for (int k = 0; k < Count; ++k)
+      kept(column * Count + k) = sums.value[k];
+  }
+};
+
+/// body.finish(s) for the sums s of all processes, a column an item.
+template <int Count, class Device, class Body>
+struct FinishSumsKernel {
+  Body body_in;
+  ColumnSet columns;
+  Kokkos::View<const double*, Device> kept;
+
+  KOKKOS_FUNCTION void operator()(const Offset item) const {
+    const int column = columns[static_cast<int>(item)];
+    Body body = body_in;
+    if (!body.begin(column))
+      return;
+    Sums<Count> sums;
+    for (int k = 0; k < Count; ++k)
+      sums.value[k] = kept(column * Count + k);
+    body.finish(sums);
+  }
+};
+
+/// The sums of these columns that a process has, to be summed over processes.
+template <int Count, class Device>
+Kokkos::View<double*, Device> sumsOfProcess(const PartialSums<Device>& sums,
+                                            const ColumnSet& columns) {
+  return Kokkos::subview(sums.of_process,
+                         std::make_pair(0, Count * (columns[columns.size() - 1] + 1)));
+}
+
+/// Launches a RowSumKernel for all columns, asynchronous: the body's own, which finishes, or over
+/// the rows of several processes, of which this one may have none, one that keeps sumsOfProcess().
+template <int Count, class Device, class Body>
+void launchSums(const typename Device::execution_space& exec, const char* label,
+                const SumTeams& shape, const PartialSums<Device>& sums, Offset num_rows,
+                const Body& body, SumOver over, const ColumnSet& columns) {
+  const auto launch = [&](const auto& of_rows) {
+    using Kernel = RowSumKernel<Count, Device, std::decay_t<decltype(of_rows)>>;
+    if (num_rows > 0)
+      Kokkos::parallel_for(
+          label, shape.policy(exec, (shape.team_size + 1) * sizeof(Sums<Count>), columns.size()),
+          withinArguments(Kernel{of_rows, sums, columns, num_rows, shape.rows_per_team, shape.lanes,
+                                 shape.league}));
+  };
+  if (over == SumOver::Process)
+    return launch(body);
+  const auto kept = sumsOfProcess<Count>(sums, columns);
+  if (num_rows == 0)
+    Kokkos::deep_copy(exec, kept, 0.0);
+  launch(KeepSumsBody<Count, Device, Body>{body, kept});
+}
+
+/// body.finish() with what sumsOfProcess() has become: a kernel of a thread a column.
+template <int Count, class Device, class Body>
+void finishSums(const typename Device::execution_space& exec, const PartialSums<Device>& sums,
+                const Body& body, const ColumnSet& columns) {
+  Kokkos::parallel_for("Ainvil::finishSums",
+                       Range<typename Device::execution_space>(exec, 0, columns.size()),
+                       withinArguments(FinishSumsKernel<Count, Device, Body>{
+                           body, columns, sumsOfProcess<Count>(sums, columns)}));
+}
+
+/// The sums over all rows, and their end: one kernel for all columns, asynchronous. Over the rows
+/// of several processes, where `reduction` is not null: the kernel, one reduction, and one more
+/// kernel.
+template <int Count, class Device, class Body>
+void sumRows(const typename Device::execution_space& exec, const char* label, const SumTeams& shape,
+             const PartialSums<Device>& sums, Offset num_rows, const Body& body,
+             const Reduction<Device>* reduction = nullptr,
+             const ColumnSet& columns = ColumnSet::first(1)) {
+  const auto over = reduction != nullptr ? SumOver::Processes : SumOver::Process;
+  launchSums<Count>(exec, label, shape, sums, num_rows, body, over, columns);
+  if (reduction == nullptr)
+    return;
+  reduction->sum(exec, sumsOfProcess<Count>(sums, columns));
+  finishSums<Count>(exec, sums, body, columns);
+}
+/// The same as sumRows(), with work() before the sums are there: over processes they travel
+/// meanwhile. work() does not see what body.finish() does, nor touches what it reads, but in one
+/// process, where the kernel of the sums does that. What it throws is thrown after the sums have
+/// arrived.
+template <int Count, class Device, class Body, class Work>
+void sumRowsDuring(const typename Device::execution_space& exec, const char* label,
+                   const SumTeams& shape, const PartialSums<Device>& sums, Offset num_rows,
+                   const Body& body, const Reduction<Device>* reduction, const ColumnSet& columns,
+                   const Work& work) {
+  if (reduction == nullptr) {
+    sumRows<Count>(exec, label, shape, sums, num_rows, body, reduction, columns);
+    work();
+    return;
+  }
+  launchSums<Count>(exec, label, shape, sums, num_rows, body, SumOver::Processes, columns);
+  const auto of_process = sumsOfProcess<Count>(sums, columns);
+  reduction->begin(exec, of_process);
+  try {
+    work();
+  } catch (...) {
+    reduction->end(exec, of_process);
+    throw;
+  }
+  reduction->end(exec, of_process);
+  finishSums<Count>(exec, sums, body, columns);
+}
+
+} // namespace detail
+} // namespace ainvil
