@@ -25,7 +25,11 @@ enum class Reductions {
   /// CG 1, BiCGStab 2: the residual norm of an iteration is taken together with the first inner
   /// products of the next. All numbers are the same up to rounding; the last products with A and M
   /// before a solve ends or starts again are in vain. GMRES and FGMRES have one anyway.
-  Fewest
+  Fewest,
+  /// CG 1, which travels between processes while A and M are applied: for many of them, where a
+  /// reduction takes as long as that. More vectors and more rounding than with Fewest, so more time
+  /// where there is nothing to hide, and a few iterations more: see Cg. BiCGStab: as Fewest.
+  Pipelined
 };
 
 /// When GMRES and FGMRES orthogonalise a basis vector a second time.

@@ -208,7 +208,7 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program 
   std::string rhs;
   std::string exec = "default", clock = "wall";
   std::string precision = "double", basis;
-  std::string residual = "original", relative_to, reductions;
+  std::string residual = "original", relative_to;
 
   CLI::App app(mpi ? mpi_description : peers ? peers_description : description, nameOf(program));
   app.get_formatter()->column_width(help_column);
@@ -232,11 +232,8 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program 
   text("--rhs", rhs, "RHS", rhs_help.c_str());
   if (!peers)
     addNumber(app, "--rhs-count", command.rhs_count, "K",
-              mpi ? "with --rhs random: so many right-hand sides, solved for together,\n"
-                    "eight at a time; of the seeds SEED, SEED + 1, ...; by Belos one\n"
-                    "after the other"
-                  : "with --rhs random: so many right-hand sides, solved for together,\n"
-                    "eight at a time; of the seeds SEED, SEED + 1, ...");
+              "with --rhs random: so many right-hand sides, solved for together,\n"
+              "eight at a time (by Belos in turn); of the seeds SEED, SEED + 1, ...");
   if (!peers)
     text("--guess", command.guess_file, "FILE",
          "initial guess of the solution of the system as given, in the\n"
@@ -288,11 +285,12 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program 
   if (!peers) {
     addNumber(app, "--time-limit", command.time_limit, "SECONDS",
               "end a solve after so many seconds; default 0: no limit");
-    addChoice(app, "--reductions", reductions,
+    addChoice(app, "--reductions", command.reductions,
               "sums over all rows in an iteration: usual, 2 of cg and 3 of\n"
               "bicgstab; fewest, 1 and 2, same up to rounding, for one product and\n"
-              "application more at the end; gmres and fgmres have 1; default usual",
-              {"usual", "fewest"});
+              "application more at the end; pipelined, that 1 of cg beside products,\n"
+              "for more vectors and rounding; gmres and fgmres have 1; default usual",
+              {"usual", "fewest", "pipelined"});
     addChoice(app, "--reorthogonalize", command.reorthogonalize,
               "when gmres and fgmres make a vector orthogonal to the others a\n"
               "second time, same up to rounding; default if-needed, always on GPUs",
@@ -402,9 +400,8 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program 
   if (krylov == "ainvil" && !command.belos.empty())
     throw InvalidArgument("--belos names a solver of Belos: leave out --krylov ainvil");
   command.by_belos = krylov == "belos" || !command.belos.empty();
-  command.fewest_reductions = reductions == "fewest";
-  if (command.by_belos &&
-      (command.fewest_reductions || command.reorthogonalize != "default" || command.time_limit > 0))
+  if (command.by_belos && (command.reductions != "usual" || command.reorthogonalize != "default" ||
+                           command.time_limit > 0))
     throw InvalidArgument("--time-limit, --reductions and --reorthogonalize are for Ainvil's "
                           "solvers: leave them out, or --krylov belos and --belos");
   command.solver_is_given = app.get_option("--solver")->count() > 0;

@@ -45,7 +45,7 @@ struct CommandLine {
   double absolute_tolerance = 0;  ///< of ||b - A x||: the looser of the two counts
   int max_iterations = 5000;
   double time_limit = 0;                   ///< seconds of a solve; 0: none
-  bool fewest_reductions = false;          ///< of cg and bicgstab
+  std::string reductions = "usual";        ///< of cg and bicgstab; or "fewest", "pipelined"
   std::string reorthogonalize = "default"; ///< of gmres; or "if-needed", "always"
   std::vector<std::string> preconds;       ///< never empty, but of a race
   /// Where these are the set that the program chose: what it takes in their place where the

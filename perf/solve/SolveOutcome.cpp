@@ -42,7 +42,9 @@ SolverOptions solverOptions(const CommandLine& command) {
   options.max_iterations = command.max_iterations;
   options.restart = command.restart;
   options.time_limit = command.time_limit;
-  options.reductions = command.fewest_reductions ? Reductions::Fewest : Reductions::Usual;
+  options.reductions = command.reductions == "fewest"      ? Reductions::Fewest
+                       : command.reductions == "pipelined" ? Reductions::Pipelined
+                                                           : Reductions::Usual;
   if (command.reorthogonalize != "default")
     options.reorthogonalize =
         command.reorthogonalize == "always" ? Reorthogonalize::Always : Reorthogonalize::IfNeeded;

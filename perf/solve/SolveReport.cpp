@@ -284,8 +284,8 @@ std::string toJson(const RunRecord& record, const CommandLine& command, const Li
   run["precision"] = command.single_precision ? "float" : "double";
   run["basis"] = command.float_basis ? "float" : "double";
   run["repeat"] = command.repeat;
-  if (command.fewest_reductions)
-    run["reductions"] = "fewest";
+  if (command.reductions != "usual")
+    run["reductions"] = command.reductions;
   if (command.reorthogonalize != "default")
     run["reorthogonalize"] = command.reorthogonalize;
   run["clock"] = command.cpu_clock ? "cpu" : "wall";

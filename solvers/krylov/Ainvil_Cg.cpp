@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Ainvil_Cg.hpp"
 
-#include "product/Ainvil_VectorKernels.hpp"
+#include "krylov/Ainvil_CgKernels.hpp"
 
 namespace ainvil {
 namespace detail {
 namespace {
-
-enum CgStop { IndefiniteMatrix = FirstBreakdown, IndefinitePreconditioner, IndefiniteBoth };
 
 const char* describe(int stop) {
   switch (stop) {
@@ -35,69 +33,6 @@ const char* advice(int stop) {
     return "";
   }
 }
-
-struct CgState : RecurrenceState {
-  KOKKOS_INLINE_FUNCTION double& gamma() const { return scalar(0); }
-  KOKKOS_INLINE_FUNCTION double& alpha() const { return scalar(1); }
-  KOKKOS_INLINE_FUNCTION double& beta() const { return scalar(2); }
-};
-
-/// gamma = r.z, delta = w.z with w = A z; from them beta and alpha. With norm: and sum r_i^2, each
-/// r_i with its weight, which ends the iteration before, if the slot is not negative.
-template <class Scalar, class Weights, bool WithNorm>
-struct CgDotsBody {
-  static constexpr int num_sums = WithNorm ? 3 : 2;
-
-  KernelColumn<const Scalar> r, z, w;
-  Weights weights;
-  CgState state;
-  int slot;
-
-  KOKKOS_INLINE_FUNCTION bool begin(int column) {
-    r.moveTo(column);
-    z.moveTo(column);
-    w.moveTo(column);
-    state.moveTo(column);
-    return state.running();
-  }
-
-  KOKKOS_INLINE_FUNCTION Sums<num_sums> row(Offset i) const {
-    const double z_i = z[i];
-    const double r_i = r[i];
-    Sums<num_sums> products;
-    products.value[0] = r_i * z_i;
-    products.value[1] = double(w[i]) * z_i;
-    if constexpr (WithNorm) {
-      const double counted = weights.of(i, r_i);
-      products.value[2] = counted * counted;
-    }
-    return products;
-  }
-
-  KOKKOS_INLINE_FUNCTION void finish(const Sums<num_sums>& sums) const {
-    if constexpr (WithNorm)
-      if (slot >= 0) {
-        state.endIteration(slot, sums.value[2]);
-        if (!state.running())
-          return;
-      }
-    const double gamma = sums.value[0];
-    const double delta = sums.value[1];
-    const double beta = state.gamma() > 0 ? gamma / state.gamma() : 0.0;
-    const double p_a_p = beta > 0 ? delta - beta * gamma / state.alpha() : delta;
-    if (!detail::isFinite(gamma) || !detail::isFinite(delta))
-      state.stop() = NotFinite;
-    else if (gamma < 0 && delta < 0)
-      state.stop() = IndefiniteBoth;
-    else if (gamma <= 0)
-      state.stop() = IndefinitePreconditioner;
-    else if (p_a_p <= 0)
-      state.stop() = IndefiniteMatrix;
-    state.gamma() = gamma;
-    state.beta() = beta;
-    state.alpha() = gamma / p_a_p;
-  }
-};
 
 /// p = z + beta p, q = w + beta q, x += alpha p, r -= alpha q, and sum r_i^2, each r_i with its
 /// weight.
@@ -160,12 +95,22 @@ void Cg<Scalar, Device>::allocateVectors(const execution_space& exec, Offset n,
   p_ = this->vectors(exec, "p", n);
   q_ = this->vectors(exec, "q", n);
   z_ = preconditioned ? this->vectors(exec, "z", n) : MultiVector<Scalar, Device>();
+  if (isPipelined())
+    allocatePipeline(exec, n, preconditioned);
+}
+
+template <class Scalar, class Device>
+void Cg<Scalar, Device>::begin(const System& system, const Columns& columns) {
+  if (isPipelined())
+    fillPipeline(system, columns);
 }
 
 /// z = M r, w = A z and their inner products.
 template <class Scalar, class Device>
 void Cg<Scalar, Device>::open(const System& system, const Columns& columns, int slot,
                               TakesNorm norm) {
+  if (isPipelined())
+    return advancePipeline(system, columns, slot);
   this->multiply(system, columns, r_, z_, w_);
   const auto z = system.m != nullptr ? z_ : r_;
   const detail::CgState state{recurrence_.state()};
@@ -184,6 +129,8 @@ void Cg<Scalar, Device>::open(const System& system, const Columns& columns, int 
 template <class Scalar, class Device>
 void Cg<Scalar, Device>::close(const System& system, const Columns& columns, int slot,
                                TakesNorm norm) {
+  if (isPipelined())
+    return; // open() of the next iteration does both
   const auto z = system.m != nullptr ? z_ : r_;
   const detail::CgState state{recurrence_.state()};
   detail::withWeights(this->weights(), [&](const auto& weights) {
@@ -199,7 +146,8 @@ void Cg<Scalar, Device>::close(const System& system, const Columns& columns, int
 
 template <class Scalar, class Device>
 typename Cg<Scalar, Device>::Stop Cg<Scalar, Device>::breakdown(int stop) const {
-  return {SolveStatus::Breakdown, detail::describe(stop), detail::advice(stop)};
+  // Where pipelined recurrences have drifted, signs mean nothing.
+  return {SolveStatus::Breakdown, detail::describe(stop), detail::advice(stop), isPipelined()};
 }
 
 AINVIL_INSTANTIATE_CLASS(Cg)

@@ -29,7 +29,7 @@ void ShortRecurrences<Scalar, Device>::allocate(const execution_space& exec, Off
 template <class Scalar, class Device>
 void ShortRecurrences<Scalar, Device>::run(const System& system, const Columns& columns,
                                            SolveResult* results, Stop* stops) {
-  const bool fewest = this->options_.reductions == Reductions::Fewest;
+  const bool fewest = this->options_.reductions != Reductions::Usual;
   if (!system.resumes) {
     recurrence_.start(system.exec, this->options_, system.targets, columns, results);
     begin(system, columns);

@@ -11,7 +11,7 @@ namespace ainvil {
 /// What CG and BiCGStab share: scalars and stopping test on the device, and an iteration in two
 /// parts. open() multiplies with A and M and takes inner products, close() updates all vectors. The
 /// residual norm that ends an iteration is summed up in close(), or with SolverOptions::reductions
-/// = Fewest together with the inner products of the next open():
+/// = Fewest or Pipelined together with the inner products of the next open():
 ///     Usual:   open, close + norm,  open, close + norm,  ...
 ///     Fewest:  open,  close, norm + open,  close, norm + open,  ...
 /// A method has these two, what comes before the first, and the meaning of its breakdowns.

@@ -22,6 +22,7 @@ namespace tpetra {
 ///   "Maximum Restarts"           of these, if given; one more cycle than that is run at most
 ///   "Use Single Reduction"       CG and BiCGStab: SolverOptions::reductions = Fewest; false
 /// and of its own
+///   "Pipelined"                  CG: SolverOptions::reductions = Pipelined; false
 ///   "Absolute Tolerance"         ||b - A x|| that ends a solve too, whichever comes first; 0
 ///   "Time Limit"                 seconds of a solve(), all right-hand sides together; 0: none
 ///   "Residual Weights"           an RCP<const multivector_type> of one column for

@@ -28,6 +28,7 @@ constexpr const char* belos_weights = "Residual Weights";
 constexpr const char* belos_block_size = "Matrix Block Size";
 constexpr const char* belos_varying = "Allow Varying";
 constexpr const char* belos_single = "Use Single Reduction";
+constexpr const char* belos_pipelined = "Pipelined";
 
 /// Of Belos' GMRES, CG and BiCGStab, and without effect here.
 inline const std::vector<const char*>& ignoredParameters() {
@@ -150,6 +151,8 @@ BelosSolver<Scalar, LO, GO, Node>::getValidParameters() const {
   list->set(
       detail::belos_single, false,
       "CG and BiCGStab: fewest reductions an iteration, one and two, the same up to rounding.");
+  list->set(detail::belos_pipelined, false,
+            "CG: one reduction an iteration, which travels during the products.");
   for (const char* name : detail::ignoredParameters())
     list->set(name, std::string(), "Of Belos' solvers; without effect.");
   return list;
@@ -193,8 +196,9 @@ SolverOptions BelosSolver<Scalar, LO, GO, Node>::options() const {
         std::min<long long>(options.max_iterations, (restarts + 1LL) * options.restart));
   options.relative_to = detail::scaleOf(list->get<std::string>(detail::belos_scaling));
   options.allow_varying = list->get<bool>(detail::belos_varying);
-  options.reductions =
-      list->get<bool>(detail::belos_single) ? Reductions::Fewest : Reductions::Usual;
+  options.reductions = list->get<bool>(detail::belos_pipelined) ? Reductions::Pipelined
+                       : list->get<bool>(detail::belos_single)  ? Reductions::Fewest
+                                                                : Reductions::Usual;
   whole(detail::belos_block_size, 0);
   return options;
 }

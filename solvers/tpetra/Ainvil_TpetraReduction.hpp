@@ -8,9 +8,12 @@
 #include "backend/Ainvil_Allocation.hpp"
 #include "backend/Ainvil_Reduction.hpp"
 
+#include <Tpetra_Details_iallreduce.hpp>
+
 #include <algorithm>
 #include <exception>
 #include <limits>
+#include <memory>
 
 namespace ainvil {
 namespace tpetra {
@@ -41,7 +44,7 @@ private:
   std::exception_ptr problem_;
 };
 
-/// One MPI_Allreduce a reduction. Device memory is handed to MPI where it takes it (as Tpetra has
+/// One MPI_Allreduce a sum. Device memory is handed to MPI where it takes it (as Tpetra has
 /// found or was told, TPETRA_ASSUME_GPU_AWARE_MPI), else it goes through the host; both wait for
 /// the instance. A rank with a Failure gives NaN, at which the solvers end on all ranks.
 template <class Device>
@@ -54,8 +57,7 @@ public:
       : comm_(comm), failure_(failure) {}
 
   void sum(const execution_space& exec, const Kokkos::View<double*, Device>& sums) const override {
-    if (failure_.happened())
-      Kokkos::deep_copy(exec, sums, std::numeric_limits<double>::quiet_NaN());
+    fillIfFailed(exec, sums);
     reserve(exec, sums.extent(0));
     if constexpr (on_host)
       sumFromDevice(exec, sums);
@@ -63,6 +65,26 @@ public:
       sumFromDevice(exec, sums);
     else
       sumThroughHost(exec, sums);
+  }
+
+  /// MPI_Iallreduce, where MPI has it (3.0 and later).
+  void begin(const execution_space& exec,
+             const Kokkos::View<double*, Device>& sums) const override {
+    fillIfFailed(exec, sums);
+    reserve(exec, sums.extent(0));
+    const auto range = std::make_pair(size_t(0), sums.extent(0));
+    const auto from = Kokkos::subview(host_from_, range);
+    Kokkos::deep_copy(exec, from, sums);
+    ainvil::compat::fence(exec, "Ainvil::tpetra::CommReduction");
+    under_way_ = Tpetra::Details::iallreduce(from, Kokkos::subview(host_to_, range),
+                                             Teuchos::REDUCE_SUM, *comm_);
+  }
+
+  void end(const execution_space& exec, const Kokkos::View<double*, Device>& sums) const override {
+    under_way_->wait();
+    under_way_.reset();
+    Kokkos::deep_copy(exec, sums,
+                      Kokkos::subview(host_to_, std::make_pair(size_t(0), sums.extent(0))));
   }
 
   Offset total(Offset mine) const override {
@@ -80,12 +102,17 @@ private:
   static constexpr bool on_host =
       Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Device::memory_space>::accessible;
 
+  void fillIfFailed(const execution_space& exec, const Array& sums) const {
+    if (failure_.happened())
+      Kokkos::deep_copy(exec, sums, std::numeric_limits<double>::quiet_NaN());
+  }
+
   /// Takes new buffers only for more sums than ever before.
   void reserve(const execution_space& exec, size_t count) const {
     if (from_.extent(0) >= count)
       return;
     from_ = allocate<double, Device>(exec, "Ainvil::tpetra::sums", count);
-    host_from_ = hostMirror(from_);
+    host_from_ = allocate<double, HostDevice>({}, "Ainvil::tpetra::sums", count);
     host_to_ = allocate<double, HostDevice>({}, "Ainvil::tpetra::sums", count);
   }
 
@@ -112,8 +139,8 @@ private:
   Teuchos::RCP<const Teuchos::Comm<int>> comm_;
   const Failure& failure_; ///< the owner's
   mutable Array from_;
-  mutable typename Array::HostMirror host_from_;
-  mutable Kokkos::View<double*, HostDevice> host_to_;
+  mutable Kokkos::View<double*, HostDevice> host_from_, host_to_;
+  mutable std::shared_ptr<Tpetra::Details::CommRequest> under_way_; ///< between begin() and end()
 };
 
 } // namespace tpetra

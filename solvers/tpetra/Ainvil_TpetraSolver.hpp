@@ -18,8 +18,9 @@ namespace tpetra {
 /// GMRES, FGMRES, CG and BiCGStab of solvers/ for systems that are spread over ranks: the same
 /// classes, which take one MPI_Allreduce where they take sums over all rows. An iteration of GMRES
 /// and FGMRES has one, of CG two, of BiCGStab three; with SolverOptions::reductions = Fewest CG has
-/// one and BiCGStab two. On one rank there is none, and results are
-/// those of the solver without ranks to the last bit where A and M are.
+/// one and BiCGStab two, and with Pipelined that one of CG travels during the products. On one rank
+/// there is none, and results are those of the solver without ranks to the last bit where A and M
+/// are.
 ///
 /// A is any Tpetra::Operator, M too, so Ifpack2's preconditioners and Ainvil's; both work on the
 /// vectors of the solver as they stand, without copies. With a BlockOperator the products are

@@ -132,10 +132,12 @@ TEST_P(RowWeights, EqualOnesDoNotMatterToRelativeResiduals) {
 TEST_P(RowWeights, FewerReductionsGiveTheSameNumbers) {
   SolverOptions o = options(1e-6, 400, 25);
   const Solved usual = solve(o, {a_, &m_, b_, &w_});
-  o.reductions = Reductions::Fewest;
-  const Solved fewest = solve(o, {a_, &m_, b_, &w_});
-  EXPECT_EQ(fewest.result.iterations, usual.result.iterations);
-  EXPECT_LE(weighted(fewest.x), 1e-6 * norm(times(w_, b_)) * (1 + 1e-6));
+  for (const Reductions reductions : {Reductions::Fewest, Reductions::Pipelined}) {
+    o.reductions = reductions;
+    const Solved fewest = solve(o, {a_, &m_, b_, &w_});
+    EXPECT_EQ(fewest.result.iterations, usual.result.iterations);
+    EXPECT_LE(weighted(fewest.x), 1e-6 * norm(times(w_, b_)) * (1 + 1e-6));
+  }
 }
 
 TEST_P(RowWeights, GoOnFromWhereAnExceptionEndedTheSolve) {

@@ -130,15 +130,17 @@ TEST_P(Stopping, FewerReductionsGiveTheSameNumbers) {
     for (const int most : {400, 13, 1}) {
       SolverOptions o = options(1e-10, most, 12, interval);
       const Solved usual = solve(o);
-      o.reductions = Reductions::Fewest;
-      const Solved fewest = solve(o);
-      EXPECT_EQ(fewest.result.status, usual.result.status);
-      EXPECT_EQ(fewest.result.iterations, usual.result.iterations);
-      ASSERT_EQ(fewest.result.history.size(), usual.result.history.size());
-      for (size_t i = 0; i < usual.result.history.size(); ++i)
-        EXPECT_NEAR(fewest.result.history[i], usual.result.history[i],
-                    1e-4 * usual.result.history[i]);
-      EXPECT_NEAR(norm(minus(fewest.x, usual.x)), 0, 1e-8 * norm(usual.x));
+      for (const Reductions reductions : {Reductions::Fewest, Reductions::Pipelined}) {
+        o.reductions = reductions;
+        const Solved fewest = solve(o);
+        EXPECT_EQ(fewest.result.status, usual.result.status);
+        EXPECT_EQ(fewest.result.iterations, usual.result.iterations);
+        ASSERT_EQ(fewest.result.history.size(), usual.result.history.size());
+        for (size_t i = 0; i < usual.result.history.size(); ++i)
+          EXPECT_NEAR(fewest.result.history[i], usual.result.history[i],
+                      1e-4 * usual.result.history[i]);
+        EXPECT_NEAR(norm(minus(fewest.x, usual.x)), 0, 1e-8 * norm(usual.x));
+      }
     }
 }
 
@@ -161,18 +163,22 @@ TEST_P(Stopping, FewerReductionsBreakDownAlike) {
   const HostCsr a = matrixOf(std::vector<Doubles>{{0, 1, 0}, {-1, 0, 0}, {0, 0, -2}});
   const HostCsr definite = matrixOf(std::vector<Doubles>{{2, 0, 0}, {0, -3, 0}, {0, 0, 1}});
   for (const HostCsr& matrix : {a, definite}) {
-    SolveResult results[2];
-    for (const int k : {0, 1}) {
+    SolveResult results[3];
+    for (const int k : {0, 1, 2}) {
       SolverOptions o = options(1e-10, 20);
-      o.reductions = k == 0 ? Reductions::Usual : Reductions::Fewest;
+      o.reductions = k == 0   ? Reductions::Usual
+                     : k == 1 ? Reductions::Fewest
+                              : Reductions::Pipelined;
       const auto x = toDevice<double>(Doubles(3, 0.0));
       results[k] =
           createSolver<double, Device>(GetParam(), o)
               ->solve(toDevice<double>(matrix), nullptr, toDevice<double>(Doubles{1, 2, 3}), x);
     }
-    EXPECT_EQ(results[1].status, results[0].status);
-    EXPECT_EQ(results[1].iterations, results[0].iterations);
-    EXPECT_EQ(results[1].message, results[0].message);
+    for (const int k : {1, 2}) {
+      EXPECT_EQ(results[k].status, results[0].status);
+      EXPECT_EQ(results[k].iterations, results[0].iterations);
+      EXPECT_EQ(results[k].message, results[0].message);
+    }
   }
 }
 

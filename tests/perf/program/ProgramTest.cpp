@@ -176,6 +176,7 @@ TEST(CommandLine, OptionsOfAnotherProgramAreRefused) {
       {{"--rhs", "random", "--rhs-count", "2"}, {solve, mpi}},
       {{"--time-limit", "2"}, {solve, mpi}},
       {{"--reductions", "fewest"}, {solve, mpi}},
+      {{"--reductions", "pipelined"}, {solve, mpi}},
       {{"--reorthogonalize", "always"}, {solve, mpi}},
       {{"--history", "h"}, {solve}},
       {{"--json-history"}, {solve}},

@@ -74,6 +74,17 @@ class SolveMpiTest(SolveMpiCase):
                     self.assertEqual(run["partition"], partition)
                     self.assertTrue(run["setup_seconds"] or run["precond"] == "none", run)
 
+    def test_pipelined_reductions(self):
+        for ranks in (1, 2, 3):
+            usual, ours = (self.records(ranks, "--problem", "laplace7:12", "--solver", "cg",
+                                        "--precond", "jacobi", "--reductions", how)[0]
+                           for how in ("usual", "pipelined"))
+            self.assertEqual((ours["status"], ours["reductions"]), ("converged", "pipelined"))
+            self.assertNotIn("reductions", usual)
+            self.assertLessEqual(abs(ours["iterations"] - usual["iterations"]), 1)
+        self.refused("--problem", "laplace7:4", "--reductions", "pipeline",
+                     says="usual|fewest|pipelined")
+
     def test_solvers_with_one_reduction(self):
         for solver, belos in (("gmres", "TPETRA GMRES SINGLE REDUCE"),
                               ("cg", "TPETRA CG SINGLE REDUCE")):

@@ -23,6 +23,12 @@ int MPI_Allreduce(const void* from, void* to, int count, MPI_Datatype type, MPI_
   return PMPI_Allreduce(from, to, count, type, op, comm);
 }
 
+int MPI_Iallreduce(const void* from, void* to, int count, MPI_Datatype type, MPI_Op op,
+                   MPI_Comm comm, MPI_Request* request) {
+  ++calls.begun;
+  return PMPI_Iallreduce(from, to, count, type, op, comm, request);
+}
+
 int MPI_Send(const void* from, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
   ++calls.sends;
   return PMPI_Send(from, count, type, to, tag, comm);

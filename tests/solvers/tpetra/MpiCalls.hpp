@@ -9,6 +9,7 @@ namespace test {
 /// Calls since the program began, of whichever library.
 struct MpiCalls {
   int reductions = 0; ///< MPI_Allreduce
+  int begun = 0;      ///< MPI_Iallreduce
   int sends = 0;      ///< of one message to one rank, blocking or not
 };
 

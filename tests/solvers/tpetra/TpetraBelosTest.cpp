@@ -226,6 +226,21 @@ TEST_P(UnderBelos, ColumnsAdvanceTogether) {
   EXPECT_EQ(reductions[0] > 5, ranks() > 1);
 }
 
+/// Of CG: begun in every iteration, and waited for later.
+TEST_P(UnderBelos, ReductionsThatTravelDuringProducts) {
+  const auto list = listOf(1e-7);
+  list->set("Pipelined", true);
+  const auto solver = create(GetParam(), list);
+  solver->setProblem(problem());
+  const int before = mpiCalls().begun;
+  EXPECT_EQ(solver->solve(), Belos::Converged);
+  EXPECT_LE(residualOf(*a_, *x_, *b_), 1e-7 * (1 + 1e-6));
+  if (spd_ && ranks() > 1)
+    EXPECT_GE(mpiCalls().begun - before, solver->getNumIters() / 2);
+  else
+    EXPECT_EQ(mpiCalls().begun, before);
+}
+
 TEST_P(UnderBelos, ResidualsInTheNormOfTheUser) {
   const auto w = rcp(new TpetraVectors(a_->getRangeMap(), 1));
   std::vector<double> weights = randomVector(a_->getGlobalNumRows(), 5);

@@ -199,12 +199,13 @@ protected:
 };
 
 TEST_P(ColumnsOverRanks, TakeTheIterationsOfEach) {
+  const std::vector<size_t> all = {1, 2, 3, 8, 11}, some = {3, 11};
   for (const Spread spread : spreads) {
     const auto a = crsMatrix(matrix_, spread);
     const BlockOperator blocks(a);
     for (const std::string precond :
          {"none", "jacobi", "ilu", "RILUK", method_ == "cg" ? "fsai" : "ainv:symmetric=no"})
-      for (const size_t count : {1, 2, 3, 8, 11}) {
+      for (const size_t count : precond == "jacobi" ? all : some) {
         SCOPED_TRACE(message(precond, ", ", count, " columns, spread ", static_cast<int>(spread)));
         const auto m = precond == "none" ? Teuchos::null : made(precond, a);
         const Columns b = rightHandSides(count), x0 = guesses(count, count % 2 == 0);
@@ -279,7 +280,8 @@ TEST_P(ColumnsOverRanks, ReductionsAndMessagesOfOneColumn) {
       const MpiCalls before = mpiCalls();
       for (const SolveResult& result : solver.solve(blocks, m.get(), *rhs, *x))
         EXPECT_EQ(result.iterations, options.max_iterations);
-      calls[k] = {mpiCalls().reductions - before.reductions, mpiCalls().sends - before.sends};
+      calls[k].reductions = mpiCalls().reductions - before.reductions;
+      calls[k].sends = mpiCalls().sends - before.sends;
     }
     EXPECT_EQ(calls[1].reductions - calls[0].reductions, ranks() > 1 ? 5 * of_one : 0);
     const int sends = calls[1].sends - calls[0].sends;
