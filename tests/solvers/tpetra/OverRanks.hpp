@@ -74,5 +74,40 @@ void expectThrowOfLastRank(const std::string& part, const Work& work) {
   }
 }
 
+/// What A, M or `progress` throws on one rank is thrown on all, also if that rank has no rows: A
+/// and M by each of these applications. No rank waits for another, and the solver is good for more.
+inline void expectThrowsEndTheSolve(const HostBsr& matrix, const std::vector<double>& b_whole,
+                                    const std::string& method, SolverOptions options,
+                                    const std::vector<int>& applications) {
+  for (const Spread spread : spreads) {
+    const auto a = crsMatrix(matrix, spread);
+    const auto b = vectorOn(a->getRangeMap(), b_whole);
+    const auto good = made("jacobi", a);
+    TpetraVector x(a->getDomainMap());
+    bool late = false;
+    options.progress = [&](int iteration, double) {
+      if (late && iteration >= 3 && isLastRank())
+        throw InvalidArgument("the progress gives up");
+    };
+    tpetra::Solver<> solver(method, options);
+    for (const int application : applications) {
+      Wrapped bad_a(a), bad_m(good);
+      bad_a.fails_at = bad_m.fails_at = application;
+      x.putScalar(0);
+      expectThrowOfLastRank("the operator gives up", [&] { solver.solve(*a, &bad_m, *b, x); });
+      x.putScalar(0);
+      expectThrowOfLastRank("the operator gives up",
+                            [&] { solver.solve(bad_a, good.get(), *b, x); });
+    }
+    late = true;
+    x.putScalar(0);
+    expectThrowOfLastRank("the progress gives up", [&] { solver.solve(*a, nullptr, *b, x); });
+    late = false;
+    x.putScalar(0);
+    EXPECT_EQ(solver.solve(*a, good.get(), *b, x).status, SolveStatus::Converged);
+    EXPECT_LE(residualOf(matrix, b_whole, wholeVector(x)), 1e-8 * (1 + 1e-6));
+  }
+}
+
 } // namespace test
 } // namespace ainvil

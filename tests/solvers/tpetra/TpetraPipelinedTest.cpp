@@ -63,36 +63,9 @@ TEST_F(PipelinedOverRanks, OneReductionThatIsNotWaitedForAtOnce) {
   EXPECT_EQ(calls[1].reductions, calls[0].reductions);
 }
 
+/// By the first products, by one of many, and by one of those that are made anew.
 TEST_F(PipelinedOverRanks, WhatOneRankThrowsEndsTheSolve) {
-  for (const Spread spread : spreads) {
-    const auto a = crsMatrix(matrix_, spread);
-    const auto b = vectorOn(a->getRangeMap(), b_);
-    const auto good = made("jacobi", a);
-    TpetraVector x(a->getDomainMap());
-    bool late = false;
-    SolverOptions options = optionsWith(Reductions::Pipelined);
-    options.progress = [&](int iteration, double) {
-      if (late && iteration >= 3 && isLastRank())
-        throw InvalidArgument("the progress gives up");
-    };
-    tpetra::Solver<> solver("cg", options);
-    for (const int application : {1, 2, 6, 23}) { // the first ones, one of many, of a replacement
-      Wrapped bad_a(a), bad_m(good);
-      bad_a.fails_at = bad_m.fails_at = application;
-      x.putScalar(0);
-      expectThrowOfLastRank("the operator gives up", [&] { solver.solve(*a, &bad_m, *b, x); });
-      x.putScalar(0);
-      expectThrowOfLastRank("the operator gives up",
-                            [&] { solver.solve(bad_a, good.get(), *b, x); });
-    }
-    late = true;
-    x.putScalar(0);
-    expectThrowOfLastRank("the progress gives up", [&] { solver.solve(*a, nullptr, *b, x); });
-    late = false;
-    x.putScalar(0);
-    EXPECT_EQ(solver.solve(*a, good.get(), *b, x).status, SolveStatus::Converged);
-    EXPECT_LE(residualOf(matrix_, b_, wholeVector(x)), 1e-8 * (1 + 1e-6));
-  }
+  expectThrowsEndTheSolve(matrix_, b_, "cg", optionsWith(Reductions::Pipelined), {1, 2, 6, 23});
 }
 
 TEST_F(PipelinedOverRanks, ColumnsAdvanceTogether) {

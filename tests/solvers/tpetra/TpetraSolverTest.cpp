@@ -174,37 +174,8 @@ TEST_P(SolverOverRanks, OperatorsOfTheUser) {
   EXPECT_LE(residualOf(problem_.matrix, b_, ours.x), 1e-8 * (1 + 1e-6));
 }
 
-/// Also if that rank has no rows. No rank waits for another, and the solver is good for more.
 TEST_P(SolverOverRanks, WhatOneRankThrowsEndsTheSolve) {
-  for (const Spread spread : spreads) {
-    const auto a = crsMatrix(problem_.matrix, spread);
-    const auto b = vectorOn(a->getRangeMap(), b_);
-    const auto good = made("jacobi", a);
-    TpetraVector x(a->getDomainMap());
-    bool late = false;
-    SolverOptions options;
-    options.progress = [&](int iteration, double) {
-      if (late && iteration >= 3 && isLastRank())
-        throw InvalidArgument("the progress gives up");
-    };
-    tpetra::Solver<> solver(method_, options);
-    for (const int application : {1, 4}) {
-      Wrapped bad_a(a), bad_m(good);
-      bad_a.fails_at = bad_m.fails_at = application;
-      x.putScalar(0);
-      expectThrowOfLastRank("the operator gives up", [&] { solver.solve(*a, &bad_m, *b, x); });
-      x.putScalar(0);
-      expectThrowOfLastRank("the operator gives up",
-                            [&] { solver.solve(bad_a, good.get(), *b, x); });
-    }
-    late = true;
-    x.putScalar(0);
-    expectThrowOfLastRank("the progress gives up", [&] { solver.solve(*a, nullptr, *b, x); });
-    late = false;
-    x.putScalar(0);
-    EXPECT_EQ(solver.solve(*a, good.get(), *b, x).status, SolveStatus::Converged);
-    EXPECT_LE(residualOf(problem_.matrix, b_, wholeVector(x)), 1e-8 * (1 + 1e-6));
-  }
+  expectThrowsEndTheSolve(problem_.matrix, b_, method_, {}, {1, 4});
 }
 
 TEST_P(SolverOverRanks, WhatDiffersBetweenRanksIsRefused) {
