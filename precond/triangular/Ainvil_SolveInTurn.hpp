@@ -43,8 +43,8 @@ KOKKOS_INLINE_FUNCTION void solveScalarsInTurn(const KernelTriangle<Stored>& fac
 }
 
 /// y = T^-1 x for one column, D_i = I for a unit factor, by one thread for rows on which no other
-/// works. Short rows take as long as it takes to follow their order beyond the end of a piece: what
-/// comes next in memory is asked for.
+/// works. Rows are asked for in the order of memory, beyond the end of a piece too: to follow the
+/// order of the worker there (RowsAhead) takes longer than short rows gain by it.
 template <class Stored, class Scalar>
 struct SolveInTurn {
   KernelTriangle<Stored> factor;
