@@ -54,16 +54,6 @@ KOKKOS_INLINE_FUNCTION unsigned loadAcquire(const unsigned* flag) {
 #endif
 }
 
-/// What a thread of a host does between two looks at a flag: a processor that is told so lets the
-/// others have the caches, and the other thread of its core the core.
-inline void pause() {
-#if defined(__GNUC__) && defined(__x86_64__)
-  asm volatile("pause");
-#elif defined(__GNUC__) && defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
-
 /// Raises a flag after everything that the caller has written, and that has been joined before.
 KOKKOS_INLINE_FUNCTION void storeRelease(unsigned* flag, unsigned value) {
 #if defined(__CUDA_ARCH__)

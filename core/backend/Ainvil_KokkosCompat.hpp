@@ -139,6 +139,26 @@ inline std::string deviceName(const Kokkos::Cuda& exec) {
 }
 #endif
 
+/// Bytes that a host fetches together.
+constexpr std::ptrdiff_t cache_line = 64;
+/// Asks a host's caches for the line with this address, where there may be nothing. GPUs do
+/// nothing.
+KOKKOS_FORCEINLINE_FUNCTION void prefetchLine([[maybe_unused]] std::uintptr_t address) {
+#if defined(__GNUC__) && !defined(__CUDA_ARCH__) && !defined(__HIP_DEVICE_COMPILE__)
+  __builtin_prefetch(reinterpret_cast<const void*>(address));
+#endif
+}
+
+/// What a thread of a host does between two looks at a flag: a processor that is told so lets the
+/// others have the caches, and the other thread of its core the core.
+inline void pause() {
+#if defined(__GNUC__) && defined(__x86_64__)
+  asm volatile("pause");
+#elif defined(__GNUC__) && defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
 /// Version of the Kokkos this was compiled with, as "4.6.1".
 inline std::string kokkosVersion() {
   return std::to_string(KOKKOS_VERSION / 10000) + "." + std::to_string(KOKKOS_VERSION / 100 % 100) +

@@ -4,8 +4,7 @@
 /// What a host loop asks its caches for ahead of time. GPUs do nothing.
 
 #include "Ainvil_Types.hpp"
-
-#include <Kokkos_Core.hpp>
+#include "backend/Ainvil_KokkosCompat.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -13,8 +12,6 @@
 namespace ainvil {
 namespace detail {
 
-/// Bytes that a host fetches together.
-constexpr std::ptrdiff_t cache_line = 64;
 /// How far ahead, in bytes, a host loop asks for what it reads in order: two pages, because the
 /// prefetcher of the hardware stops at the end of one, and begins slowly with the next.
 constexpr std::ptrdiff_t prefetch_distance = 8192;
@@ -22,15 +19,12 @@ constexpr std::ptrdiff_t prefetch_distance = 8192;
 /// Asks for `bytes` bytes from `ahead` bytes beyond `data` on, but for no more than a page. There
 /// may be nothing. Inlined by force: GCC takes a function that does nothing else for one without
 /// effect, and leaves out calls of it.
-KOKKOS_FORCEINLINE_FUNCTION void prefetch([[maybe_unused]] const void* data,
-                                          [[maybe_unused]] std::ptrdiff_t bytes,
-                                          [[maybe_unused]] std::ptrdiff_t ahead) {
-#if defined(__GNUC__) && !defined(__CUDA_ARCH__) && !defined(__HIP_DEVICE_COMPILE__)
-  constexpr std::ptrdiff_t most = 4096;
+KOKKOS_FORCEINLINE_FUNCTION void prefetch(const void* data, std::ptrdiff_t bytes,
+                                          std::ptrdiff_t ahead) {
+  constexpr std::ptrdiff_t page = 4096;
   const std::uintptr_t first = reinterpret_cast<std::uintptr_t>(data) + ahead;
-  for (std::ptrdiff_t b = 0; b < bytes && b < most; b += cache_line)
-    __builtin_prefetch(reinterpret_cast<const void*>(first + b));
-#endif
+  for (std::ptrdiff_t b = 0; b < bytes && b < page; b += compat::cache_line)
+    compat::prefetchLine(first + b);
 }
 
 /// The same for the entries begin .. end - 1 of a sparse matrix, columns and blocks of so many

@@ -4,7 +4,6 @@
 /// Internal to Fsai: G^T G x by one thread of a host, which needs no G^T.
 
 #include "Ainvil_BsrMatrix.hpp"
-#include "backend/Ainvil_KokkosCompat.hpp"
 #include "backend/Ainvil_Prefetch.hpp"
 
 namespace ainvil {
