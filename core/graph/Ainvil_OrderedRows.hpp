@@ -86,10 +86,12 @@ struct RowsOfPiece {
   Body body;
   bool downwards;
 
-  Ordinal rowsAhead() const {
+  RowsAhead rowsAhead([[maybe_unused]] const WorkerPiece* piece,
+                      [[maybe_unused]] const WorkerPiece* end) const {
     if constexpr (AsksAhead<Body>::value)
-      return body.rowsAhead();
-    return 0;
+      return {piece, end, downwards, body.rowsAhead()};
+    else
+      return {};
   }
 
   template <class Member>
@@ -109,7 +111,7 @@ struct RowsOfWorker {
   Body body;
   bool downwards;
 
-  Ordinal rowsAhead() const { return 0; }
+  RowsAhead rowsAhead(const WorkerPiece*, const WorkerPiece*) const { return {}; }
 
   template <class Member>
   void operator()(const Member& member, Ordinal first, Ordinal end, void*, RowsAhead&) const {
@@ -210,17 +212,17 @@ public:
 
   /// On a host: calls body(member, first, end, scratch, ahead) until all rows are done, for rows
   /// from `first` up to `end` that the body takes one after the other, in descending order for an
-  /// upper triangle. `ahead` is a detail::RowsAhead. Calls with the same member.team_rank(), of
-  /// workers() many, are never at the same time.
+  /// upper triangle. `ahead` is as body.rowsAhead(piece, end) gives it, see detail::WorkerRows.
+  /// Calls with the same member.team_rank(), of workers() many, are never at the same time.
   template <class Body>
   void runByPieces(const execution_space& exec, const char* label, const Body& body,
                    std::size_t scratch_bytes = 0) const {
     static_assert(on_host, "GPUs run rows");
     if (inTurn()) {
-      launchWorkers(exec, label, body, uplo_ == Uplo::Upper, scratch_bytes, {});
+      launchWorkers(exec, label, body, scratch_bytes, {});
       return;
     }
-    launchWorkers(exec, label, body, uplo_ == Uplo::Upper, scratch_bytes, *schedule_);
+    launchWorkers(exec, label, body, scratch_bytes, *schedule_);
     steps_done_ += static_cast<unsigned>(schedule_->num_steps);
   }
 
@@ -245,7 +247,7 @@ public:
     if constexpr (on_host) {
       launchWorkers(exec, label,
                     detail::RowsOfPiece<UpdateGate<false>, Body>{body, uplo_ == Uplo::Lower},
-                    uplo_ == Uplo::Lower, scratch_bytes, {});
+                    scratch_bytes, {});
     } else if constexpr (spin) {
       assert(updates_.extent(0) == size_t(num_rows_)); // RowSignals::ValuesAndUpdates
       launchRows(exec, label, body, scratch_bytes, -1,
@@ -344,14 +346,13 @@ private:
   /// By the workers of a schedule, or by one thread where that is empty.
   template <class Body>
   void launchWorkers(const execution_space& exec, const char* label, const Body& body,
-                     bool downwards, std::size_t scratch_bytes,
-                     const detail::WorkerSchedule& s) const {
+                     std::size_t scratch_bytes, const detail::WorkerSchedule& s) const {
     using Policy = Kokkos::TeamPolicy<execution_space>;
     const std::size_t with_alignment = scratch_bytes + 16;
     Kokkos::parallel_for(
         label,
         Policy(exec, 1, s.num_workers).set_scratch_size(0, Kokkos::PerThread(with_alignment)),
-        detail::WorkerRows<Body>{body, downwards, s.pieces, s.tasks, s.first_task, s.waits,
+        detail::WorkerRows<Body>{body, s.pieces, s.tasks, s.first_task, s.waits,
                                  detail::WorkerProgress{progress_, steps_done_}, s.num_workers,
                                  num_rows_, scratch_bytes});
   }

@@ -128,6 +128,8 @@ private:
 /// one, which lies elsewhere in memory: there the prefetcher of the hardware has to begin anew.
 class RowsAhead {
 public:
+  /// Of no rows, for bodies that ask for none.
+  RowsAhead() = default;
   /// For the pieces from `piece` up to `end`, each from its last row on if `downwards`; the first
   /// `rows` rows are left out, the last one is followed by -1.
   RowsAhead(const WorkerPiece* piece, const WorkerPiece* end, bool downwards, Ordinal rows)
@@ -157,19 +159,18 @@ private:
     }
   }
 
-  const WorkerPiece* piece_;
-  const WorkerPiece* const end_;
-  const int step_;
+  const WorkerPiece* piece_ = nullptr;
+  const WorkerPiece* end_ = nullptr;
+  int step_ = 1;
   Ordinal row_ = -1, last_ = -1;
 };
 
 /// The kernel of a worker: body(member, first, end, scratch, ahead) for the rows of each of its
-/// pieces. `ahead` is a RowsAhead, of which the body takes a row for each of its own;
-/// body.rowsAhead() tells how many rows it is before them.
+/// pieces. `ahead` is what body.rowsAhead(piece, end) gives for all of them, a RowsAhead of which
+/// the body takes a row for each of its own.
 template <class Body>
 struct WorkerRows {
   Body body;
-  bool downwards; ///< the order within pieces
   KernelArray<const WorkerPiece> pieces;
   KernelArray<const WorkerTask> tasks;
   KernelArray<const Ordinal> first_task;
@@ -186,13 +187,13 @@ struct WorkerRows {
     // A launch in a parallel region of somebody else has one thread, whatever was asked for.
     if (num_workers == 1 || member.team_size() < num_workers) {
       const WorkerPiece all{0, num_rows, 0};
-      RowsAhead ahead(&all, &all + (num_rows > 0 ? 1 : 0), downwards, body.rowsAhead());
+      RowsAhead ahead = body.rowsAhead(&all, &all + (num_rows > 0 ? 1 : 0));
       body(member, 0, num_rows, scratch, ahead);
       return;
     }
     const WorkerPiece* const mine = pieces.data();
-    RowsAhead ahead(mine + tasks(first_task(worker)).first_piece,
-                    mine + tasks(first_task(worker + 1)).first_piece, downwards, body.rowsAhead());
+    RowsAhead ahead = body.rowsAhead(mine + tasks(first_task(worker)).first_piece,
+                                     mine + tasks(first_task(worker + 1)).first_piece);
     unsigned seen[most_workers];
     std::fill_n(seen, num_workers, progress.start);
     for (Ordinal t = first_task(worker); t < first_task(worker + 1); ++t) {

@@ -60,7 +60,7 @@ struct SolveInTurn {
     else
       solve<-1>(first, end);
   }
-  Ordinal rowsAhead() const { return 0; }
+  RowsAhead rowsAhead(const WorkerPiece*, const WorkerPiece*) const { return {}; }
 
 private:
   template <int Step>
