@@ -97,7 +97,6 @@ private:
     Teuchos::RCP<multivector_type> vectors;
     MultiVector<scalar_type, device_type> products;
   };
-  /// Collective the first time for so many; throws on all ranks or on none.
   const Halo& haloOf(const execution_space& exec, size_t columns) const;
   void addHalo(const execution_space& exec, const Halo& halo, scalar_type alpha, VectorOut y) const;
 

@@ -145,7 +145,7 @@ void BlockOperator<MatrixType>::makeImport(const std::vector<global_ordinal_type
   if (halo_block_size_ > 1)
     halo = Teuchos::rcp(new map_type(BlockVectors::makePointMap(*halo, halo_block_size_)));
   import_ = Teuchos::rcp(new Import(matrix_->getDomainMap(), halo));
-  haloOf(execution_space(), 1);
+  onAllRanks(*matrix_->getComm(), [&] { haloOf(execution_space(), 1); });
 }
 
 template <class MatrixType>
@@ -155,11 +155,9 @@ auto BlockOperator<MatrixType>::haloOf(const execution_space& exec, size_t colum
   if (known != halos_.end())
     return known->second;
   Halo halo;
-  onAllRanks(*matrix_->getComm(), [&] {
-    halo.vectors = Teuchos::rcp(new multivector_type(import_->getTargetMap(), columns));
-    halo.products = allocateView<MultiVector<scalar_type, device_type>>(
-        exec, "Ainvil::halo_products", halo_rows_.extent(0) * halo_block_size_, columns);
-  });
+  halo.vectors = Teuchos::rcp(new multivector_type(import_->getTargetMap(), columns));
+  halo.products = allocateView<MultiVector<scalar_type, device_type>>(
+      exec, "Ainvil::halo_products", halo_rows_.extent(0) * halo_block_size_, columns);
   return halos_.emplace(columns, halo).first->second;
 }
 
