@@ -80,16 +80,16 @@ template <class Body>
 struct AsksAhead<Body, decltype(std::declval<const Body&>().prefetch(Ordinal()))> : std::true_type {
 };
 
-/// Calls body(member, row, scratch, gate) for the rows of a piece, which wait for nothing.
+/// Calls body(member, row, scratch, gate) for the rows of a task, which wait for nothing.
 template <class Gate, class Body>
-struct RowsOfPiece {
+struct RowsOfTask {
   Body body;
   bool downwards;
 
-  RowsAhead rowsAhead([[maybe_unused]] const WorkerPiece* piece,
-                      [[maybe_unused]] const WorkerPiece* end) const {
+  RowsAhead rowsAhead([[maybe_unused]] const WorkerTask* task,
+                      [[maybe_unused]] const WorkerTask* end) const {
     if constexpr (AsksAhead<Body>::value)
-      return {piece, end, downwards, body.rowsAhead()};
+      return {task, end, downwards, body.rowsAhead()};
     else
       return {};
   }
@@ -111,7 +111,7 @@ struct RowsOfWorker {
   Body body;
   bool downwards;
 
-  RowsAhead rowsAhead(const WorkerPiece*, const WorkerPiece*) const { return {}; }
+  RowsAhead rowsAhead(const WorkerTask*, const WorkerTask*) const { return {}; }
 
   template <class Member>
   void operator()(const Member& member, Ordinal first, Ordinal end, void*, RowsAhead&) const {
@@ -212,10 +212,10 @@ public:
 
   /// On a host: calls body(member, first, end, scratch, ahead) until all rows are done, for rows
   /// from `first` up to `end` that the body takes one after the other, in descending order for an
-  /// upper triangle. `ahead` is as body.rowsAhead(piece, end) gives it, see detail::WorkerRows.
+  /// upper triangle. `ahead` is as body.rowsAhead(task, end) gives it, see detail::WorkerRows.
   /// Calls with the same member.team_rank(), of workers() many, are never at the same time.
   template <class Body>
-  void runByPieces(const execution_space& exec, const char* label, const Body& body,
+  void runByTasks(const execution_space& exec, const char* label, const Body& body,
                    std::size_t scratch_bytes = 0) const {
     static_assert(on_host, "GPUs run rows");
     if (inTurn()) {
@@ -223,14 +223,14 @@ public:
       return;
     }
     launchWorkers(exec, label, body, scratch_bytes, *schedule_);
-    steps_done_ += static_cast<unsigned>(schedule_->num_steps);
+    tasks_done_ += static_cast<unsigned>(schedule_->most_tasks);
   }
 
   /// On a host: calls body(worker, row) for all rows. Calls with the same worker, of workers()
   /// many, are never at the same time.
   template <class Body>
   void runByWorkers(const execution_space& exec, const char* label, const Body& body) const {
-    runByPieces(exec, label, detail::RowsOfWorker<Body>{body, uplo_ == Uplo::Upper});
+    runByTasks(exec, label, detail::RowsOfWorker<Body>{body, uplo_ == Uplo::Upper});
     compat::fence(exec, label);
   }
   /// How many workers there are on a host.
@@ -246,7 +246,7 @@ public:
     requireShortArguments<UpdateGate<spin>, Body>();
     if constexpr (on_host) {
       launchWorkers(exec, label,
-                    detail::RowsOfPiece<UpdateGate<false>, Body>{body, uplo_ == Uplo::Lower},
+                    detail::RowsOfTask<UpdateGate<false>, Body>{body, uplo_ == Uplo::Lower},
                     scratch_bytes, {});
     } else if constexpr (spin) {
       assert(updates_.extent(0) == size_t(num_rows_)); // RowSignals::ValuesAndUpdates
@@ -282,7 +282,7 @@ private:
     if constexpr (spin)
       launchRows(exec, label, body, scratch_bytes, 1, gate);
     else if constexpr (on_host)
-      runByPieces(exec, label, detail::RowsOfPiece<Gate, Body>{body, uplo_ == Uplo::Upper},
+      runByTasks(exec, label, detail::RowsOfTask<Gate, Body>{body, uplo_ == Uplo::Upper},
                   scratch_bytes);
     else
       runByLevels(exec, label, body, scratch_bytes, 1, gate);
@@ -329,14 +329,9 @@ private:
       order_ = std::make_shared<RowOrder<Device>>(
           RowOrder<Device>{{}, {}, detail::workerSchedules(exec, graph, uplo_, runs, workers)});
     }
-    double least = alone;
-    for (const detail::WorkerSchedule& schedule : order_->schedules) {
-      const double time = detail::sharedTime(schedule, uplo_, costs);
-      if (time >= least)
-        continue;
-      least = time;
-      schedule_ = &schedule;
-    }
+    for (const detail::WorkerSchedule& schedule : order_->schedules)
+      if (schedule.costs.entry == costs.entry)
+        schedule_ = &schedule;
     if (schedule_ != nullptr)
       progress_ = allocateZeros<unsigned, Device>(exec, "Ainvil::progress",
                                                   size_t(schedule_->num_workers) *
@@ -352,9 +347,9 @@ private:
     Kokkos::parallel_for(
         label,
         Policy(exec, 1, s.num_workers).set_scratch_size(0, Kokkos::PerThread(with_alignment)),
-        detail::WorkerRows<Body>{body, s.pieces, s.tasks, s.first_task, s.waits,
-                                 detail::WorkerProgress{progress_, steps_done_}, s.num_workers,
-                                 num_rows_, scratch_bytes});
+        detail::WorkerRows<Body>{body, s.tasks, s.first_task, s.waits,
+                                 detail::WorkerProgress{progress_, tasks_done_}, s.num_workers,
+                                 s.most_tasks, num_rows_, scratch_bytes});
   }
 
   /// All rows in one launch, where they wait; backwards if step is -1.
@@ -392,7 +387,7 @@ private:
   mutable unsigned epoch_ = 0, runs_ = 0;
   mutable detail::Tickets<Device> tickets_;
   Kokkos::View<unsigned*, Device> progress_; ///< of the workers
-  mutable unsigned steps_done_ = 0;          ///< in all runs
+  mutable unsigned tasks_done_ = 0;          ///< by each of them, in all runs
 };
 
 } // namespace ainvil

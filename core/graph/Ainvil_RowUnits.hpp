@@ -29,6 +29,10 @@ struct RowUnits {
   std::vector<Ordinal> sources;     ///< units before it that rows of a unit have entries in
 
   Ordinal count() const { return static_cast<Ordinal>(first.size()) - 1; }
+  /// Of the units from `begin` up to `end`.
+  Offset entries(Ordinal begin, Ordinal end) const {
+    return work[end] - work[begin] - (first[end] - first[begin]);
+  }
 };
 
 /// Units of the triangle `uplo` of a graph on a host with ascending rows; entries outside of the
@@ -47,6 +51,12 @@ struct RowGroups {
   std::vector<Ordinal> group; ///< of each unit
 
   Ordinal count() const { return static_cast<Ordinal>(step.size()); }
+  /// Makes joinUnits() of so many units allocate nothing.
+  void reserve(Ordinal units) {
+    first.reserve(size_t(units) + 1);
+    step.reserve(size_t(units));
+    group.resize(size_t(units));
+  }
 };
 
 /// Which units may join the group of those before them. Either has the group of a line of a grid

@@ -93,7 +93,7 @@ void ExactTriangularSolver<Stored, Scalar, Device>::solve(const execution_space&
   const int bs = solve.factor.matrix.block_size;
   if constexpr (on_host)
     if (bs == 1 && x.extent(1) == 1) {
-      solve.order.runByPieces(exec, "Ainvil::ExactTriangularSolver[solve]",
+      solve.order.runByTasks(exec, "Ainvil::ExactTriangularSolver[solve]",
                               SolveInTurn<Stored, Scalar>{solve.factor, x, y});
       return;
     }

@@ -43,7 +43,7 @@ KOKKOS_INLINE_FUNCTION void solveScalarsInTurn(const KernelTriangle<Stored>& fac
 }
 
 /// y = T^-1 x for one column, D_i = I for a unit factor, by one thread for rows on which no other
-/// works. Rows are asked for in the order of memory, beyond the end of a piece too: to follow the
+/// works. Rows are asked for in the order of memory, beyond the end of a task too: to follow the
 /// order of the worker there (RowsAhead) takes longer than short rows gain by it.
 template <class Stored, class Scalar>
 struct SolveInTurn {
@@ -51,7 +51,7 @@ struct SolveInTurn {
   KernelColumns<const Scalar> x;
   KernelColumns<Scalar> y;
 
-  /// For the rows from `first` up to `end`, as OrderedRows::runByPieces() calls it.
+  /// For the rows from `first` up to `end`, as OrderedRows::runByTasks() calls it.
   template <class Member>
   KOKKOS_FUNCTION void operator()(const Member&, Ordinal first, Ordinal end, void*,
                                   RowsAhead&) const {
@@ -60,7 +60,7 @@ struct SolveInTurn {
     else
       solve<-1>(first, end);
   }
-  RowsAhead rowsAhead(const WorkerPiece*, const WorkerPiece*) const { return {}; }
+  RowsAhead rowsAhead(const WorkerTask*, const WorkerTask*) const { return {}; }
 
 private:
   template <int Step>

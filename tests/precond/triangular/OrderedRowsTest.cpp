@@ -156,7 +156,7 @@ std::vector<double> solved(const OrderedRows<Device>& order, const Factor& facto
   const auto device_x = toDevice(x, n, columns);
   if constexpr (BS == 1 && on_host) {
     if (columns == 1) {
-      order.runByPieces(Exec(), "Ainvil::test",
+      order.runByTasks(Exec(), "Ainvil::test",
                         detail::SolveInTurn<double, double>{factor, device_x, y});
       return toHost(y);
     }
