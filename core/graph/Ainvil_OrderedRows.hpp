@@ -95,8 +95,8 @@ struct RowsOfTask {
   }
 
   template <class Member>
-  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal first, Ordinal end, void* scratch,
-                                  [[maybe_unused]] RowsAhead& ahead) const {
+  void operator()(const Member& member, Ordinal first, Ordinal end, void* scratch,
+                  [[maybe_unused]] RowsAhead& ahead) const {
     for (Ordinal k = 0; k < end - first; ++k) {
       if constexpr (AsksAhead<Body>::value)
         body.prefetch(ahead.next());
