@@ -216,7 +216,7 @@ public:
   /// Calls with the same member.team_rank(), of workers() many, are never at the same time.
   template <class Body>
   void runByTasks(const execution_space& exec, const char* label, const Body& body,
-                   std::size_t scratch_bytes = 0) const {
+                  std::size_t scratch_bytes = 0) const {
     static_assert(on_host, "GPUs run rows");
     if (inTurn()) {
       launchWorkers(exec, label, body, scratch_bytes, {});
@@ -283,7 +283,7 @@ private:
       launchRows(exec, label, body, scratch_bytes, 1, gate);
     else if constexpr (on_host)
       runByTasks(exec, label, detail::RowsOfTask<Gate, Body>{body, uplo_ == Uplo::Upper},
-                  scratch_bytes);
+                 scratch_bytes);
     else
       runByLevels(exec, label, body, scratch_bytes, 1, gate);
   }

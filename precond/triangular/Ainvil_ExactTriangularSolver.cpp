@@ -94,7 +94,7 @@ void ExactTriangularSolver<Stored, Scalar, Device>::solve(const execution_space&
   if constexpr (on_host)
     if (bs == 1 && x.extent(1) == 1) {
       solve.order.runByTasks(exec, "Ainvil::ExactTriangularSolver[solve]",
-                              SolveInTurn<Stored, Scalar>{solve.factor, x, y});
+                             SolveInTurn<Stored, Scalar>{solve.factor, x, y});
       return;
     }
   solve.order.prepare(exec, y);

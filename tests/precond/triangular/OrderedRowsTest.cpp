@@ -157,7 +157,7 @@ std::vector<double> solved(const OrderedRows<Device>& order, const Factor& facto
   if constexpr (BS == 1 && on_host) {
     if (columns == 1) {
       order.runByTasks(Exec(), "Ainvil::test",
-                        detail::SolveInTurn<double, double>{factor, device_x, y});
+                       detail::SolveInTurn<double, double>{factor, device_x, y});
       return toHost(y);
     }
   }
