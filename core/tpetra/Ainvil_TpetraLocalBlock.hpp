@@ -161,10 +161,10 @@ public:
   /// The same for rows of two matrices, which must be there still, or others of these graphs. No
   /// allocation; asynchronous.
   Matrix get(const execution_space& exec, const stacked_rows& rows) {
-    const Values upper = rows.upper->getLocalMatrixDevice().values;
+    const Values upper = withoutOwner(rows.upper->getLocalMatrixDevice().values);
     Values lower;
     if (rows.lower != nullptr)
-      lower = rows.lower->getLocalMatrixDevice().values;
+      lower = withoutOwner(rows.lower->getLocalMatrixDevice().values);
     requireNumValues(upper.extent(0) + lower.extent(0));
     if (!gathered_)
       return Matrix(graph_, upper, block_size_);
@@ -176,11 +176,9 @@ public:
   /// here.
   Values valuesOf(const execution_space& exec, const row_matrix_type& a) const {
     if (const auto* crs = dynamic_cast<const crs_matrix_type*>(&a))
-      return crs->getLocalMatrixDevice().values;
-    if (const auto* blocks = dynamic_cast<const block_matrix_type*>(&a)) {
-      const auto values = blocks->getValuesDevice();
-      return Values(const_cast<Scalar*>(values.data()), values.extent(0)); // to be read only
-    }
+      return withoutOwner(crs->getLocalMatrixDevice().values);
+    if (const auto* blocks = dynamic_cast<const block_matrix_type*>(&a))
+      return withoutOwner(blocks->getValuesDevice());
     const Ordinal n = compat::numLocalElements(*a.getRowMap());
     Offset at = 0;
     for (Ordinal row = 0; row < n; ++row) {
@@ -204,6 +202,13 @@ public:
   }
 
 private:
+  /// The array, to be read only. While views that own it exist on the device, Tpetra lets nobody
+  /// read the values of the matrix on the host.
+  template <class Array>
+  static Values withoutOwner(const Array& values) {
+    return Values(const_cast<Scalar*>(values.data()), values.extent(0));
+  }
+
   void initialize(const execution_space& exec, const row_matrix_type& a, int block_size) {
     const auto* blocks = dynamic_cast<const block_matrix_type*>(&a);
     if (blocks != nullptr && block_size > 0 && block_size != blocks->getBlockSize())
