@@ -166,13 +166,14 @@ TEST_P(UnderBelos, EndsByOtherLimits) {
     EXPECT_LE(r.getVector(j)->norm2(), 1e-3 * (1 + 1e-6));
     EXPECT_GT(r.getVector(j)->norm2(), 1e-8);
   }
-  // An iteration or none, and no more.
+  // Of each column no more than until the host looks: an iteration, or ten on GPUs.
   list->set("Absolute Tolerance", 0.0);
   list->set("Time Limit", 1e-12);
   solver->setParameters(list);
   x_->putScalar(0);
   EXPECT_EQ(solver->solve(), Belos::Unconverged);
-  EXPECT_LE(solver->getNumIters(), 2);
+  using Exec = TpetraVectors::execution_space;
+  EXPECT_LE(solver->getNumIters(), 2 * (ainvil::compat::IsGpu<Exec>::value ? 10 : 1));
   list->set("Time Limit", 3600.0);
   list->set("Convergence Tolerance", 1e-6);
   solver->setParameters(list);
