@@ -110,6 +110,32 @@ struct IsGpu<Hip> {
 };
 #endif
 
+/// Memory of the host that kernels of Exec read and write where it stands: pinned, for GPUs.
+template <class Exec>
+struct HostPinned {
+  using Space = Kokkos::HostSpace; ///< the memory
+};
+#if defined(KOKKOS_ENABLE_CUDA)
+template <>
+struct HostPinned<Kokkos::Cuda> {
+  using Space = Kokkos::CudaHostPinnedSpace;
+};
+#endif
+#if defined(KOKKOS_ENABLE_HIP)
+template <>
+struct HostPinned<Hip> {
+#if KOKKOS_VERSION < 40000
+  using Space = Kokkos::Experimental::HIPHostPinnedSpace;
+#else
+  using Space = Kokkos::HIPHostPinnedSpace;
+#endif
+};
+#endif
+
+/// The same for arrays that kernels of Exec and the host share.
+template <class Exec>
+using PinnedDevice = Kokkos::Device<Exec, typename HostPinned<Exec>::Space>;
+
 /// Names the queue in which the kernels of an instance run one after the other: two instances with
 /// the same queue never run at the same time. 0 on hosts, whose launches return when the kernel has
 /// run.

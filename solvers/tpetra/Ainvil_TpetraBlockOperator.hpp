@@ -4,9 +4,9 @@
 /// A distributed matrix in Ainvil's block format.
 
 #include "Ainvil_LinearOperator.hpp"
+#include "Ainvil_TpetraHaloExchange.hpp"
 #include "Ainvil_TpetraLocalBlock.hpp"
 #include "Ainvil_TpetraOwnOperator.hpp"
-#include "Ainvil_TpetraVectorViews.hpp"
 
 #include <map>
 
@@ -94,8 +94,7 @@ private:
   void takeValues(const execution_space& exec);
   /// Where the h_r of some vectors go, and their products with H_r.
   struct Halo {
-    Teuchos::RCP<multivector_type> vectors;
-    MultiVector<scalar_type, device_type> products;
+    MultiVector<scalar_type, device_type> vectors, products;
   };
   const Halo& haloOf(const execution_space& exec, size_t columns) const;
   void addHalo(const execution_space& exec, const Halo& halo, scalar_type alpha, VectorOut y) const;
@@ -110,10 +109,10 @@ private:
   Kokkos::View<const Ordinal*, device_type> halo_rows_;  ///< their block rows of A
   Kokkos::View<const Offset*, device_type> halo_source_; ///< their values in A
   Values halo_values_;
-  Local halo_;                           ///< H_r
-  Teuchos::RCP<const Import> import_;    ///< null if no rank has a halo
+  Local halo_;                        ///< H_r
+  Teuchos::RCP<const Import> import_; ///< null if no rank has a halo
+  mutable HaloExchange<scalar_type, local_ordinal_type, global_ordinal_type, node_type> exchange_;
   mutable std::map<size_t, Halo> halos_; ///< by the number of vectors
-  mutable VectorViews<scalar_type, local_ordinal_type, global_ordinal_type, node_type> views_;
 };
 
 } // namespace tpetra

@@ -6,6 +6,7 @@
 
 #include "Ainvil_TpetraBlockOperator.hpp"
 #include "Ainvil_TpetraCollective.hpp"
+#include "Ainvil_TpetraVectorViews.hpp"
 
 #include <Tpetra_BlockMultiVector.hpp>
 #include <Tpetra_Import.hpp>
@@ -68,8 +69,6 @@ BlockOperator<MatrixType>::BlockOperator(const Teuchos::RCP<const row_matrix_typ
     takeHalo(exec, halo_columns);
   });
   makeImport(halo_columns);
-  views_ = VectorViews<scalar_type, local_ordinal_type, global_ordinal_type, node_type>(
-      a->getDomainMap());
   onAllRanks(comm, [&] {
     const auto local = block_.get(exec, *a);
     plan_ = ainvil::detail::planProducts(exec, local.graph, local.block_size, sizeof(scalar_type));
@@ -145,7 +144,11 @@ void BlockOperator<MatrixType>::makeImport(const std::vector<global_ordinal_type
   if (halo_block_size_ > 1)
     halo = Teuchos::rcp(new map_type(BlockVectors::makePointMap(*halo, halo_block_size_)));
   import_ = Teuchos::rcp(new Import(matrix_->getDomainMap(), halo));
-  onAllRanks(*matrix_->getComm(), [&] { haloOf(execution_space(), 1); });
+  onAllRanks(*matrix_->getComm(), [&] {
+    exchange_ =
+        HaloExchange<scalar_type, local_ordinal_type, global_ordinal_type, node_type>(import_);
+    haloOf(execution_space(), 1);
+  });
 }
 
 template <class MatrixType>
@@ -155,7 +158,9 @@ auto BlockOperator<MatrixType>::haloOf(const execution_space& exec, size_t colum
   if (known != halos_.end())
     return known->second;
   Halo halo;
-  halo.vectors = Teuchos::rcp(new multivector_type(import_->getTargetMap(), columns));
+  exchange_.reserve(exec, columns);
+  halo.vectors = allocateView<MultiVector<scalar_type, device_type>>(
+      exec, "Ainvil::halo", compat::numLocalElements(*import_->getTargetMap()), columns);
   halo.products = allocateView<MultiVector<scalar_type, device_type>>(
       exec, "Ainvil::halo_products", halo_rows_.extent(0) * halo_block_size_, columns);
   return halos_.emplace(columns, halo).first->second;
@@ -186,10 +191,9 @@ void BlockOperator<MatrixType>::applyLocal(const execution_space& exec, VectorIn
     return;
   }
   const Halo& halo = haloOf(exec, x.extent(1));
-  const Teuchos::RCP<const multivector_type> from = views_.of(x);
-  halo.vectors->beginImport(*from, *import_, Tpetra::INSERT);
+  exchange_.begin(exec, x);
   local_.multiply(exec, Trans::No, alpha, x, beta, y);
-  halo.vectors->endImport(*from, *import_, Tpetra::INSERT);
+  exchange_.end(exec, halo.vectors);
   addHalo(exec, halo, alpha, y);
 }
 
@@ -198,8 +202,8 @@ void BlockOperator<MatrixType>::addHalo(const execution_space& exec, const Halo&
                                         scalar_type alpha, VectorOut y) const {
   if (halo_rows_.extent(0) == 0)
     return;
-  const auto vectors = halo.vectors->getLocalViewDevice(Tpetra::Access::ReadOnly);
-  halo_.multiply(exec, Trans::No, scalar_type(1), VectorIn(vectors), scalar_type(0), halo.products);
+  halo_.multiply(exec, Trans::No, scalar_type(1), VectorIn(halo.vectors), scalar_type(0),
+                 halo.products);
   Kokkos::parallel_for("Ainvil::tpetra::addHalo",
                        ainvil::detail::Range<execution_space>(exec, 0, halo.products.extent(0)),
                        detail::AddRowsKernel<scalar_type, device_type>{halo_rows_, halo.products, y,

@@ -45,7 +45,7 @@ private:
 };
 
 /// One MPI_Allreduce a sum. Device memory is handed to MPI where it takes it (as Tpetra has
-/// found or was told, TPETRA_ASSUME_GPU_AWARE_MPI), else it goes through the host; both wait for
+/// found or was told, TPETRA_ASSUME_GPU_AWARE_MPI), else through pinned memory; both wait for
 /// the instance. A rank with a Failure gives NaN, at which the solvers end on all ranks.
 template <class Device>
 class CommReduction final : public Reduction<Device> {
@@ -98,6 +98,7 @@ public:
 
 private:
   using Array = Kokkos::View<double*, Device>;
+  using HostArray = Kokkos::View<double*, HostDevice>;
 
   static constexpr bool on_host =
       Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Device::memory_space>::accessible;
@@ -112,8 +113,10 @@ private:
     if (from_.extent(0) >= count)
       return;
     from_ = allocate<double, Device>(exec, "Ainvil::tpetra::sums", count);
-    host_from_ = allocate<double, HostDevice>({}, "Ainvil::tpetra::sums", count);
-    host_to_ = allocate<double, HostDevice>({}, "Ainvil::tpetra::sums", count);
+    pinned_ = allocate<double, ainvil::compat::PinnedDevice<execution_space>>(
+        exec, "Ainvil::tpetra::sums", 2 * count);
+    host_from_ = HostArray(pinned_.data(), count);
+    host_to_ = HostArray(pinned_.data() + count, count);
   }
 
   /// From an array that MPI can read to one that it can write.
@@ -139,7 +142,8 @@ private:
   Teuchos::RCP<const Teuchos::Comm<int>> comm_;
   const Failure& failure_; ///< the owner's
   mutable Array from_;
-  mutable Kokkos::View<double*, HostDevice> host_from_, host_to_;
+  mutable Kokkos::View<double*, ainvil::compat::PinnedDevice<execution_space>> pinned_;
+  mutable HostArray host_from_, host_to_;                           ///< halves of pinned_
   mutable std::shared_ptr<Tpetra::Details::CommRequest> under_way_; ///< between begin() and end()
 };
 

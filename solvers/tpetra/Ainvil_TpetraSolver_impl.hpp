@@ -6,6 +6,7 @@
 
 #include "Ainvil_TpetraBlockOperator_impl.hpp"
 #include "Ainvil_TpetraSolver.hpp"
+#include "Ainvil_TpetraVectorViews.hpp"
 
 namespace ainvil {
 namespace tpetra {

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// Unknowns of other ranks, fetched for a product.
+
+#include "Ainvil_TpetraCompat.hpp"
+#include "backend/Ainvil_Allocation.hpp"
+#include "backend/Ainvil_RowTeams.hpp"
+
+#include <Tpetra_Distributor.hpp>
+#include <Tpetra_Import.hpp>
+
+#include <map>
+#include <utility>
+
+namespace ainvil {
+namespace tpetra {
+namespace detail {
+
+/// buffer(k c + j) = x(rows(k), j) for the c columns j.
+template <class Scalar, class Device, class Buffer>
+struct PackRows {
+  Kokkos::View<const Ordinal*, Device> rows;
+  MultiVectorArg<const Scalar, Device> x;
+  Buffer buffer;
+
+  KOKKOS_FUNCTION void operator()(const Offset k) const {
+    const Offset columns = x.extent(1);
+    for (Offset j = 0; j < columns; ++j)
+      buffer(k * columns + j) = x(rows(k), j);
+  }
+};
+
+/// h(rows(k), j) = buffer(k c + j).
+template <class Scalar, class Device, class Buffer>
+struct UnpackRows {
+  Kokkos::View<const Ordinal*, Device> rows;
+  Buffer buffer;
+  MultiVectorArg<Scalar, Device> h;
+
+  KOKKOS_FUNCTION void operator()(const Offset k) const {
+    const Offset columns = h.extent(1);
+    for (Offset j = 0; j < columns; ++j)
+      h(rows(k), j) = buffer(k * columns + j);
+  }
+};
+
+} // namespace detail
+
+/// h <- the unknowns of other ranks that an Import of Tpetra names, all columns of them in one
+/// message from each rank. Maps, plan and messages are Tpetra's; kernels write and read the
+/// messages themselves: in the memory of the GPU where MPI takes that (as Tpetra has found or was
+/// told, TPETRA_ASSUME_GPU_AWARE_MPI), else in pinned memory of the host. So an exchange takes two
+/// launches and one wait for the device, where Tpetra's doImport copies and waits several times.
+///
+/// Workspace: the messages of each number of columns that has been exchanged. An object serves one
+/// exchange at a time.
+template <class Scalar, class LO, class GO, class Node>
+class HaloExchange {
+public:
+  using Import = Tpetra::Import<LO, GO, Node>;              ///< from own unknowns to others
+  using Device = typename Node::device_type;                ///< of the vectors
+  using execution_space = typename Device::execution_space; ///< of the kernels
+  using VectorIn = MultiVectorArg<const Scalar, Device>;    ///< own unknowns
+  using VectorOut = MultiVectorArg<Scalar, Device>;         ///< those of others
+
+  HaloExchange() = default;
+  /// The import's target map has unknowns of other ranks alone.
+  explicit HaloExchange(const Teuchos::RCP<const Import>& import)
+      : import_(import), from_(onDevice(import->getExportLIDs())),
+        to_(onDevice(import->getRemoteLIDs())) {}
+
+  /// Makes room for the messages of so many columns. \throws OutOfMemory
+  void reserve(const execution_space& exec, size_t columns) {
+    if (known_.count(columns) > 0)
+      return;
+    known_[columns] = compat::mpiTakesDeviceMemory() && !on_host
+                          ? Messages{made<Device>(exec, columns), {}}
+                          : Messages{{}, made<Pinned>(exec, columns)};
+  }
+
+  /// Reads own unknowns; what is launched behind it runs while messages travel. Waits for the
+  /// device. There must be room for the columns.
+  void begin(const execution_space& exec, const VectorIn& x) const {
+    const Messages& messages = known_.at(x.extent(1));
+    messages.visit([&](const auto& pair) {
+      using Buffer = std::decay_t<decltype(pair.sent)>;
+      Kokkos::parallel_for("Ainvil::tpetra::HaloExchange[pack]",
+                           ainvil::detail::Range<execution_space>(exec, 0, from_.extent(0)),
+                           detail::PackRows<Scalar, Device, Buffer>{from_, x, pair.sent});
+      ainvil::compat::fence(exec, "Ainvil::tpetra::HaloExchange");
+      if (on_host) // kernels would keep the messages waiting
+        post(pair, x.extent(1));
+    });
+  }
+
+  /// Writes the unknowns of others. Waits for the messages; asynchronous on the device.
+  void end(const execution_space& exec, const VectorOut& h) const {
+    const Messages& messages = known_.at(h.extent(1));
+    messages.visit([&](const auto& pair) {
+      using Buffer = std::decay_t<decltype(pair.received)>;
+      if (!on_host) // the device is at work meanwhile
+        post(pair, h.extent(1));
+      import_->getDistributor().doWaits();
+      Kokkos::parallel_for("Ainvil::tpetra::HaloExchange[unpack]",
+                           ainvil::detail::Range<execution_space>(exec, 0, to_.extent(0)),
+                           detail::UnpackRows<Scalar, Device, Buffer>{to_, pair.received, h});
+    });
+  }
+
+private:
+  using Pinned = ainvil::compat::PinnedDevice<execution_space>;
+  static constexpr bool on_host =
+      Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Device::memory_space>::accessible;
+
+  /// What a rank sends and receives, in the memory of one kind.
+  template <class Memory>
+  struct Pair {
+    Kokkos::View<Scalar*, Memory> sent, received;
+  };
+  struct Messages {
+    Pair<Device> device;
+    Pair<Pinned> pinned; ///< empty if the device's are taken
+
+    template <class Visitor>
+    void visit(const Visitor& visitor) const {
+      if (device.sent.data() != nullptr || device.received.data() != nullptr)
+        visitor(device);
+      else
+        visitor(pinned);
+    }
+  };
+
+  static Kokkos::View<const Ordinal*, Device> onDevice(const Teuchos::ArrayView<const LO>& rows) {
+    const Kokkos::View<const Ordinal*, HostDevice> host(rows.getRawPtr(), size_t(rows.size()));
+    return copyArray<Device>(host, "Ainvil::tpetra::HaloExchange");
+  }
+
+  template <class Memory>
+  Pair<Memory> made(const execution_space& exec, size_t columns) const {
+    const char* const label = "Ainvil::tpetra::HaloExchange";
+    return {allocate<Scalar, Memory>(exec, label, from_.extent(0) * columns),
+            allocate<Scalar, Memory>(exec, label, to_.extent(0) * columns)};
+  }
+
+  template <class Memory>
+  void post(const Pair<Memory>& pair, size_t columns) const {
+    import_->getDistributor().doPosts(pair.sent, columns, pair.received);
+  }
+
+  Teuchos::RCP<const Import> import_;
+  Kokkos::View<const Ordinal*, Device> from_, to_; ///< rows that are sent; where others go
+  std::map<size_t, Messages> known_;               ///< by the number of columns
+};
+
+} // namespace tpetra
+} // namespace ainvil
