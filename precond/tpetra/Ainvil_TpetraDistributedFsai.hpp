@@ -4,8 +4,8 @@
 /// FSAI whose pattern knows no ranks.
 
 #include "Ainvil_Fsai.hpp"
-#include "Ainvil_TpetraLocalBlock.hpp"
 #include "Ainvil_TpetraPreconditioner.hpp"
+#include "Ainvil_TpetraSortedRows.hpp"
 
 namespace ainvil {
 namespace tpetra {
@@ -54,20 +54,13 @@ private:
   using typename Base::global_ordinal_type;
   using typename Base::local_ordinal_type;
   using typename Base::node_type;
-  using import_type = Tpetra::Import<local_ordinal_type, global_ordinal_type, node_type>;
 
   const crs_matrix_type& crsMatrix() const;
-  const crs_matrix_type& rows() const;
-  void importRows(int levels);
-  void importValues();
   void assemble(const execution_space& exec);
 
-  size_t num_entries_ = 0;                   ///< of the rank's own rows
-  Teuchos::RCP<const import_type> importer_; ///< null: the rank's own rows are all
-  Teuchos::RCP<crs_matrix_type> imported_;   ///< own and imported rows, by global index
-  LocalBlock<scalar_type, local_ordinal_type, global_ordinal_type, node_type> block_;
+  size_t num_entries_ = 0; ///< of the rank's own rows
+  SortedRows<scalar_type, local_ordinal_type, global_ordinal_type, node_type> rows_;
   std::unique_ptr<Fsai<scalar_type, device_type>> local_;
-  Kokkos::View<const Ordinal*, device_type> own_; ///< where the rank's own rows are
   Teuchos::RCP<crs_matrix_type> g_, gt_;
   mutable Teuchos::RCP<multivector_type> intermediate_;
 };

@@ -9,7 +9,6 @@
 
 #include <Tpetra_RowMatrixTransposer.hpp>
 
-#include <algorithm>
 #include <vector>
 
 namespace ainvil {
@@ -128,63 +127,6 @@ DistributedFsai<MatrixType>::crsMatrix() const {
   return *crs;
 }
 
-/// What the local preconditioner is for: the imported rows, or the rank's own if these are all.
-template <class MatrixType>
-const typename DistributedFsai<MatrixType>::crs_matrix_type&
-DistributedFsai<MatrixType>::rows() const {
-  return importer_.is_null() ? crsMatrix() : *imported_;
-}
-
-/// Rows up to `levels` edges away from the rank's own, in ascending order of global indices.
-template <class MatrixType>
-void DistributedFsai<MatrixType>::importRows(int levels) {
-  const crs_matrix_type& a = crsMatrix();
-  const map_type& rows = *a.getRowMap();
-  importer_ = Teuchos::null;
-  imported_ = Teuchos::null;
-  const int ranks = rows.getComm()->getSize();
-  if (ranks == 1 && rows.isContiguous())
-    return;
-  const Teuchos::Comm<int>& comm = *rows.getComm();
-  std::vector<global_ordinal_type> wanted;
-  const auto want = [&](const map_type& map) {
-    for (int i = 0; i < compat::numLocalElements(map); ++i)
-      wanted.push_back(map.getGlobalElement(i));
-    std::sort(wanted.begin(), wanted.end());
-    wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
-  };
-  onAllRanks(comm, [&] { want(rows); });
-  for (int level = 0; level <= levels; ++level) {
-    const crs_matrix_type& reached = imported_.is_null() ? a : *imported_;
-    if (level > 0)
-      onAllRanks(comm, [&] { want(*reached.getColMap()); });
-    if (level == 0 && levels > 0)
-      continue;
-    onAllRanks(comm, [&] {
-      importer_ = Teuchos::rcp(new import_type(a.getRowMap(), makeMap(wanted, rows)));
-      imported_ = Tpetra::importAndFillCompleteCrsMatrix<crs_matrix_type>(
-          Teuchos::rcpFromRef(a), *importer_, a.getDomainMap(), a.getRangeMap());
-    });
-  }
-  // On a graph that is finished, so that new values can be imported into it.
-  onAllRanks(comm,
-             [&] { imported_ = Teuchos::rcp(new crs_matrix_type(imported_->getCrsGraph())); });
-  importValues();
-}
-
-template <class MatrixType>
-void DistributedFsai<MatrixType>::importValues() {
-  if (importer_.is_null())
-    return;
-  const crs_matrix_type& a = crsMatrix();
-  onAllRanks(*a.getComm(), [&] {
-    if (imported_->isFillComplete())
-      imported_->resumeFill();
-    imported_->doImport(a, *importer_, Tpetra::REPLACE);
-  });
-  onAllRanks(*a.getComm(), [&] { imported_->fillComplete(a.getDomainMap(), a.getRangeMap()); });
-}
-
 template <class MatrixType>
 void DistributedFsai<MatrixType>::doInitialize(const execution_space& exec) {
   local_.reset();
@@ -199,17 +141,14 @@ void DistributedFsai<MatrixType>::doInitialize(const execution_space& exec) {
                              "ainvil fsai: \"storage: precision\" must be that of the matrix over "
                              "the ranks: leave it out, or use local-fsai.");
   this->timePhase(exec, "import_rows", [&] {
-    importRows(parameters.adaptive.steps > 0 ? parameters.adaptive.power + parameters.adaptive.steps
-                                             : parameters.power);
+    const bool grows = parameters.adaptive.steps > 0;
+    rows_ = {a, grows ? parameters.adaptive.power + parameters.adaptive.steps : parameters.power};
+    onAllRanks(*a.getComm(), [&] { rows_.merge(exec, a); });
   });
-  const crs_matrix_type& rows = this->rows();
-  onAllRanks(*this->matrix().getComm(), [&] {
-    block_ = {exec, rows, 1};
-    own_ = detail::rowsOfColumns<map_type, device_type>(exec, *rows.getRowMap(), *a.getRowMap());
-    parameters.wanted =
-        detail::markOwn<device_type>(exec, own_, compat::numLocalElements(*rows.getRowMap()));
+  onAllRanks(*a.getComm(), [&] {
+    parameters.wanted = detail::markOwn<device_type>(exec, rows_.own(), rows_.count());
     local_ = std::make_unique<Fsai<scalar_type, device_type>>(parameters);
-    local_->initialize(exec, block_.get(exec, rows));
+    local_->initialize(exec, rows_.get(exec, a));
     num_entries_ = compat::numLocalEntries(a);
     this->takeReport(local_->report());
   });
@@ -224,8 +163,8 @@ void DistributedFsai<MatrixType>::doCompute(const execution_space& exec) {
                                     " local entries, but ", num_entries_,
                                     " when initialize was called: call initialize again"));
   });
-  this->timePhase(exec, "import_values", [&] { importValues(); });
-  onAllRanks(comm, [&] { local_->compute(exec, block_.get(exec, rows())); });
+  this->timePhase(exec, "import_values", [&] { rows_.importValues(crsMatrix()); });
+  onAllRanks(comm, [&] { local_->compute(exec, rows_.get(exec, crsMatrix())); });
   g_ = gt_ = Teuchos::null;
   this->timePhase(exec, "assemble", [&] {
     assemble(exec);
@@ -243,21 +182,21 @@ template <class MatrixType>
 void DistributedFsai<MatrixType>::assemble(const execution_space& exec) {
   using LocalMatrix = typename crs_matrix_type::local_matrix_device_type;
   const crs_matrix_type& a = crsMatrix();
-  const map_type& rows = *this->rows().getRowMap();
   const Teuchos::Comm<int>& comm = *a.getComm();
   detail::OwnRows<scalar_type, device_type> own;
   std::vector<global_ordinal_type> indices;
   onAllRanks(comm, [&] {
-    own = detail::takeOwnRows<scalar_type, device_type>(exec, local_->factor().native(), own_);
+    own =
+        detail::takeOwnRows<scalar_type, device_type>(exec, local_->factor().native(), rows_.own());
     const auto columns = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), own.columns);
     for (size_t c = 0; c < columns.extent(0); ++c)
-      indices.push_back(rows.getGlobalElement(columns(c)));
+      indices.push_back(rows_.global(columns(c)));
   });
   onAllRanks(comm, [&] {
-    const LocalMatrix local("Ainvil::G", static_cast<Ordinal>(own_.extent(0)),
+    const LocalMatrix local("Ainvil::G", static_cast<Ordinal>(rows_.own().extent(0)),
                             static_cast<Ordinal>(indices.size()), own.entries.extent(0), own.values,
                             own.row_map, own.entries);
-    g_ = Teuchos::rcp(new crs_matrix_type(local, a.getRowMap(), makeMap(indices, rows),
+    g_ = Teuchos::rcp(new crs_matrix_type(local, a.getRowMap(), makeMap(indices, *a.getRowMap()),
                                           a.getDomainMap(), a.getRangeMap()));
   });
 }
