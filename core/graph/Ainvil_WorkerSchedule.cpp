@@ -21,7 +21,7 @@ constexpr Ordinal units_of_worker = 1024, least_units = 4096;
 constexpr Ordinal groups_of_worker = 16; // fewer would wait for each other too long
 constexpr int most_passes = 4;           // over the graph, for the choice of groups
 
-/// The task of whom a group is, by the number that it has among his.
+/// Who has a group, and the number of the task that it is of his.
 using Place = WorkerWait;
 
 /// Who takes each group, and when it is done, in nanoseconds.
@@ -143,6 +143,7 @@ std::vector<Attempt> listAttempts(const RowUnits& units, int workers, size_t run
   return attempts;
 }
 
+/// Joins the units in one of the ways, and deals the groups out for each of the runs.
 struct MakeAttempt {
   const RowUnits& units;
   const std::vector<RowCosts>& runs;

@@ -57,8 +57,8 @@ struct WorkerSchedule {
 };
 
 /// For each of the runs that gain by it, a schedule of the triangle `uplo` of a graph on a host
-/// with ascending rows; entries outside of the triangle are ignored. A run gains if that is less
-/// than what one thread takes. At most most_workers. Waits.
+/// with ascending rows; entries outside of the triangle are ignored. A run gains if its schedule
+/// takes less time than one thread. At most most_workers. Waits.
 ///
 /// A task is a group of consecutive rows (RowGroups), which lie together in memory. Groups are
 /// dealt out in their order, each to the worker that is done with it first, at

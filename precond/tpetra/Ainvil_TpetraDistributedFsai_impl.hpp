@@ -142,8 +142,8 @@ void DistributedFsai<MatrixType>::doInitialize(const execution_space& exec) {
                              "the ranks: leave it out, or use local-fsai.");
   this->timePhase(exec, "import_rows", [&] {
     const bool grows = parameters.adaptive.steps > 0;
-    rows_ = {a, grows ? parameters.adaptive.power + parameters.adaptive.steps : parameters.power};
-    onAllRanks(*a.getComm(), [&] { rows_.merge(exec, a); });
+    rows_ = {exec, a,
+             grows ? parameters.adaptive.power + parameters.adaptive.steps : parameters.power};
   });
   onAllRanks(*a.getComm(), [&] {
     parameters.wanted = detail::markOwn<device_type>(exec, rows_.own(), rows_.count());

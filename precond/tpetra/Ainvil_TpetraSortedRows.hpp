@@ -54,31 +54,12 @@ public:
 
   SortedRows() = default;
 
-  /// Imports rows of `a` from up to `levels` edges away, level by level. Collective.
-  SortedRows(const crs_matrix_type& a, int levels) {
-    const map_type& rows = *a.getRowMap();
-    const Teuchos::Comm<int>& comm = *rows.getComm();
-    if (comm.getSize() == 1 || levels == 0)
-      return;
-    std::vector<GO> wanted;
-    const auto want = [&](const map_type& map) {
-      for (int i = 0; i < compat::numLocalElements(map); ++i)
-        if (const GO global = map.getGlobalElement(i); !rows.isNodeGlobalElement(global))
-          wanted.push_back(global);
-      std::sort(wanted.begin(), wanted.end());
-      wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
-    };
-    for (int level = 0; level < levels; ++level) {
-      onAllRanks(comm, [&] { want(level == 0 ? *a.getColMap() : *others_->getColMap()); });
-      onAllRanks(comm, [&] {
-        importer_ = Teuchos::rcp(new Import(a.getRowMap(), makeMap(wanted, rows)));
-        others_ = Tpetra::importAndFillCompleteCrsMatrix<crs_matrix_type>(
-            Teuchos::rcpFromRef(a), *importer_, a.getDomainMap(), a.getRangeMap());
-      });
-    }
-    // On a graph that is finished, so that new values can be imported into it.
-    onAllRanks(comm, [&] { others_ = Teuchos::rcp(new crs_matrix_type(others_->getCrsGraph())); });
-    importValues(a);
+  /// With rows from up to `levels` edges away, imported level by level. Collective. Waits. \throws
+  /// on all ranks
+  SortedRows(const execution_space& exec, const crs_matrix_type& a, int levels) {
+    if (a.getComm()->getSize() > 1)
+      importRows(a, levels);
+    onAllRanks(*a.getComm(), [&] { merge(exec, a); });
   }
 
   /// The values that rows of other ranks have now. Collective.
@@ -91,29 +72,6 @@ public:
       others_->doImport(a, *importer_, Tpetra::REPLACE);
     });
     onAllRanks(*a.getComm(), [&] { others_->fillComplete(a.getDomainMap(), a.getRangeMap()); });
-  }
-
-  /// Puts the rows together. Waits.
-  void merge(const execution_space& exec, const crs_matrix_type& a) {
-    const map_type& rows = *a.getRowMap();
-    const bool are_sorted = findGlobals(rows);
-    merged_ = !importer_.is_null() || !are_sorted;
-    if (!merged_) {
-      block_ = {exec, a, 1};
-      own_ = identityPermutation<device_type>(exec, count()).new_to_old;
-      return;
-    }
-    const Permutation<device_type> perm = makePermutation<device_type>(
-        exec, copyArray<device_type>(
-                  Kokkos::View<const Ordinal*, HostDevice>(stacked_.data(), stacked_.size()),
-                  "Ainvil::new_to_old"));
-    own_ = Kokkos::subview(perm.old_to_new,
-                           std::make_pair(size_t(0), size_t(compat::numLocalElements(rows))));
-    const PermutedGraph<device_type> kept = stackedGraph(exec, a);
-    const PermutedGraph<device_type> sorted = permuted(exec, perm, kept.graph);
-    graph_ = sorted.graph;
-    source_ = composed<device_type>(exec, sorted.source, kept.source);
-    values_ = allocate<Scalar, device_type>(exec, "Ainvil::values", source_.extent(0));
   }
 
   Ordinal count() const { return static_cast<Ordinal>(globals_.size()); } ///< all rows
@@ -136,26 +94,75 @@ public:
 private:
   using Import = Tpetra::Import<LO, GO, Node>;
 
-  /// Numbers all rows; returns whether the own ones are in order.
-  bool findGlobals(const map_type& rows) {
+  void importRows(const crs_matrix_type& a, int levels) {
+    const map_type& rows = *a.getRowMap();
+    const Teuchos::Comm<int>& comm = *rows.getComm();
+    std::vector<GO> wanted;
+    const auto want = [&](const map_type& map) {
+      for (int i = 0; i < compat::numLocalElements(map); ++i)
+        if (const GO global = map.getGlobalElement(i); !rows.isNodeGlobalElement(global))
+          wanted.push_back(global);
+      std::sort(wanted.begin(), wanted.end());
+      wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+    };
+    for (int level = 0; level < levels; ++level) {
+      onAllRanks(comm, [&] { want(level == 0 ? *a.getColMap() : *others_->getColMap()); });
+      onAllRanks(comm, [&] {
+        importer_ = Teuchos::rcp(new Import(a.getRowMap(), makeMap(wanted, rows)));
+        others_ = Tpetra::importAndFillCompleteCrsMatrix<crs_matrix_type>(
+            Teuchos::rcpFromRef(a), *importer_, a.getDomainMap(), a.getRangeMap());
+      });
+    }
+    if (levels == 0)
+      return;
+    // On a graph that is finished, so that new values can be imported into it.
+    onAllRanks(comm, [&] { others_ = Teuchos::rcp(new crs_matrix_type(others_->getCrsGraph())); });
+    importValues(a);
+  }
+
+  /// Puts the rows together.
+  void merge(const execution_space& exec, const crs_matrix_type& a) {
+    const map_type& rows = *a.getRowMap();
+    const std::vector<Ordinal> stacked = findGlobals(rows);
+    merged_ = !importer_.is_null() || !std::is_sorted(stacked.begin(), stacked.end());
+    if (!merged_) {
+      block_ = {exec, a, 1};
+      own_ = identityPermutation<device_type>(exec, count()).new_to_old;
+      return;
+    }
+    const Permutation<device_type> perm = makePermutation<device_type>(
+        exec, copyArray<device_type>(
+                  Kokkos::View<const Ordinal*, HostDevice>(stacked.data(), stacked.size()),
+                  "Ainvil::new_to_old"));
+    own_ = Kokkos::subview(perm.old_to_new,
+                           std::make_pair(size_t(0), size_t(compat::numLocalElements(rows))));
+    const PermutedGraph<device_type> kept = stackedGraph(exec, a);
+    const PermutedGraph<device_type> sorted = permuted(exec, perm, kept.graph);
+    graph_ = sorted.graph;
+    source_ = composed<device_type>(exec, sorted.source, kept.source);
+    values_ = allocate<Scalar, device_type>(exec, "Ainvil::values", source_.extent(0));
+  }
+
+  /// Numbers all rows; returns their numbers with the own ones above the others.
+  std::vector<Ordinal> findGlobals(const map_type& rows) {
     std::vector<std::pair<GO, Ordinal>> all;
     const auto list = [&](const map_type& map) {
       for (int i = 0; i < compat::numLocalElements(map); ++i)
         all.emplace_back(map.getGlobalElement(i), static_cast<Ordinal>(all.size()));
     };
     list(rows);
-    const bool are_sorted = std::is_sorted(all.begin(), all.end());
-    if (!are_sorted)
-      std::sort(all.begin(), all.end());
-    const auto num_own = static_cast<std::ptrdiff_t>(all.size());
     if (!importer_.is_null())
       list(*importer_->getTargetMap());
-    std::inplace_merge(all.begin(), all.begin() + num_own, all.end());
+    const auto others = all.begin() + compat::numLocalElements(rows); // in order
+    if (!std::is_sorted(all.begin(), others))
+      std::sort(all.begin(), others);
+    std::inplace_merge(all.begin(), others, all.end());
+    std::vector<Ordinal> stacked;
     for (const auto& [global, row] : all) {
       globals_.push_back(global);
-      stacked_.push_back(row);
+      stacked.push_back(row);
     }
-    return are_sorted;
+    return stacked;
   }
 
   /// Own rows above the others, columns numbered alike; `source` is in the values of `a` and,
@@ -206,7 +213,6 @@ private:
   Teuchos::RCP<const Import> importer_;  ///< null: no rows of others
   Teuchos::RCP<crs_matrix_type> others_; ///< those, and no own ones
   std::vector<GO> globals_;              ///< of all rows
-  std::vector<Ordinal> stacked_;         ///< their numbers with the own ones above the others
   Numbers own_;
   bool merged_ = false;                    ///< else own rows are all, and in order:
   LocalBlock<Scalar, LO, GO, Node> block_; ///< these; what is below is empty

@@ -21,11 +21,12 @@ namespace tpetra {
 /// one of these unknowns alone; its messages travel while A_rr x_r is computed.
 ///
 /// Copies the graph; values are shared where a rank has all of its columns and no blocks are made
-/// of points, else copied by update(). Several vectors are multiplied in one pass over A_rr and
-/// H_r, and their h_r come in one message from each rank. Workspace: the h_r of one vector and one
-/// product with H_r, and those of so many vectors for each number of them that has been multiplied
-/// at a time. An object serves one product at a time. Kernels run on the default instance, or the
-/// one given.
+/// of points, else copied by update(). Shared ones are those of the array that the matrix had at
+/// the last update(): call it where the matrix may have taken another. Several vectors are
+/// multiplied in one pass over A_rr and H_r, and their h_r come in one message from each rank.
+/// Workspace: the h_r of one vector and one product with H_r, and those of so many vectors for each
+/// number of them that has been multiplied at a time. An object serves one product at a time.
+/// Kernels run on the default instance, or the one given.
 ///
 /// MatrixType is a Tpetra::RowMatrix, instantiated for Tpetra's default types; for others include
 /// Ainvil_TpetraBlockOperator_impl.hpp.

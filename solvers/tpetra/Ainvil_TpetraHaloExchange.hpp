@@ -89,7 +89,7 @@ public:
                            ainvil::detail::Range<execution_space>(exec, 0, from_.extent(0)),
                            detail::PackRows<Scalar, Device, Buffer>{from_, x, pair.sent});
       ainvil::compat::fence(exec, "Ainvil::tpetra::HaloExchange");
-      if (on_host) // kernels would keep the messages waiting
+      if constexpr (on_host) // kernels would keep the messages waiting
         post(pair, x.extent(1));
     });
   }
@@ -99,7 +99,7 @@ public:
     const Messages& messages = known_.at(h.extent(1));
     messages.visit([&](const auto& pair) {
       using Buffer = std::decay_t<decltype(pair.received)>;
-      if (!on_host) // the device is at work meanwhile
+      if constexpr (!on_host) // the device is at work meanwhile
         post(pair, h.extent(1));
       import_->getDistributor().doWaits();
       Kokkos::parallel_for("Ainvil::tpetra::HaloExchange[unpack]",

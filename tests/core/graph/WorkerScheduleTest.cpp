@@ -72,7 +72,8 @@ void runThrough(const WorkerSchedule& s, const Done& done) {
     for (int w = 0; w < s.num_workers; ++w) {
       const Ordinal t = s.first_task[w] + tasks[w];
       if (t == s.first_task[w + 1] ||
-          std::any_of(&s.waits[0] + s.tasks[t].first_wait, &s.waits[0] + s.tasks[t + 1].first_wait,
+          std::any_of(s.waits.data() + s.tasks[t].first_wait,
+                      s.waits.data() + s.tasks[t + 1].first_wait,
                       [&](const WorkerWait& wait) { return tasks[wait.worker] <= wait.task; }))
         continue;
       done(w, t);
