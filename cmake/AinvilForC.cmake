@@ -1,6 +1,21 @@
 # Decides whether there are Ainvil::petsc and Ainvil::hypre, the adapters for libraries of C, and tells
 # why not: sets AINVIL_HAVE_PETSC and AINVIL_HAVE_HYPRE.
 
+# Whether Kokkos is static libraries, which find their way into a shared one whole.
+function(ainvil_kokkos_is_static out)
+  set(type)
+  foreach(target Kokkos::kokkoscore kokkoscore) # the second one is that of Debian
+    if(TARGET ${target})
+      get_target_property(type ${target} TYPE)
+    endif()
+  endforeach()
+  if(type STREQUAL STATIC_LIBRARY)
+    set(${out} ON PARENT_SCOPE)
+  else()
+    set(${out} OFF PARENT_SCOPE)
+  endif()
+endfunction()
+
 # An adapter must bring its Kokkos along, as position-independent code, or share that of Trilinos: another
 # shared one would be mistaken for it where the application's own libraries use Kokkos, as those of
 # Debian's PETSc do. Sets `out` to what is missing.
@@ -9,16 +24,13 @@ function(ainvil_for_c_check out)
     set(${out} "it is for hosts and CUDA, and this Kokkos has HIP" PARENT_SCOPE)
     return()
   endif()
-  set(type)
-  if(TARGET Kokkos::kokkoscore)
-    get_target_property(type Kokkos::kokkoscore TYPE)
-  endif()
+  ainvil_kokkos_is_static(is_static)
   set(source ${PROJECT_BINARY_DIR}/CMakeFiles/ainvil_for_c_check.cpp)
   file(WRITE ${source} "namespace Kokkos { void finalize(); }\nvoid use() { Kokkos::finalize(); }\n")
   unset(AINVIL_FOR_C_LINKS CACHE) # of another Kokkos
   try_compile(AINVIL_FOR_C_LINKS ${PROJECT_BINARY_DIR}/CMakeFiles/ainvil_for_c_check SOURCES ${source}
               COMPILE_DEFINITIONS -fPIC LINK_OPTIONS -shared LINK_LIBRARIES Ainvil::KokkosKernels)
-  if(NOT AINVIL_FOR_C_LINKS OR NOT (AINVIL_ENABLE_TPETRA OR type STREQUAL STATIC_LIBRARY))
+  if(NOT AINVIL_FOR_C_LINKS OR NOT (AINVIL_ENABLE_TPETRA OR is_static))
     set(${out} "it needs a Kokkos of static libraries, compiled with CMAKE_POSITION_INDEPENDENT_CODE=ON \
 (scripts/setup.sh builds one), or that of Trilinos" PARENT_SCOPE)
     return()
