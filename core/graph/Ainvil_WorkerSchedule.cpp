@@ -13,7 +13,7 @@ namespace {
 using Exec = HostDevice::execution_space;
 
 // Of the model: nanoseconds.
-constexpr double launch_time = 5000, wait_time = 200, longest_delay = 600;
+constexpr double launch_time = 5000, wait_time = 100, news_time = 1000, longest_delay = 600;
 
 constexpr Ordinal numbers_of_cache_line = 8;
 // Of units, a few times as many as of groups that are worth it.
@@ -89,7 +89,7 @@ double dealOut(const RowUnits& units, const RowGroups& groups, const RowCosts& c
       const double since = worker[w].next_unit == first ? worker[w].since_jump : 0;
       const double here = worker[w].free + delay(since + time) - delay(since);
       const double there = w == needed.by ? needed.of_others : needed.all;
-      return std::max(here, there) + (there > 0 ? wait_time : 0) + time;
+      return (there > 0 ? std::max(here, there + news_time) + wait_time : here) + time;
     };
     const auto idlest = static_cast<int>(
         std::min_element(worker, worker + workers,
@@ -251,7 +251,7 @@ void findWaits(const Exec& exec, const RowUnits& units, const Attempt& attempt,
 } // namespace
 
 double leastSharedTime(double alone, int workers) {
-  return launch_time + wait_time + alone / workers;
+  return launch_time + wait_time + news_time + alone / workers;
 }
 
 std::vector<WorkerSchedule> workerSchedules(const Exec& exec, const KernelGraph& graph, Uplo uplo,

@@ -62,9 +62,10 @@ struct WorkerSchedule {
 ///
 /// A task is a group of consecutive rows (RowGroups), which lie together in memory. Groups are
 /// dealt out in their order, each to the worker that is done with it first, at
-///   done = max(here, there) + 200, if it waits for somebody, + the time of its entries,
-/// where `there` is when all groups of others that it has entries in are done: to see that, and to
-/// fetch what they have written, takes two hundred nanoseconds. The worker is `here` after its last
+///   done = max(here, there + 1000) + 100, if it waits for somebody, + the time of its entries,
+/// where `there` is when all groups of others that it has entries in are done: until that is seen,
+/// and what they have written is fetched, a thousand nanoseconds go by, and to look for it takes a
+/// hundred. The worker is `here` after its last
 /// group, and where this one does not follow that in memory after so many nanoseconds more:
 ///   min((scattered - 1) t, 600) for rows that one core takes in time t where they follow,
 /// as it takes hardware that long until it reads ahead again. So on a grid workers take lines, or

@@ -197,7 +197,7 @@ TEST(WorkerSchedule, FewWorkersHaveLongTasks) {
     const WorkerSchedule s = schedulesOf(graph, Uplo::Lower, {RowCosts::ofSolve(3)}, workers).at(0);
     return double(n) * n / double(s.tasks.size());
   };
-  EXPECT_GT(rowsOfTask(2), 75);
+  EXPECT_GE(rowsOfTask(2), 75);
   EXPECT_LT(rowsOfTask(16), 40);
 }
 
@@ -215,7 +215,7 @@ double modelledTime(const Graph<HostDevice>& graph, const WorkerSchedule& s,
                first || s.tasks[t].first != s.tasks[t - 1].end ? 0 : since_jump[t - 1];
            since_jump[t] = since + time;
            const double arrives = here + delay(since + time) - delay(since);
-           return std::max(arrives, there) + (there > 0 ? 200 : 0) + time;
+           return (there > 0 ? std::max(arrives, there + 1000) + 100 : arrives) + time;
          });
 }
 
@@ -227,10 +227,10 @@ TEST(WorkerSchedule, EachRunThatGainsHasTheBestForIt) {
     return rows;
   }());
   const RowCosts free{0, 1}, solve = RowCosts::ofSolve(3);
-  EXPECT_TRUE(schedulesOf(lower, Uplo::Lower, {free, free}, 4).empty());
-  EXPECT_EQ(schedulesOf(lower, Uplo::Lower, {free, solve}, 4).size(), 1U);
+  EXPECT_TRUE(schedulesOf(lower, Uplo::Lower, {free, free}, 2).empty());
+  EXPECT_EQ(schedulesOf(lower, Uplo::Lower, {free, solve}, 2).size(), 1U);
   const RowCosts& factor = factorization_of_large_blocks;
-  const auto both = schedulesOf(lower, Uplo::Lower, {solve, factor}, 4);
+  const auto both = schedulesOf(lower, Uplo::Lower, {solve, factor}, 2);
   ASSERT_EQ(both.size(), 2U);
   EXPECT_EQ(both[0].costs.entry, solve.entry);
   EXPECT_EQ(both[1].costs.entry, factor.entry);
