@@ -332,10 +332,11 @@ private:
     for (const detail::WorkerSchedule& schedule : order_->schedules)
       if (schedule.costs.entry == costs.entry)
         schedule_ = &schedule;
-    if (schedule_ != nullptr)
-      progress_ = allocateZeros<unsigned, Device>(exec, "Ainvil::progress",
-                                                  size_t(schedule_->num_workers) *
-                                                      detail::WorkerProgress::stride);
+    if (schedule_ == nullptr)
+      return;
+    const size_t length = size_t(schedule_->num_workers) * detail::WorkerProgress::stride;
+    progress_ = allocateZeros<unsigned, Device>(exec, "Ainvil::progress", length);
+    spent_patience_ = allocateZeros<Ordinal, Device>(exec, "Ainvil::patience", length);
   }
 
   /// By the workers of a schedule, or by one thread where that is empty.
@@ -347,9 +348,10 @@ private:
     Kokkos::parallel_for(
         label,
         Policy(exec, 1, s.num_workers).set_scratch_size(0, Kokkos::PerThread(with_alignment)),
-        detail::WorkerRows<Body>{body, s.tasks, s.first_task, s.waits,
-                                 detail::WorkerProgress{progress_, tasks_done_}, s.num_workers,
-                                 s.most_tasks, num_rows_, scratch_bytes});
+        detail::WorkerRows<Body>{
+            body, s.tasks, s.first_task, s.waits,
+            detail::WorkerProgress{progress_, spent_patience_, tasks_done_, s.time}, s.num_workers,
+            s.most_tasks, num_rows_, scratch_bytes});
   }
 
   /// All rows in one launch, where they wait; backwards if step is -1.
@@ -387,7 +389,8 @@ private:
   mutable unsigned epoch_ = 0, runs_ = 0;
   mutable detail::Tickets<Device> tickets_;
   Kokkos::View<unsigned*, Device> progress_; ///< of the workers
-  mutable unsigned tasks_done_ = 0;          ///< by each of them, in all runs
+  Kokkos::View<Ordinal*, Device> spent_patience_;
+  mutable unsigned tasks_done_ = 0; ///< by each of them, in all runs
 };
 
 } // namespace ainvil

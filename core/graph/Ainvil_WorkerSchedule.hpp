@@ -91,24 +91,57 @@ inline double timeAlone(Offset entries, const RowCosts& costs) {
 /// No schedule for so many workers takes less.
 double leastSharedTime(double alone, int workers);
 
+/// For how long a worker looks, again and again, for what it waits for, before it sleeps between
+/// looks: at each wait for 512 looks, ten to thirty microseconds, and for more while it has
+/// patience left, some milliseconds, of which each run gives it back a quarter of its time. Where
+/// every worker has a core none sleeps, which would make those sleep, too, who wait for it in turn;
+/// where whom it waits for has none, since others are at work there, it leaves him its own soon.
+class Patience {
+public:
+  static constexpr Ordinal looks_of_wait = 512, most_looks = 1 << 16;
+  static constexpr double look_time = 25; ///< in nanoseconds, about
+
+  /// Of a run that takes so many nanoseconds, after runs that have spent so many looks.
+  Patience(Ordinal spent, double run_time)
+      : spent_(spent - std::min(spent, static_cast<Ordinal>(std::min(run_time / (4 * look_time),
+                                                                     1.0 * most_looks)))) {}
+
+  /// Whether to sleep after so many looks in a wait.
+  bool isOver(Ordinal looks) {
+    if (looks < looks_of_wait)
+      return false;
+    if (spent_ == most_looks)
+      return true;
+    ++spent_;
+    return false;
+  }
+  Ordinal spent() const { return spent_; } ///< by this run and those before, so far
+
+private:
+  Ordinal spent_;
+};
+
 /// How many tasks each worker has done in all runs so far, modulo 2^32: nothing is reset, so one
 /// that is done with a run counts as many as the worker with the most.
 struct WorkerProgress {
   static constexpr int stride = 32; ///< two cache lines, which some processors fetch together
 
   KernelArray<unsigned> done; ///< that of worker w at w * stride
+  KernelArray<Ordinal> spent; ///< of its patience, likewise
   unsigned start;             ///< of this run
+  double run_time;            ///< in nanoseconds
 
   void announce(int worker, Ordinal tasks) const {
     compat::storeRelease(&done(Offset(worker) * stride), after(tasks));
   }
-  /// Returns once what it waits for is visible; `seen` has what was last seen of each worker. After
-  /// about a hundred microseconds it sleeps between looks: whom it waits for may have no core, and
-  /// one that only yields keeps its claim to one.
-  void wait(const WorkerWait& wait, unsigned* seen) const {
-    constexpr int looks_before_sleep = 1 << 12;
-    for (int looks = 0; isPending(seen[wait.worker], wait.task + 1); ++looks) {
-      if (looks > looks_before_sleep)
+  Patience patienceOf(int worker) const { return {spent(Offset(worker) * stride), run_time}; }
+  void keep(int worker, const Patience& patience) const {
+    spent(Offset(worker) * stride) = patience.spent();
+  }
+  /// Returns once what it waits for is visible; `seen` has what was last seen of each worker.
+  void wait(const WorkerWait& wait, unsigned* seen, Patience& patience) const {
+    for (Ordinal looks = 0; isPending(seen[wait.worker], wait.task + 1); ++looks) {
+      if (patience.isOver(looks)) // only to yield would keep its claim to a core
         std::this_thread::sleep_for(std::chrono::microseconds(50));
       compat::pause();
       seen[wait.worker] = compat::loadAcquire(&done(Offset(wait.worker) * stride));
@@ -194,13 +227,15 @@ struct WorkerRows {
     RowsAhead ahead = body.rowsAhead(tasks.data() + begin, tasks.data() + end);
     unsigned seen[most_workers];
     std::fill_n(seen, num_workers, progress.start);
+    Patience patience = progress.patienceOf(worker);
     for (Ordinal t = begin; t < end; ++t) {
       for (Offset w = tasks(t).first_wait; w < tasks(t + 1).first_wait; ++w)
-        progress.wait(waits(w), seen);
+        progress.wait(waits(w), seen, patience);
       body(member, tasks(t).first, tasks(t).end, scratch, ahead);
       progress.announce(worker, t - begin + 1);
     }
     progress.announce(worker, most_tasks);
+    progress.keep(worker, patience);
   }
 };
 

@@ -258,6 +258,29 @@ TEST(WorkerSchedule, TimeIsWhenTheLastWorkerIsDone) {
   EXPECT_DOUBLE_EQ(s[0].time, 5000 + 600 + 10.0 * 1099);
 }
 
+/// How many of so many looks a worker makes before it sleeps between them.
+Ordinal looksAwake(Patience& patience, Ordinal looks) {
+  Ordinal awake = 0;
+  while (awake < looks && !patience.isOver(awake))
+    ++awake;
+  return awake;
+}
+
+TEST(Patience, IsSpentByLongWaitsAndComesBackWithRuns) {
+  const Ordinal always = Patience::looks_of_wait, most = Patience::most_looks;
+  Patience first(0, 0);
+  EXPECT_EQ(looksAwake(first, always), always);
+  EXPECT_EQ(first.spent(), 0);
+  EXPECT_EQ(looksAwake(first, always + 100), always + 100);
+  EXPECT_EQ(first.spent(), 100);
+  EXPECT_EQ(looksAwake(first, 10 * most), always + most - 100);
+  EXPECT_EQ(looksAwake(first, 10 * most), always);
+  Patience second(first.spent(), 4 * Patience::look_time * 1000);
+  EXPECT_EQ(looksAwake(second, 10 * most), always + 1000);
+  EXPECT_EQ(Patience(700, 4 * Patience::look_time * 1000).spent(), 0);
+  EXPECT_EQ(Patience(most, 1e18).spent(), 0);
+}
+
 std::vector<Ordinal> rowsAhead(const std::vector<WorkerTask>& tasks, bool downwards, Ordinal rows) {
   RowsAhead ahead(tasks.data(), tasks.data() + tasks.size(), downwards, rows);
   std::vector<Ordinal> all;
