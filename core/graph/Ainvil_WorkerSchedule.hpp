@@ -93,17 +93,19 @@ double leastSharedTime(double alone, int workers);
 
 /// For how long a worker looks, again and again, for what it waits for, before it sleeps between
 /// looks: at each wait for 512 looks, ten to thirty microseconds, and for more while it has
-/// patience left, some milliseconds, of which each run gives it back a quarter of its time. Where
-/// every worker has a core none sleeps, which would make those sleep, too, who wait for it in turn;
-/// where whom it waits for has none, since others are at work there, it leaves him its own soon.
+/// patience left, some milliseconds, of which each run gives back four times what it takes by the
+/// model. Where every worker has a core none sleeps, which would make those sleep, too, who wait
+/// for it in turn, even on machines a few times as slow as the model; where whom it waits for has
+/// none, since others are at work there, it leaves him its own soon.
 class Patience {
 public:
-  static constexpr Ordinal looks_of_wait = 512, most_looks = 1 << 16;
+  static constexpr Ordinal looks_of_wait = 512, most_looks = 1 << 18;
   static constexpr double look_time = 25; ///< in nanoseconds, about
 
-  /// Of a run that takes so many nanoseconds, after runs that have spent so many looks.
+  /// For a run that takes so many nanoseconds by the model, after runs that have spent so many
+  /// looks.
   Patience(Ordinal spent, double run_time)
-      : spent_(spent - std::min(spent, static_cast<Ordinal>(std::min(run_time / (4 * look_time),
+      : spent_(spent - std::min(spent, static_cast<Ordinal>(std::min(4 * run_time / look_time,
                                                                      1.0 * most_looks)))) {}
 
   /// Whether to sleep after so many looks in a wait.
@@ -129,7 +131,7 @@ struct WorkerProgress {
   KernelArray<unsigned> done; ///< that of worker w at w * stride
   KernelArray<Ordinal> spent; ///< of its patience, likewise
   unsigned start;             ///< of this run
-  double run_time;            ///< in nanoseconds
+  double run_time;            ///< by the model, in nanoseconds
 
   void announce(int worker, Ordinal tasks) const {
     compat::storeRelease(&done(Offset(worker) * stride), after(tasks));

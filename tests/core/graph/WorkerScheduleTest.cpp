@@ -275,9 +275,9 @@ TEST(Patience, IsSpentByLongWaitsAndComesBackWithRuns) {
   EXPECT_EQ(first.spent(), 100);
   EXPECT_EQ(looksAwake(first, 10 * most), always + most - 100);
   EXPECT_EQ(looksAwake(first, 10 * most), always);
-  Patience second(first.spent(), 4 * Patience::look_time * 1000);
+  Patience second(first.spent(), Patience::look_time * 250);
   EXPECT_EQ(looksAwake(second, 10 * most), always + 1000);
-  EXPECT_EQ(Patience(700, 4 * Patience::look_time * 1000).spent(), 0);
+  EXPECT_EQ(Patience(700, Patience::look_time * 250).spent(), 0);
   EXPECT_EQ(Patience(most, 1e18).spent(), 0);
 }
 
