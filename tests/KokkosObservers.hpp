@@ -133,7 +133,9 @@ public:
     set_begin_parallel_reduce_callback(kernel);
     set_begin_parallel_scan_callback(kernel);
     set_allocate_data_callback(
-        [](Kokkos::Tools::SpaceHandle, const char* label, const void*, std::uint64_t) {
+        [](Kokkos::Tools::SpaceHandle, const char* label, const void*, std::uint64_t size) {
+          if (size == 0) // as for AllocationCounter
+            return;
           const std::lock_guard<std::mutex> lock(mutex());
           allocations_.push_back(label);
         });

@@ -172,7 +172,8 @@ class CommandLineTest(solve_cli.SolveTest):
 
         late = run("--time-limit", "1e-9", code=3)
         self.assertEqual(late["status"], "time_limit")
-        self.assertLessEqual(late["iterations"], 1)
+        on_gpu = late["exec_space"] in ("Cuda", "HIP")  # CG looks at the clock every ten iterations
+        self.assertLessEqual(late["iterations"], 10 if on_gpu else 1)
         self.assertIn("time limit", late["message"])
         self.assertEqual(run("--time-limit", "1000")["status"], "converged")
         for solver in ("cg", "bicgstab", "gmres"):
