@@ -4,11 +4,9 @@
 # Whether Kokkos is static libraries, which find their way into a shared one whole.
 function(ainvil_kokkos_is_static out)
   set(type)
-  foreach(target Kokkos::kokkoscore kokkoscore) # the second one is that of Debian
-    if(TARGET ${target})
-      get_target_property(type ${target} TYPE)
-    endif()
-  endforeach()
+  if(TARGET Kokkos::kokkoscore) # Debian's has another name, and is shared
+    get_target_property(type Kokkos::kokkoscore TYPE)
+  endif()
   if(type STREQUAL STATIC_LIBRARY)
     set(${out} ON PARENT_SCOPE)
   else()

@@ -251,7 +251,7 @@ void findWaits(const Exec& exec, const RowUnits& units, const Attempt& attempt,
 } // namespace
 
 double leastSharedTime(double alone, int workers) {
-  return launch_time + wait_time + news_time + alone / workers;
+  return launch_time + alone / workers;
 }
 
 std::vector<WorkerSchedule> workerSchedules(const Exec& exec, const KernelGraph& graph, Uplo uplo,
