@@ -65,8 +65,8 @@ struct WorkerSchedule {
 ///   done = max(here, there + 1000) + 100, if it waits for somebody, + the time of its entries,
 /// where `there` is when all groups of others that it has entries in are done: until that is seen,
 /// and what they have written is fetched, a thousand nanoseconds go by, and to look for it takes a
-/// hundred. The worker is `here` after its last
-/// group, and where this one does not follow that in memory after so many nanoseconds more:
+/// hundred. The worker is `here` after its last group, and where this one does not follow that in
+/// memory after so many nanoseconds more:
 ///   min((scattered - 1) t, 600) for rows that one core takes in time t where they follow,
 /// as it takes hardware that long until it reads ahead again. So on a grid workers take lines, or
 /// planes, in turn, each a little behind the one before. Groups are as long as makes the last one
@@ -94,9 +94,9 @@ double leastSharedTime(double alone, int workers);
 /// For how long a worker looks, again and again, for what it waits for, before it sleeps between
 /// looks: at each wait for 512 looks, ten to thirty microseconds, and for more while it has
 /// patience left, some milliseconds, of which each run gives back four times what it takes by the
-/// model. Where every worker has a core none sleeps, which would make those sleep, too, who wait
-/// for it in turn, even on machines a few times as slow as the model; where whom it waits for has
-/// none, since others are at work there, it leaves him its own soon.
+/// model. So none should sleep where every worker has a core, even on machines a few times as slow
+/// as the model: those who wait for it would sleep in turn. Where whom it waits for has none, since
+/// others are at work there, it leaves him its own soon.
 class Patience {
 public:
   static constexpr Ordinal looks_of_wait = 512, most_looks = 1 << 18;
