@@ -121,6 +121,14 @@ void onAllRanks(const Teuchos::Comm<int>& comm, const Work& work) {
   detail::throwAs(static_cast<detail::Kind>(kind), problem);
 }
 
+/// Whether it is so on one of the ranks. Collective.
+inline bool anyOnRanks(const Teuchos::Comm<int>& comm, bool here) {
+  const int own = here ? 1 : 0;
+  int any = own;
+  Teuchos::reduceAll(comm, Teuchos::REDUCE_MAX, own, Teuchos::outArg(any));
+  return any != 0;
+}
+
 /// Makes sure that all ranks have the same text, and so take the same path through what
 /// communicates. `what` it is goes into the message. Collective. \throws InvalidArgument on all
 /// ranks if one has another text than rank 0

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// \file
-/// Unknowns of other ranks, fetched for a product.
+/// Unknowns of other ranks, fetched for a product or given back.
 
-#include "Ainvil_TpetraCompat.hpp"
+#include "Ainvil_TpetraStructures.hpp"
 #include "backend/Ainvil_Allocation.hpp"
 #include "backend/Ainvil_RowTeams.hpp"
 
 #include <Tpetra_Distributor.hpp>
 #include <Tpetra_Import.hpp>
 
+#include <algorithm>
 #include <map>
+#include <numeric>
 #include <utility>
+#include <vector>
 
 namespace ainvil {
 namespace tpetra {
@@ -45,13 +48,34 @@ struct UnpackRows {
   }
 };
 
+/// y(rows(i), j) += alpha sum_{s in list i} buffer(slots(s) c + j), in the order of the list.
+template <class Scalar, class Device, class Buffer>
+struct AddSlots {
+  Kokkos::View<const Ordinal*, Device> rows, offsets, slots;
+  Buffer buffer;
+  MultiVectorArg<Scalar, Device> y;
+  Scalar alpha;
+
+  KOKKOS_FUNCTION void operator()(const Offset i) const {
+    const Offset columns = y.extent(1);
+    for (Offset j = 0; j < columns; ++j) {
+      Scalar sum = 0;
+      for (Ordinal s = offsets(i); s < offsets(i + 1); ++s)
+        sum += buffer(Offset(slots(s)) * columns + j);
+      y(rows(i), j) += alpha * sum;
+    }
+  }
+};
+
 } // namespace detail
 
 /// h <- the unknowns of other ranks that an Import of Tpetra names, all columns of them in one
-/// message from each rank. Maps, plan and messages are Tpetra's; kernels write and read the
-/// messages themselves: in the memory of the GPU where MPI takes that (as Tpetra has found or was
-/// told, TPETRA_ASSUME_GPU_AWARE_MPI), else in pinned memory of the host. So an exchange takes two
-/// launches and one wait for the device, where Tpetra's doImport copies and waits several times.
+/// message from each rank; and the way back, in which what ranks have computed for unknowns of
+/// others is added by their owners. Maps, plan and messages are Tpetra's; kernels write and read
+/// the messages themselves: in the memory of the GPU where MPI takes that (as Tpetra has found or
+/// was told, TPETRA_ASSUME_GPU_AWARE_MPI), else in pinned memory of the host. So an exchange takes
+/// two launches and one wait for the device, where Tpetra's doImport copies and waits several
+/// times.
 ///
 /// Workspace: the messages of each number of columns that has been exchanged. An object serves one
 /// exchange at a time.
@@ -67,8 +91,8 @@ public:
   HaloExchange() = default;
   /// The import's target map has unknowns of other ranks alone.
   explicit HaloExchange(const Teuchos::RCP<const Import>& import)
-      : import_(import), from_(onDevice(import->getExportLIDs())),
-        to_(onDevice(import->getRemoteLIDs())) {}
+      : import_(import), from_(onDevice<Device>(import->getExportLIDs(), label)),
+        to_(onDevice<Device>(import->getRemoteLIDs(), label)) {}
 
   /// Makes room for the messages of so many columns. \throws OutOfMemory
   void reserve(const execution_space& exec, size_t columns) {
@@ -77,6 +101,26 @@ public:
     known_[columns] = compat::mpiTakesDeviceMemory() && !on_host
                           ? Messages{made<Device>(exec, columns), {}}
                           : Messages{{}, made<Pinned>(exec, columns)};
+  }
+
+  /// From now on there is the way back.
+  void allowReverse() {
+    // The slots of a row in the messages, by the rank that sends them: sums have one order.
+    const Teuchos::ArrayView<const LO> rows = import_->getExportLIDs();
+    std::vector<Ordinal> slots(rows.size());
+    std::iota(slots.begin(), slots.end(), 0);
+    std::stable_sort(slots.begin(), slots.end(),
+                     [&](Ordinal a, Ordinal b) { return rows[a] < rows[b]; });
+    std::vector<Ordinal> targets, offsets;
+    for (size_t s = 0; s < slots.size(); ++s)
+      if (s == 0 || rows[slots[s]] != targets.back()) {
+        targets.push_back(rows[slots[s]]);
+        offsets.push_back(static_cast<Ordinal>(s));
+      }
+    offsets.push_back(static_cast<Ordinal>(slots.size()));
+    targets_ = onDevice<Device>(Teuchos::ArrayView<const Ordinal>(targets), label);
+    target_offsets_ = onDevice<Device>(Teuchos::ArrayView<const Ordinal>(offsets), label);
+    target_slots_ = onDevice<Device>(Teuchos::ArrayView<const Ordinal>(slots), label);
   }
 
   /// Reads own unknowns; what is launched behind it runs while messages travel. Waits for the
@@ -88,7 +132,7 @@ public:
       Kokkos::parallel_for("Ainvil::tpetra::HaloExchange[pack]",
                            ainvil::detail::Range<execution_space>(exec, 0, from_.extent(0)),
                            detail::PackRows<Scalar, Device, Buffer>{from_, x, pair.sent});
-      ainvil::compat::fence(exec, "Ainvil::tpetra::HaloExchange");
+      ainvil::compat::fence(exec, label);
       if constexpr (on_host) // kernels would keep the messages waiting
         post(pair, x.extent(1));
     });
@@ -108,7 +152,39 @@ public:
     });
   }
 
+  /// Reads what there is for unknowns of others; what is launched behind it runs while messages
+  /// travel. Waits for the device. There must be room for the columns.
+  void beginReverse(const execution_space& exec, const VectorIn& h) const {
+    const Messages& messages = known_.at(h.extent(1));
+    messages.visit([&](const auto& pair) {
+      using Buffer = std::decay_t<decltype(pair.received)>;
+      Kokkos::parallel_for("Ainvil::tpetra::HaloExchange[pack]",
+                           ainvil::detail::Range<execution_space>(exec, 0, to_.extent(0)),
+                           detail::PackRows<Scalar, Device, Buffer>{to_, h, pair.received});
+      ainvil::compat::fence(exec, label);
+      if constexpr (on_host)
+        postReverse(pair, h.extent(1));
+    });
+  }
+
+  /// Own unknowns y += alpha times what the others have for them. Waits for the messages;
+  /// asynchronous on the device.
+  void endReverse(const execution_space& exec, Scalar alpha, const VectorOut& y) const {
+    const Messages& messages = known_.at(y.extent(1));
+    messages.visit([&](const auto& pair) {
+      using Buffer = std::decay_t<decltype(pair.sent)>;
+      if constexpr (!on_host)
+        postReverse(pair, y.extent(1));
+      import_->getDistributor().doReverseWaits();
+      Kokkos::parallel_for("Ainvil::tpetra::HaloExchange[add]",
+                           ainvil::detail::Range<execution_space>(exec, 0, targets_.extent(0)),
+                           detail::AddSlots<Scalar, Device, Buffer>{
+                               targets_, target_offsets_, target_slots_, pair.sent, y, alpha});
+    });
+  }
+
 private:
+  static constexpr const char* label = "Ainvil::tpetra::HaloExchange";
   using Pinned = ainvil::compat::PinnedDevice<execution_space>;
   static constexpr bool on_host =
       Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Device::memory_space>::accessible;
@@ -131,14 +207,8 @@ private:
     }
   };
 
-  static Kokkos::View<const Ordinal*, Device> onDevice(const Teuchos::ArrayView<const LO>& rows) {
-    const Kokkos::View<const Ordinal*, HostDevice> host(rows.getRawPtr(), size_t(rows.size()));
-    return copyArray<Device>(host, "Ainvil::tpetra::HaloExchange");
-  }
-
   template <class Memory>
   Pair<Memory> made(const execution_space& exec, size_t columns) const {
-    const char* const label = "Ainvil::tpetra::HaloExchange";
     return {allocate<Scalar, Memory>(exec, label, from_.extent(0) * columns),
             allocate<Scalar, Memory>(exec, label, to_.extent(0) * columns)};
   }
@@ -148,9 +218,16 @@ private:
     import_->getDistributor().doPosts(pair.sent, columns, pair.received);
   }
 
+  template <class Memory>
+  void postReverse(const Pair<Memory>& pair, size_t columns) const {
+    import_->getDistributor().doReversePosts(pair.received, columns, pair.sent);
+  }
+
   Teuchos::RCP<const Import> import_;
   Kokkos::View<const Ordinal*, Device> from_, to_; ///< rows that are sent; where others go
-  std::map<size_t, Messages> known_;               ///< by the number of columns
+  /// Of the way back: own rows that are added to, and what of the messages is added to each.
+  Kokkos::View<const Ordinal*, Device> targets_, target_offsets_, target_slots_;
+  std::map<size_t, Messages> known_; ///< by the number of columns
 };
 
 } // namespace tpetra

@@ -6,10 +6,24 @@
 #include "Ainvil_Convert.hpp"
 #include "Ainvil_TpetraCompat.hpp"
 
+#include <algorithm>
+#include <string>
 #include <vector>
 
 namespace ainvil {
 namespace tpetra {
+
+/// The numbers in an array on the device. Waits. \throws OutOfMemory
+template <class Device>
+Kokkos::View<const Ordinal*, Device> onDevice(const Teuchos::ArrayView<const Ordinal>& numbers,
+                                              const std::string& label) {
+  const auto to =
+      allocate<Ordinal, Device>(typename Device::execution_space(), label, numbers.size());
+  const auto host = hostMirror(to);
+  std::copy(numbers.begin(), numbers.end(), host.data());
+  Kokkos::deep_copy(to, host);
+  return to;
+}
 
 /// The map that has these indices, in their order, on the calling rank. Collective.
 template <class LO, class GO, class Node>

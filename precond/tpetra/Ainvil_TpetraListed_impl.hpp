@@ -71,10 +71,7 @@ void ListedPreconditioner<MatrixType>::passOn(bool may_vary, preconditioner_type
 /// True if any rank has other entries than when the preconditioner was initialized.
 template <class MatrixType>
 bool ListedPreconditioner<MatrixType>::hasGrown(const MatrixType& matrix) const {
-  const int here = compat::numLocalEntries(matrix) != num_entries_;
-  int any = 0;
-  Teuchos::reduceAll(*matrix.getComm(), Teuchos::REDUCE_MAX, here, Teuchos::outArg(any));
-  return any != 0;
+  return anyOnRanks(*matrix.getComm(), compat::numLocalEntries(matrix) != num_entries_);
 }
 
 } // namespace tpetra

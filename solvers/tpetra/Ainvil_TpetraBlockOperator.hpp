@@ -4,11 +4,9 @@
 /// A distributed matrix in Ainvil's block format.
 
 #include "Ainvil_LinearOperator.hpp"
-#include "Ainvil_TpetraHaloExchange.hpp"
+#include "Ainvil_TpetraHalo.hpp"
 #include "Ainvil_TpetraLocalBlock.hpp"
 #include "Ainvil_TpetraOwnOperator.hpp"
-
-#include <map>
 
 namespace ainvil {
 namespace tpetra {
@@ -88,32 +86,16 @@ public:
 private:
   using Import = Tpetra::Import<local_ordinal_type, global_ordinal_type, node_type>;
   using Local = SparseOperator<scalar_type, device_type>;
-  using Values = Kokkos::View<scalar_type*, device_type>;
+  using Halo = tpetra::Halo<scalar_type, local_ordinal_type, global_ordinal_type, node_type>;
 
-  void takeHalo(const execution_space& exec, std::vector<global_ordinal_type>& halo_columns);
-  void makeImport(const std::vector<global_ordinal_type>& halo_columns);
+  void makeHalo(const execution_space& exec);
   void takeValues(const execution_space& exec);
-  /// Where the h_r of some vectors go, and their products with H_r.
-  struct Halo {
-    MultiVector<scalar_type, device_type> vectors, products;
-  };
-  const Halo& haloOf(const execution_space& exec, size_t columns) const;
-  void addHalo(const execution_space& exec, const Halo& halo, scalar_type alpha, VectorOut y) const;
 
   Teuchos::RCP<const row_matrix_type> matrix_;
   LocalBlock<scalar_type, local_ordinal_type, global_ordinal_type, node_type> block_;
   Local local_;                                   ///< A_rr
   ainvil::detail::ProductPlan<device_type> plan_; ///< of products with A_rr
-
-  int halo_block_size_ = 1;
-  Graph<device_type> halo_graph_;                        ///< of H_r, rows that are not empty
-  Kokkos::View<const Ordinal*, device_type> halo_rows_;  ///< their block rows of A
-  Kokkos::View<const Offset*, device_type> halo_source_; ///< their values in A
-  Values halo_values_;
-  Local halo_;                        ///< H_r
-  Teuchos::RCP<const Import> import_; ///< null if no rank has a halo
-  mutable HaloExchange<scalar_type, local_ordinal_type, global_ordinal_type, node_type> exchange_;
-  mutable std::map<size_t, Halo> halos_; ///< by the number of vectors
+  Halo halo_;                                     ///< H_r and h_r
 };
 
 } // namespace tpetra
