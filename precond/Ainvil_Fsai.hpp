@@ -59,6 +59,8 @@ struct FsaiParameters : FsaiOptions {
   /// Rows of G that are wanted: where there is a 0, row i of G becomes the diagonal block alone.
   /// Empty: all are. For a matrix that is part of a larger one, rows at its edge cannot be right.
   Kokkos::View<const char*, Device> wanted;
+  /// Without, G alone is made, for whoever applies it in another way, and apply() throws.
+  bool applied = true;
 };
 
 /// M^-1 = G^T G with G lower triangular on a given pattern, minimising || I - G L ||_F over it,
@@ -119,8 +121,11 @@ public:
   std::string description() const override;
 
   const SparseOperator<Scalar, Device>& factor() const { return g_; } ///< G
-  /// G^T; no matrix where there is one thread of a host, which needs none.
+  /// G^T; no matrix where there is one thread of a host, which needs none, or G alone is made.
   const SparseOperator<Scalar, Device>& transposedFactor() const { return gt_; }
+  /// Graphs that G has had since the object was made: who has copied one takes the next where this
+  /// has grown.
+  int numGraphs() const { return num_graphs_; }
   /// Blocks of G before the post-filter.
   Offset patternEntries() const { return pattern_.numEntries(); }
 
@@ -160,7 +165,8 @@ private:
 
   FsaiParameters<Device> parameters_;
   int block_size_ = 1;
-  bool keeps_transposed_ = true;         ///< there is more than one thread
+  bool keeps_transposed_ = true; ///< G is applied, by more than one thread
+  int num_graphs_ = 0;
   Graph<Device> pattern_;                ///< of G before the filter
   Kokkos::View<Scalar*, Device> values_; ///< of G; what the filter drops becomes zero
   detail::FsaiRowSolver<Scalar, Device> solver_;

@@ -217,10 +217,7 @@ void TpetraPreconditioner::report(const tpetra::Comm& comm, RunRecord& record) c
         seconds = phase.second;
     record.setup_phases.emplace_back(name, maxOverRanks(comm, seconds));
   }
-  const auto* over_ranks = dynamic_cast<tpetra::DistributedFsai<TpetraRow>*>(inner_.get());
-  record.factor_entries = over_ranks != nullptr
-                              ? Offset(over_ranks->factor()->getGlobalNumEntries())
-                              : sumOverRanks(comm, report.factor_entries);
+  record.factor_entries = sumOverRanks(comm, report.factor_entries);
   record.factor_bytes = sumOverRanks(comm, report.factor_bytes);
   record.breakdowns = sumOverRanks(comm, report.breakdowns);
   record.notes = report.notes;

@@ -83,7 +83,8 @@ void Fsai<Scalar, Device>::doInitialize(const execution_space& exec, const Matri
   const Offset bs2 = Offset(a.block_size) * a.block_size;
   const bool has_diagonal = detail::checkDiagonal(exec, a.graph, parameters_.breakdown) == 0;
   block_size_ = a.block_size;
-  keeps_transposed_ = compat::IsGpu<execution_space>::value || exec.concurrency() > 1;
+  keeps_transposed_ =
+      parameters_.applied && (compat::IsGpu<execution_space>::value || exec.concurrency() > 1);
   // Frees what the last matrix took before new memory is asked for.
   pattern_ = {};
   values_ = {};
@@ -257,6 +258,7 @@ detail::ProductPlan<Device> Fsai<Scalar, Device>::planFor(const execution_space&
 /// The graph of G becomes `graph`; that of G^T is out of date.
 template <class Scalar, class Device>
 void Fsai<Scalar, Device>::setGraph(const execution_space& exec, const Graph<Device>& graph) {
+  ++num_graphs_;
   gt_arrays_.graph = {};
   g_arrays_.plan = planFor(exec, graph);
   g_arrays_.graph = graph;
@@ -334,6 +336,8 @@ template <class Scalar, class Device>
 void Fsai<Scalar, Device>::doApply(const execution_space& exec,
                                    MultiVectorArg<const Scalar, Device> x,
                                    MultiVectorArg<Scalar, Device> y, Trans) const {
+  if (!parameters_.applied)
+    throw Error("an Fsai that makes G alone cannot be applied: leave `applied` true");
   if (!keeps_transposed_) {
     applyInOnePass(exec, x, y);
     return;

@@ -11,6 +11,7 @@ namespace detail {
 
 /// y <- G^T G x in one pass over the block rows of G, lower triangular with its diagonal:
 ///   t_i = G_i x,   y_j <- y_j + G_ij^T t_i for j < i,   y_i <- G_ii^T t_i.
+/// With `sums`, t_i = G_i x + sums_i, what G has beside these columns, and sums_i <- t_i.
 /// No row before i has added to y_i. Row i is in the first-level cache when it is read again, so G
 /// comes from memory once in place of G and G^T. Work item j is column j of the vectors; another
 /// thread would add to the same y. BS = 0: block size known at run time.
@@ -19,6 +20,7 @@ struct FsaiOnePass {
   BsrMatrix<Stored, Device> g;
   MultiVectorArg<const Scalar, Device> x;
   MultiVectorArg<Scalar, Device> y;
+  MultiVectorArg<Scalar, Device> sums = {}; ///< or empty
 
   void operator()(const Offset j) const {
     const int bs = BS > 0 ? BS : g.block_size, bs2 = bs * bs;
@@ -27,14 +29,18 @@ struct FsaiOnePass {
     const Stored* const values = g.values.data();
     const Scalar* const x_j = x.data() + j * Offset(x.stride(1));
     Scalar* const y_j = y.data() + j * Offset(y.stride(1));
+    Scalar* const sums_j =
+        sums.data() != nullptr ? sums.data() + j * Offset(sums.stride(1)) : nullptr;
     for (Offset i = 0; i < g.numRows(); ++i) {
       const Offset begin = row_map[i], last = row_map[i + 1] - 1; // the diagonal block
       prefetchRow(columns, values, begin, last + 1, bs2);
       Scalar* const y_i = y_j + i * bs;
       for (int r = 0; r < bs; ++r) {
         // A row of scalars of the block row at a time: t_ir = G_ir x, then G_ir^T t_ir.
-        const Scalar t = rowTimes(columns + begin, values + begin * bs2 + r * bs,
-                                  static_cast<Ordinal>(last + 1 - begin), bs, x_j);
+        Scalar t = rowTimes(columns + begin, values + begin * bs2 + r * bs,
+                            static_cast<Ordinal>(last + 1 - begin), bs, x_j);
+        if (sums_j != nullptr)
+          t = sums_j[i * bs + r] += t;
         for (Offset e = begin; e < last; ++e)
           for (int c = 0; c < bs; ++c)
             y_j[Offset(columns[e]) * bs + c] += Scalar(values[e * bs2 + r * bs + c]) * t;

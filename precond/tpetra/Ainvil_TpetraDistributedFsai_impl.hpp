@@ -6,113 +6,105 @@
 #include "Ainvil_Factory.hpp"
 #include "Ainvil_TpetraDistributedFsai.hpp"
 #include "Ainvil_TpetraPreconditioner_impl.hpp"
-
-#include <Tpetra_RowMatrixTransposer.hpp>
-
-#include <vector>
+#include "fsai/Ainvil_FsaiOnePass.hpp"
+#include "graph/Ainvil_RowSearch.hpp"
 
 namespace ainvil {
 namespace tpetra {
 namespace detail {
 
 template <class Device>
-struct MarkOwn {
-  Kokkos::View<const Ordinal*, Device> own;
+struct IsOwn {
+  Kokkos::View<const Ordinal*, Device>
+      own_first; ///< places of rows in the order with own rows first
+  Ordinal num_own;
   Kokkos::View<char*, Device> wanted;
 
-  KOKKOS_FUNCTION void operator()(Offset i) const { wanted(own(i)) = 1; }
+  KOKKOS_FUNCTION void operator()(Offset row) const {
+    wanted(row) = own_first(row) < num_own ? 1 : 0;
+  }
 };
 
-/// wanted(own(i)) <- 1 for all i, 0 elsewhere.
+/// 1 for the own rows, 0 for the others, in ascending order of global numbers.
 template <class Device>
 Kokkos::View<const char*, Device> markOwn(const typename Device::execution_space& exec,
-                                          const Kokkos::View<const Ordinal*, Device>& own,
-                                          Ordinal n) {
-  const auto wanted = allocateZeros<char, Device>(exec, "Ainvil::wanted", n);
+                                          const Permutation<Device>& own_first, Ordinal num_own) {
+  const auto wanted = allocate<char, Device>(exec, "Ainvil::wanted", own_first.numRows());
   Kokkos::parallel_for(
       "Ainvil::markOwn",
-      ainvil::detail::Range<typename Device::execution_space>(exec, 0, own.extent(0)),
-      MarkOwn<Device>{own, wanted});
+      ainvil::detail::Range<typename Device::execution_space>(exec, 0, own_first.numRows()),
+      IsOwn<Device>{own_first.old_to_new, num_own, wanted});
   return wanted;
 }
 
-/// Rows own(0), own(1), ... of a matrix, and its columns that they use, renumbered in their order.
-template <class Scalar, class Device>
-struct OwnRows {
-  Kokkos::View<size_t*, Device> row_map;
+/// place(c) = first(c) for columns c that come among the first n, -1 for the others.
+template <class Device>
+struct PlaceFirst {
+  Kokkos::View<const Ordinal*, Device> first;
+  Ordinal n;
+  Kokkos::View<Ordinal*, Device> place;
+
+  KOKKOS_FUNCTION void operator()(Offset c) const { place(c) = first(c) < n ? first(c) : -1; }
+};
+
+/// The numbers that columns have among own rows, -1 for those of others.
+template <class Device>
+Kokkos::View<const Ordinal*, Device> placeOwn(const typename Device::execution_space& exec,
+                                              const Permutation<Device>& own_first,
+                                              Ordinal num_own) {
+  const auto place = allocate<Ordinal, Device>(exec, "Ainvil::place", own_first.numRows());
+  Kokkos::parallel_for(
+      "Ainvil::placeOwn",
+      ainvil::detail::Range<typename Device::execution_space>(exec, 0, own_first.numRows()),
+      PlaceFirst<Device>{own_first.old_to_new, num_own, place});
+  return place;
+}
+
+/// lengths(i) = entries of row rows(i).
+template <class Device>
+struct LengthsOfRows {
+  Kokkos::View<const Offset*, Device> row_map;
+  Kokkos::View<const Ordinal*, Device> rows;
+  Kokkos::View<Offset*, Device> lengths;
+
+  KOKKOS_FUNCTION void operator()(Offset i) const {
+    lengths(i) = row_map(rows(i) + 1) - row_map(rows(i));
+  }
+};
+
+/// Row i of `to` <- row rows(i) of `from`.
+template <class Device>
+struct TakeRows {
+  Graph<Device> from;
+  Kokkos::View<const Ordinal*, Device> rows;
+  Kokkos::View<const Offset*, Device> row_map;
   Kokkos::View<Ordinal*, Device> entries;
-  Kokkos::View<Scalar*, Device> values;
-  Kokkos::View<Ordinal*, Device> columns; ///< of the matrix
-};
-
-/// The kernels of takeOwnRows: lengths(i) of row own(i), and used(c) = 1 for the columns of all.
-template <class Device>
-struct CountOwnRows {
-  Graph<Device> graph;
-  Kokkos::View<const Ordinal*, Device> own;
-  Kokkos::View<Offset*, Device> lengths, used;
+  Kokkos::View<Offset*, Device> source;
 
   KOKKOS_FUNCTION void operator()(Offset i) const {
-    const Offset begin = graph.row_map(own(i)), end = graph.row_map(own(i) + 1);
-    lengths(i) = end - begin;
-    for (Offset e = begin; e < end; ++e)
-      used(graph.entries(e)) = 1; // whoever writes it, writes the same
-  }
-};
-
-/// columns(place(c)) = c for the used columns c, whose number is place(c) among them.
-template <class Device>
-struct ListUsedColumns {
-  Kokkos::View<const Offset*, Device> place;
-  Kokkos::View<Ordinal*, Device> columns;
-
-  KOKKOS_FUNCTION void operator()(Offset c) const {
-    if (place(c + 1) > place(c))
-      columns(place(c)) = static_cast<Ordinal>(c);
-  }
-};
-
-template <class Scalar, class Device>
-struct FillOwnRows {
-  BsrMatrix<Scalar, Device> a;
-  Kokkos::View<const Ordinal*, Device> own;
-  Kokkos::View<const Offset*, Device> offsets, place;
-  OwnRows<Scalar, Device> rows;
-
-  KOKKOS_FUNCTION void operator()(Offset i) const {
-    rows.row_map(i) = static_cast<size_t>(offsets(i));
-    if (i == Offset(own.extent(0)))
-      return;
-    const Offset begin = a.graph.row_map(own(i));
-    for (Offset to = offsets(i); to < offsets(i + 1); ++to) {
-      const Offset e = begin + to - offsets(i);
-      rows.entries(to) = static_cast<Ordinal>(place(a.graph.entries(e)));
-      rows.values(to) = a.values(e);
+    const Offset begin = from.row_map(rows(i));
+    for (Offset to = row_map(i); to < row_map(i + 1); ++to) {
+      source(to) = begin + to - row_map(i);
+      entries(to) = from.entries(source(to));
     }
   }
 };
 
-template <class Scalar, class Device>
-OwnRows<Scalar, Device> takeOwnRows(const typename Device::execution_space& exec,
-                                    const BsrMatrix<Scalar, Device>& a,
-                                    const Kokkos::View<const Ordinal*, Device>& own) {
+/// The first n rows of a graph in another order; its columns stay. Waits.
+template <class Device>
+PermutedGraph<Device> firstRows(const typename Device::execution_space& exec,
+                                const Graph<Device>& graph,
+                                const Kokkos::View<const Ordinal*, Device>& order, Ordinal n) {
   using Range = ainvil::detail::Range<typename Device::execution_space>;
-  const Offset n = own.extent(0);
-  const auto offsets = allocate<Offset, Device>(exec, "Ainvil::offsets", n + 1);
-  const auto place = allocateZeros<Offset, Device>(exec, "Ainvil::place", a.graph.num_cols + 1);
-  Kokkos::parallel_for("Ainvil::ownRows[count]", Range(exec, 0, n),
-                       CountOwnRows<Device>{a.graph, own, offsets, place});
-  const Offset total = ainvil::detail::countsToOffsets(exec, offsets);
-  const Offset used = ainvil::detail::countsToOffsets(exec, place);
-  const OwnRows<Scalar, Device> rows = {allocate<size_t, Device>(exec, "Ainvil::row_map", n + 1),
-                                        allocate<Ordinal, Device>(exec, "Ainvil::entries", total),
-                                        allocate<Scalar, Device>(exec, "Ainvil::values", total),
-                                        allocate<Ordinal, Device>(exec, "Ainvil::columns", used)};
-  Kokkos::parallel_for("Ainvil::ownRows[columns]", Range(exec, 0, a.graph.num_cols),
-                       ListUsedColumns<Device>{place, rows.columns});
-  Kokkos::parallel_for("Ainvil::ownRows[fill]", Range(exec, 0, n + 1),
-                       FillOwnRows<Scalar, Device>{a, own, offsets, place, rows});
-  return rows;
+  const auto row_map = allocate<Offset, Device>(exec, "Ainvil::row_map", size_t(n) + 1);
+  Kokkos::parallel_for("Ainvil::firstRows[count]", Range(exec, 0, n),
+                       LengthsOfRows<Device>{graph.row_map, order, row_map});
+  const Offset total = ainvil::detail::countsToOffsets(exec, row_map);
+  const auto entries = allocate<Ordinal, Device>(exec, "Ainvil::entries", total);
+  const auto source = allocate<Offset, Device>(exec, "Ainvil::source", total);
+  Kokkos::parallel_for("Ainvil::firstRows", Range(exec, 0, n),
+                       TakeRows<Device>{graph, order, row_map, entries, source});
+  return {Graph<Device>(n, graph.num_cols, row_map, entries), source};
 }
 
 } // namespace detail
@@ -130,8 +122,14 @@ DistributedFsai<MatrixType>::crsMatrix() const {
 template <class MatrixType>
 void DistributedFsai<MatrixType>::doInitialize(const execution_space& exec) {
   local_.reset();
-  g_ = gt_ = Teuchos::null;
+  num_graphs_ = 0;
+  own_ = {};
+  halo_ = {};
+  exchange_.reset();
   const crs_matrix_type& a = crsMatrix();
+  TEUCHOS_TEST_FOR_EXCEPTION(!rowsAreUnknowns(a), InvalidArgument,
+                             "ainvil fsai: the row map of the matrix is not its range map, but a "
+                             "rank must have the rows of its own unknowns, in their order.");
   TEUCHOS_TEST_FOR_EXCEPTION(this->blockSize() > 1, InvalidArgument,
                              "ainvil fsai: \"block: size\" is "
                                  << this->blockSize()
@@ -146,7 +144,11 @@ void DistributedFsai<MatrixType>::doInitialize(const execution_space& exec) {
              grows ? parameters.adaptive.power + parameters.adaptive.steps : parameters.power};
   });
   onAllRanks(*a.getComm(), [&] {
-    parameters.wanted = detail::markOwn<device_type>(exec, rows_.own(), rows_.count());
+    if (!hasAllInOrder()) {
+      parameters.wanted = detail::markOwn<device_type>(exec, rows_.ownFirst(),
+                                                       compat::numLocalElements(*a.getRowMap()));
+      parameters.applied = false;
+    }
     local_ = std::make_unique<Fsai<scalar_type, device_type>>(parameters);
     local_->initialize(exec, rows_.get(exec, a));
     num_entries_ = compat::numLocalEntries(a);
@@ -165,51 +167,140 @@ void DistributedFsai<MatrixType>::doCompute(const execution_space& exec) {
   });
   this->timePhase(exec, "import_values", [&] { rows_.importValues(crsMatrix()); });
   onAllRanks(comm, [&] { local_->compute(exec, rows_.get(exec, crsMatrix())); });
-  g_ = gt_ = Teuchos::null;
-  this->timePhase(exec, "assemble", [&] {
-    assemble(exec);
-    onAllRanks(comm, [&] {
-      gt_ = Tpetra::RowMatrixTransposer<scalar_type, local_ordinal_type, global_ordinal_type,
-                                        node_type>(g_)
-                .createTranspose();
+  Report report = local_->report();
+  if (!hasAllInOrder()) {
+    this->timePhase(exec, "assemble", [&] {
+      if (anyOnRanks(comm, num_graphs_ != local_->numGraphs()))
+        takeGraph(exec);
+      onAllRanks(comm, [&] { takeValues(exec); });
     });
-  });
-  this->takeReport(local_->report());
+    report.factor_entries = own_.numScalars() + halo_.rows().numScalars();
+    report.factor_bytes = (inOnePass(exec) ? 1 : 2) * own_.bytes() + halo_.rows().bytes();
+  }
+  this->takeReport(report);
 }
 
-/// G from the rows that every rank has of it.
+/// Takes the own rows of G apart.
 template <class MatrixType>
-void DistributedFsai<MatrixType>::assemble(const execution_space& exec) {
-  using LocalMatrix = typename crs_matrix_type::local_matrix_device_type;
-  const crs_matrix_type& a = crsMatrix();
-  const Teuchos::Comm<int>& comm = *a.getComm();
-  detail::OwnRows<scalar_type, device_type> own;
-  std::vector<global_ordinal_type> indices;
+void DistributedFsai<MatrixType>::takeGraph(const execution_space& exec) {
+  const Teuchos::Comm<int>& comm = *this->matrix().getComm();
+  num_graphs_ = 0;
+  halo_ = {};
+  typename Halo::Rows halo;
+  std::vector<global_ordinal_type> unknowns;
   onAllRanks(comm, [&] {
-    own =
-        detail::takeOwnRows<scalar_type, device_type>(exec, local_->factor().native(), rows_.own());
-    const auto columns = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), own.columns);
+    const Ordinal n = compat::numLocalElements(*this->matrix().getRowMap());
+    const Graph<device_type>& g = local_->factor().graph();
+    const PermutedGraph<device_type> rows =
+        detail::firstRows<device_type>(exec, g, rows_.ownFirst().new_to_old, n);
+    const auto place = detail::placeOwn<device_type>(exec, rows_.ownFirst(), n);
+    const PermutedGraph<device_type> own =
+        detail::selectPlaced<device_type>(exec, rows.graph, place);
+    source_ = composed<device_type>(exec, own.source, rows.source);
+    values_ = allocate<scalar_type, device_type>(exec, "Ainvil::values", source_.extent(0));
+    own_ = SparseOperator<scalar_type, device_type>(
+        exec, BsrMatrix<scalar_type, device_type>(own.graph, values_, 1));
+    if (!inOnePass(exec))
+      own_.keepTransposed(exec);
+    ainvil::detail::workspaceOf(exec, intermediate_, n, 1);
+
+    halo = {exec, rows, place, 1};
+    halo.keepTransposed(exec);
+    const auto columns = copyArray<HostDevice>(halo.columns(), "Ainvil::columns");
     for (size_t c = 0; c < columns.extent(0); ++c)
-      indices.push_back(rows_.global(columns(c)));
+      unknowns.push_back(rows_.global(columns(c)));
   });
+  const bool is_known = exchange_ != nullptr && unknowns == unknowns_;
+  if (anyOnRanks(comm, !is_known))
+    makeExchange(unknowns);
   onAllRanks(comm, [&] {
-    const LocalMatrix local("Ainvil::G", static_cast<Ordinal>(rows_.own().extent(0)),
-                            static_cast<Ordinal>(indices.size()), own.entries.extent(0), own.values,
-                            own.row_map, own.entries);
-    g_ = Teuchos::rcp(new crs_matrix_type(local, a.getRowMap(), makeMap(indices, *a.getRowMap()),
-                                          a.getDomainMap(), a.getRangeMap()));
+    if (exchange_ != nullptr)
+      halo_ = Halo(exec, halo, *exchange_);
   });
+  num_graphs_ = local_->numGraphs();
 }
 
 template <class MatrixType>
-void DistributedFsai<MatrixType>::doApply(const execution_space&, const multivector_type& x,
+void DistributedFsai<MatrixType>::makeExchange(const std::vector<global_ordinal_type>& unknowns) {
+  using Import = typename Halo::Exchange::Import;
+  const auto map = this->matrix().getDomainMap();
+  exchange_.reset();
+  if (!anyOnRanks(*map->getComm(), !unknowns.empty()))
+    return;
+  const auto import = Teuchos::rcp(new Import(map, makeMap(unknowns, *map)));
+  onAllRanks(*map->getComm(), [&] {
+    exchange_ = std::make_unique<typename Halo::Exchange>(import);
+    exchange_->allowReverse();
+  });
+  unknowns_ = unknowns;
+}
+
+template <class MatrixType>
+void DistributedFsai<MatrixType>::takeValues(const execution_space& exec) {
+  const auto& g = local_->factor().native().values;
+  gatherBlocks<scalar_type, device_type>(exec, Trans::No, source_, 1, g, values_);
+  own_.updateTransposed(exec); // nothing in one pass
+  halo_.update(exec, g);
+}
+
+template <class MatrixType>
+void DistributedFsai<MatrixType>::doApply(const execution_space& exec, const multivector_type& x,
                                           multivector_type& y, Trans, scalar_type alpha,
                                           scalar_type beta) const {
-  if (intermediate_.is_null() || intermediate_->getNumVectors() != x.getNumVectors() ||
-      intermediate_->getMap() != g_->getRangeMap())
-    intermediate_ = Teuchos::rcp(new multivector_type(g_->getRangeMap(), x.getNumVectors()));
-  g_->apply(x, *intermediate_);
-  gt_->apply(*intermediate_, y, Teuchos::NO_TRANS, alpha, beta);
+  const auto from = x.getLocalViewDevice(Tpetra::Access::ReadOnly);
+  if (beta == scalar_type(0))
+    multiply(exec, from, y.getLocalViewDevice(Tpetra::Access::OverwriteAll), alpha, beta);
+  else
+    multiply(exec, from, y.getLocalViewDevice(Tpetra::Access::ReadWrite), alpha, beta);
+}
+
+/// w = G_rr x + H_r h, y = beta y + alpha (G_rr^T w + what the others send back).
+template <class MatrixType>
+void DistributedFsai<MatrixType>::multiply(const execution_space& exec, const VectorIn& x,
+                                           const VectorOut& y, scalar_type alpha,
+                                           scalar_type beta) const {
+  if (hasAllInOrder()) {
+    local_->apply(exec, x, y, Trans::No, alpha, beta);
+    return;
+  }
+  const VectorOut w = ainvil::detail::workspaceOf(exec, intermediate_, x.extent(0), x.extent(1));
+  if (inOnePass(exec)) {
+    multiplyInOnePass(exec, x, w, y, alpha, beta);
+    return;
+  }
+  halo_.begin(exec, x);
+  own_.multiply(exec, Trans::No, scalar_type(1), x, scalar_type(0), w);
+  halo_.add(exec, scalar_type(1), w);
+  halo_.beginTransposed(exec, w);
+  own_.multiply(exec, Trans::Yes, alpha, w, beta, y);
+  halo_.addTransposed(exec, alpha, y);
+}
+
+/// The same for one thread of a host, which reads G_rr once: w = H_r h, then
+///   w <- w + G_rr x and z = G_rr^T w, row by row, y = beta y + alpha (z + what the others send).
+template <class MatrixType>
+void DistributedFsai<MatrixType>::multiplyInOnePass([[maybe_unused]] const execution_space& exec,
+                                                    [[maybe_unused]] const VectorIn& x,
+                                                    [[maybe_unused]] const VectorOut& w,
+                                                    [[maybe_unused]] const VectorOut& y,
+                                                    [[maybe_unused]] scalar_type alpha,
+                                                    [[maybe_unused]] scalar_type beta) const {
+  if constexpr (!ainvil::compat::IsGpu<execution_space>::value) {
+    const bool plain = alpha == scalar_type(1) && beta == scalar_type(0);
+    const VectorOut z =
+        plain ? y : ainvil::detail::workspaceOf(exec, product_, y.extent(0), y.extent(1));
+    halo_.begin(exec, x);
+    Kokkos::deep_copy(exec, w, scalar_type(0));
+    halo_.add(exec, scalar_type(1), w);
+    Kokkos::parallel_for("Ainvil::DistributedFsai[apply]",
+                         ainvil::detail::Range<execution_space>(exec, 0, x.extent(1)),
+                         ainvil::detail::FsaiOnePass<1, scalar_type, scalar_type, device_type>{
+                             own_.native(), x, z, w});
+    halo_.beginTransposed(exec, w);
+    halo_.addTransposed(exec, scalar_type(1), z);
+    if (!plain)
+      axpby<scalar_type, device_type>(exec, alpha, z, beta, y);
+  }
 }
 
 } // namespace tpetra

@@ -43,6 +43,9 @@ struct ShiftSource {
 /// The rows that a rank has of a CrsMatrix and those of other ranks up to so many edges of its
 /// graph away, in ascending order of global numbers, with the entries in columns of such rows. The
 /// others alone are imported, through Tpetra; rows are put together on the device.
+///
+/// Of rows behind the last own one only the neighbours of own rows are there, with which the
+/// symmetry of own rows can be seen: a lower triangle does not reach further.
 template <class Scalar, class LO, class GO, class Node>
 class SortedRows {
 public:
@@ -50,7 +53,6 @@ public:
   using execution_space = typename device_type::execution_space;
   using crs_matrix_type = Tpetra::CrsMatrix<Scalar, LO, GO, Node>;
   using map_type = Tpetra::Map<LO, GO, Node>;
-  using Numbers = Kokkos::View<const Ordinal*, device_type>; ///< of rows
 
   SortedRows() = default;
 
@@ -75,8 +77,14 @@ public:
   }
 
   Ordinal count() const { return static_cast<Ordinal>(globals_.size()); } ///< all rows
-  GO global(Ordinal row) const { return globals_[row]; }                  ///< its global number
-  const Numbers& own() const { return own_; } ///< where the rank's own rows are
+  /// Whether the own rows are all, in ascending order.
+  bool areOwn() const { return !merged_; }
+  /// Whether the rank numbers its own rows in ascending order.
+  bool ownAscend() const { return own_ascend_; }
+  /// From the order of rows here to that with own rows first, in the rank's order, the others
+  /// behind them.
+  const Permutation<device_type>& ownFirst() const { return own_first_; }
+  GO global(Ordinal row) const { return globals_[row]; } ///< its global number
 
   /// All rows, with the values of `a` now and those of the others at the last importValues(). No
   /// allocation; asynchronous. The result must not outlive the next access to the matrix.
@@ -97,16 +105,19 @@ private:
   void importRows(const crs_matrix_type& a, int levels) {
     const map_type& rows = *a.getRowMap();
     const Teuchos::Comm<int>& comm = *rows.getComm();
+    const GO last = compat::numLocalElements(rows) > 0 ? rows.getMaxGlobalIndex() : -1;
     std::vector<GO> wanted;
-    const auto want = [&](const map_type& map) {
+    const auto want = [&](const map_type& map, bool behind_last) {
       for (int i = 0; i < compat::numLocalElements(map); ++i)
-        if (const GO global = map.getGlobalElement(i); !rows.isNodeGlobalElement(global))
+        if (const GO global = map.getGlobalElement(i);
+            (behind_last || global < last) && !rows.isNodeGlobalElement(global))
           wanted.push_back(global);
       std::sort(wanted.begin(), wanted.end());
       wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
     };
     for (int level = 0; level < levels; ++level) {
-      onAllRanks(comm, [&] { want(level == 0 ? *a.getColMap() : *others_->getColMap()); });
+      onAllRanks(comm,
+                 [&] { want(level == 0 ? *a.getColMap() : *others_->getColMap(), level == 0); });
       onAllRanks(comm, [&] {
         importer_ = Teuchos::rcp(new Import(a.getRowMap(), makeMap(wanted, rows)));
         others_ = Tpetra::importAndFillCompleteCrsMatrix<crs_matrix_type>(
@@ -127,15 +138,12 @@ private:
     merged_ = !importer_.is_null() || !std::is_sorted(stacked.begin(), stacked.end());
     if (!merged_) {
       block_ = {exec, a, 1};
-      own_ = identityPermutation<device_type>(exec, count()).new_to_old;
+      own_first_ = identityPermutation<device_type>(exec, count());
       return;
     }
-    const Permutation<device_type> perm = makePermutation<device_type>(
-        exec, copyArray<device_type>(
-                  Kokkos::View<const Ordinal*, HostDevice>(stacked.data(), stacked.size()),
-                  "Ainvil::new_to_old"));
-    own_ = Kokkos::subview(perm.old_to_new,
-                           std::make_pair(size_t(0), size_t(compat::numLocalElements(rows))));
+    const Permutation<device_type> perm =
+        makePermutation<device_type>(exec, onDevice<device_type>(stacked, "Ainvil::new_to_old"));
+    own_first_ = {perm.old_to_new, perm.new_to_old};
     const PermutedGraph<device_type> kept = stackedGraph(exec, a);
     const PermutedGraph<device_type> sorted = permuted(exec, perm, kept.graph);
     graph_ = sorted.graph;
@@ -154,7 +162,8 @@ private:
     if (!importer_.is_null())
       list(*importer_->getTargetMap());
     const auto others = all.begin() + compat::numLocalElements(rows); // in order
-    if (!std::is_sorted(all.begin(), others))
+    own_ascend_ = std::is_sorted(all.begin(), others);
+    if (!own_ascend_)
       std::sort(all.begin(), others);
     std::inplace_merge(all.begin(), others, all.end());
     std::vector<Ordinal> stacked;
@@ -213,7 +222,8 @@ private:
   Teuchos::RCP<const Import> importer_;  ///< null: no rows of others
   Teuchos::RCP<crs_matrix_type> others_; ///< those, and no own ones
   std::vector<GO> globals_;              ///< of all rows
-  Numbers own_;
+  bool own_ascend_ = true;
+  Permutation<device_type> own_first_;
   bool merged_ = false;                    ///< else own rows are all, and in order:
   LocalBlock<Scalar, LO, GO, Node> block_; ///< these; what is below is empty
   Graph<device_type> graph_;

@@ -5,6 +5,7 @@
 #include "Ainvil_Cg.hpp"
 #include "Ainvil_Factory.hpp"
 #include "gallery/Ainvil_Gallery.hpp"
+#include "solvers/tpetra/MpiCalls.hpp"
 
 namespace ainvil {
 namespace {
@@ -54,6 +55,32 @@ TEST_P(DistributedFsai, NewValuesEqualAFreshBuild) {
   expectNear(applied(*m, x), toHost(y), 1e-12);
 }
 
+/// Y = beta Y + alpha M^-1 X of several columns together, part of two multivectors.
+TEST_P(DistributedFsai, AppliesToSeveralColumns) {
+  const auto a = crsMatrix(spdMatrixOn(symmetricPattern(83, 3, 91), 1, 91), Spread::Cyclic);
+  const auto m = made(GetParam(), a);
+  TpetraVectors x(a->getDomainMap(), 5), y(a->getRangeMap(), 5), expected(a->getRangeMap(), 5);
+  x.randomize();
+  y.randomize();
+  Tpetra::deep_copy(expected, y);
+  for (size_t c = 1; c < 4; ++c)
+    m->apply(*x.getVector(c), *expected.getVectorNonConst(c + 1), Teuchos::NO_TRANS, -2, 0.5);
+  m->apply(*x.subView(Teuchos::Range1D(1, 3)), *y.subViewNonConst(Teuchos::Range1D(2, 4)),
+           Teuchos::NO_TRANS, -2, 0.5);
+  for (size_t c = 0; c < 5; ++c)
+    expectNear(wholeVector(*y.getVector(c)), wholeVector(*expected.getVector(c)), 1e-13);
+}
+
+/// What ranks send back is added in one order.
+TEST_P(DistributedFsai, GivesTheSameEveryTime) {
+  const auto a = crsMatrix(spdMatrixOn(symmetricPattern(83, 3, 91), 1, 91), Spread::Cyclic);
+  const auto m = made(GetParam(), a);
+  const auto x = randomVector(83, 1);
+  const std::vector<double> y = applied(*m, x);
+  for (int i = 0; i < 3; ++i)
+    EXPECT_EQ(applied(*m, x), y);
+}
+
 INSTANTIATE_TEST_SUITE_P(Parameters, DistributedFsai,
                          ::testing::Values("fsai", "fsai:power=0", "fsai:tau=0,power=1,filter=0",
                                            "fsai:tau=0.02,power=4,filter=0.01",
@@ -82,6 +109,66 @@ TEST(DistributedFsaiSolve, IterationsDoNotDependOnTheRanks) {
     EXPECT_TRUE(run.converged);
     EXPECT_LE(run.residual, 1.1e-8);
     EXPECT_NEAR(run.iterations, result.iterations, 1);
+  }
+}
+
+/// A chain of rows, parts of which the ranks have in turn.
+TEST(DistributedFsaiUse, NeighboursAloneExchange) {
+  const Problem problem = makeProblem(message("laplace7:", 8 * ranks(), "x1x1"));
+  const auto a = crsMatrix(problem.matrix, Spread::Parts);
+  const int rank = world()->getRank(), before_me = rank > 0, behind_me = rank < ranks() - 1;
+  for (const char* name : {"fsai:tau=0,power=1,filter=0", "fsai:tau=0,power=3,filter=0"}) {
+    SCOPED_TRACE(name);
+    const auto m = made(name, a);
+    for (const size_t columns : {1, 3}) {
+      TpetraVectors x(a->getDomainMap(), columns), y(a->getRangeMap(), columns);
+      x.putScalar(1);
+      m->apply(x, y);
+      const MpiCalls before = mpiCalls();
+      m->apply(x, y);
+      // Unknowns go to the rank behind; what it has computed for them comes back.
+      EXPECT_EQ(mpiCalls().sends - before.sends, before_me + behind_me);
+      EXPECT_EQ(mpiCalls().reductions, before.reductions);
+    }
+  }
+}
+
+/// The first compute() makes the plan of the exchange; another one on the same pattern has none of
+/// its messages.
+TEST(DistributedFsaiUse, ThePlanIsKept) {
+  const auto a = crsMatrix(makeProblem("laplace7:8x6x5").matrix, Spread::Parts);
+  for (const char* name : {"fsai:tau=0,power=1,filter=0", "fsai:power=2,filter=0.1"}) {
+    const auto m = tpetra::create(name, a);
+    m->initialize();
+    const auto sendsOfCompute = [&] {
+      const int before = mpiCalls().sends;
+      m->compute();
+      const int here = mpiCalls().sends - before;
+      int everywhere = 0;
+      Teuchos::reduceAll(*world(), Teuchos::REDUCE_SUM, here, Teuchos::outArg(everywhere));
+      return everywhere;
+    };
+    const int first = sendsOfCompute(), second = sendsOfCompute();
+    EXPECT_EQ(sendsOfCompute(), second) << name;
+    if (ranks() > 1)
+      EXPECT_LT(second, first) << name;
+    else
+      EXPECT_EQ(first, 0) << name;
+  }
+}
+
+/// The entries are those of the whole G, on whichever rank.
+TEST(DistributedFsaiUse, ReportsTheEntriesOfTheRanks) {
+  const HostBsr a = spdMatrixOn(symmetricPattern(83, 3, 91), 1, 91);
+  const auto whole = createPreconditioner<double, Device>("fsai");
+  setUp(*whole, a);
+  for (const Spread spread : {Spread::Parts, Spread::LastEmpty, Spread::Cyclic}) {
+    const auto m = made("fsai", crsMatrix(a, spread));
+    const auto& ours = dynamic_cast<const tpetra::DistributedFsai<TpetraRow>&>(*m);
+    const auto here = ours.localReport().factor_entries;
+    Offset everywhere = 0;
+    Teuchos::reduceAll(*world(), Teuchos::REDUCE_SUM, here, Teuchos::outArg(everywhere));
+    EXPECT_EQ(everywhere, whole->report().factor_entries);
   }
 }
 
