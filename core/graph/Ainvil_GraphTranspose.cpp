@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 namespace ainvil {
 namespace {
@@ -43,9 +44,43 @@ struct TransposeRow {
   }
 };
 
-/// On a host: a thread takes part of the columns and looks through all entries for these, row by
-/// row. It shares no counter with others, and what it writes is sorted. More than a few threads
-/// would be busy looking.
+/// Rows that a thread of a host looks at, or not, together.
+constexpr Ordinal rows_a_group = 64;
+
+/// The first and the last column of a group of rows; of one without entries none between them.
+struct ColumnRange {
+  Ordinal first = 0, last = -1;
+};
+
+/// Those of groups of consecutive rows, with their diagonal if it is added.
+template <class Device>
+std::vector<ColumnRange> columnsOfGroups(const typename Device::execution_space& exec,
+                                         const Graph<Device>& graph, bool adds_diagonal) {
+  using Exec = typename Device::execution_space;
+  std::vector<ColumnRange> columns((size_t(graph.num_rows) + rows_a_group - 1) / rows_a_group);
+  Kokkos::parallel_for(
+      "Ainvil::transpose[columns]", Range<Exec>(exec, 0, columns.size()), [&](const Offset group) {
+        const Ordinal begin = static_cast<Ordinal>(group) * rows_a_group;
+        const Ordinal end = std::min(begin + rows_a_group, graph.num_rows);
+        const auto [least, most] = std::minmax_element(graph.entries.data() + graph.row_map(begin),
+                                                       graph.entries.data() + graph.row_map(end));
+        ColumnRange range;
+        if (graph.row_map(end) > graph.row_map(begin))
+          range = {*least, *most};
+        if (adds_diagonal)
+          range = range.last < 0
+                      ? ColumnRange{begin, end - 1}
+                      : ColumnRange{std::min(range.first, begin), std::max(range.last, end - 1)};
+        columns[group] = range;
+      });
+  compat::fence(exec, "Ainvil::transpose[columns]");
+  return columns;
+}
+
+/// On a host: a thread takes part of the columns and looks for these through the entries of all
+/// groups of rows that have some of them, row by row. It shares no counter with others, and what it
+/// writes is sorted. Where rows have columns near and far, more than a few threads would be busy
+/// looking.
 template <class Device>
 void transposeOnHost(const typename Device::execution_space& exec, const Graph<Device>& graph,
                      const Kokkos::View<Offset*, Device>& row_map,
@@ -54,7 +89,7 @@ void transposeOnHost(const typename Device::execution_space& exec, const Graph<D
   using Exec = typename Device::execution_space;
   const Offset parts = std::max(1, std::min({exec.concurrency(), 16, graph.num_cols}));
   const Ordinal* const columns = graph.entries.data();
-  const Offset nnz = graph.numEntries();
+  const auto ranges = columnsOfGroups(exec, graph, adds_diagonal);
   Kokkos::deep_copy(exec, row_map, Offset(adds_diagonal ? 1 : 0));
   const auto inParts = [&](const char* label, const auto& work) {
     Kokkos::parallel_for(label, Range<Exec>(exec, 0, parts), [&](const Offset part) {
@@ -66,15 +101,27 @@ void transposeOnHost(const typename Device::execution_space& exec, const Graph<D
   const auto isOf = [](Ordinal column, Offset first, Offset count) {
     return std::uint64_t(column - first) < std::uint64_t(count);
   };
+  /// look(row) for the rows of all groups that reach into these columns.
+  const auto forRows = [&](Offset first, Offset count, const auto& look) {
+    for (size_t group = 0; group < ranges.size(); ++group)
+      if (ranges[group].first < first + count && ranges[group].last >= first) {
+        const Ordinal begin = static_cast<Ordinal>(group) * rows_a_group;
+        const Ordinal end = std::min(begin + rows_a_group, graph.num_rows);
+        for (Ordinal row = begin; row < end; ++row)
+          look(row);
+      }
+  };
   inParts("Ainvil::transpose[count]", [&](Offset first, Offset count) {
-    for (Offset e = 0; e < nnz; ++e)
-      if (isOf(columns[e], first, count))
-        ++row_map(columns[e]);
+    forRows(first, count, [&](Ordinal row) {
+      for (Offset e = graph.row_map(row); e < graph.row_map(row + 1); ++e)
+        if (isOf(columns[e], first, count))
+          ++row_map(columns[e]);
+    });
   });
   detail::countsToOffsets(exec, row_map);
   // row_map(j) moves from the begin of row j to its end, which is the begin of the next one.
   inParts("Ainvil::transpose[fill]", [&](Offset first, Offset count) {
-    for (Ordinal row = 0; row < graph.num_rows; ++row) {
+    forRows(first, count, [&](Ordinal row) {
       if (adds_diagonal && isOf(row, first, count))
         entries(row_map(row)++) = row;
       for (Offset e = graph.row_map(row); e < graph.row_map(row + 1); ++e)
@@ -84,7 +131,7 @@ void transposeOnHost(const typename Device::execution_space& exec, const Graph<D
           if (source.data() != nullptr)
             source(at) = e;
         }
-    }
+    });
   });
   std::copy_backward(row_map.data(), row_map.data() + graph.num_cols,
                      row_map.data() + graph.num_cols + 1);

@@ -118,6 +118,28 @@ TEST(Transpose, EqualsTheReferenceAndInvertsItself) {
   checkTranspose(column, 630, "a full column");
 }
 
+/// Bands, whose rows reach into few columns, backwards, with rows that are empty and one entry far
+/// away: threads of a host do not look at rows that have nothing for them.
+TEST(Transpose, OfABandEqualsTheReference) {
+  const Ordinal n = 3000;
+  for (const Ordinal width : {1, 40}) {
+    Rows rows(n);
+    for (Ordinal i = 0; i < n; ++i)
+      if (i < 400 || i > 600) // many groups of rows without an entry
+        for (Ordinal k = 0; k < 3; ++k)
+          rows[i].push_back(std::min(n - 1, std::max(0, n - 1 - i + (k - 1) * width)));
+    for (auto& row : rows) {
+      std::sort(row.begin(), row.end());
+      row.erase(std::unique(row.begin(), row.end()), row.end());
+    }
+    checkTranspose(rows, n, message("a band of ", width));
+    rows[500].push_back(n - 1);
+    rows[2000].insert(rows[2000].begin(), 3);
+    std::sort(rows[2000].begin(), rows[2000].end());
+    checkTranspose(rows, n, message("a band of ", width, " and more"));
+  }
+}
+
 /// Rows of the result on either side of all sizes at which the sort changes its way, in an order
 /// that does not come sorted out of the fill: the graph's own rows are long, so threads interleave.
 TEST(Transpose, SortsRowsOfAllLengths) {
