@@ -167,6 +167,7 @@ private:
   SparseOperator<Scalar, Device> right_; ///< D^-1/2 Z^T, or D^-1 W^T
   Offset edge_cut_ = 0;
   Ordinal largest_part_ = 0;
+  Kokkos::View<Offset*, Device> symmetry_room_; ///< of requireSymmetric()
   mutable MultiVector<Scalar, Device> intermediate_;
 };
 

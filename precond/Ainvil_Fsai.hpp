@@ -171,7 +171,7 @@ private:
   Kokkos::View<Scalar*, Device> values_; ///< of G; what the filter drops becomes zero
   detail::FsaiRowSolver<Scalar, Device> solver_;
   Kokkos::View<int*, Device> info_;
-  Kokkos::View<Offset*, Device> symmetry_room_; ///< of requireSymmetric(), on hosts
+  Kokkos::View<Offset*, Device> symmetry_room_; ///< of requireSymmetric()
   Factor g_arrays_, gt_arrays_;
   Kokkos::View<Offset*, Device> next_row_map_; ///< of G after the filter, until it is compared
   Kokkos::View<int*, Device> changed_;         ///< a single flag

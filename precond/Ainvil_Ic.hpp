@@ -137,7 +137,7 @@ private:
   TriangularSolverPtr<Scalar, Device> solver_; ///< of I + S
   std::unique_ptr<detail::BlockIc<Scalar, Device>> factorization_;
   bool knows_pattern_ = false;                  ///< that of the last compute() still holds
-  Kokkos::View<Offset*, Device> symmetry_room_; ///< on hosts
+  Kokkos::View<Offset*, Device> symmetry_room_; ///< of requireSymmetric()
   mutable MultiVector<Scalar, Device> intermediate_;
 };
 

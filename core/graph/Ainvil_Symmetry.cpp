@@ -4,6 +4,7 @@
 #include "backend/Ainvil_Counted.hpp"
 #include "graph/Ainvil_CountRows.hpp"
 
+#include <algorithm>
 #include <climits>
 #include <cmath>
 #include <limits>
@@ -11,44 +12,69 @@
 namespace ainvil {
 namespace {
 
-/// So many threads that search a row for each entry take as long as one that walks through all.
-constexpr int few = 4;
-
-/// One thread of a host: whether every entry (i, j) off the diagonal has a mirror image (j, i), and
-/// agree(e, mirror) says so of all these and, for diagonal entries, of agree(e, e). Rows are
-/// sorted; `next` is room for a number a row: next[j] is the first entry of row j right of its
-/// diagonal that no row has been a mirror image of. Rows come in ascending order, as the columns of
-/// row j do, so it is the next one to come.
+/// A host's thread: whether every entry (i, j), j < i, of the rows [first, end) has a mirror image
+/// (j, i), and agree(e, mirror) says so of all these and, for diagonal entries, of agree(e, e).
+/// `excess` becomes the entries left of the diagonal less those right of it. Rows are sorted;
+/// `next` is room for a number a row: for rows j from `first` on next[j] is the first entry right
+/// of the diagonal that no row has been a mirror image of. Rows come in ascending order, as the
+/// columns of row j do, so it is the next one to come. Rows before `first` are searched.
 template <class Device, class Agree>
-bool matchesMirror(const Graph<Device>& graph, Offset* next, const Agree& agree) {
-  for (Ordinal i = 0; i < graph.num_rows; ++i) {
-    const Offset end = graph.row_map(i + 1);
-    Offset e = graph.row_map(i);
+bool matchesMirror(const Graph<Device>& graph, Ordinal first, Ordinal last, Offset* next,
+                   const Agree& agree, Offset& excess) {
+  excess = 0;
+  for (Ordinal i = first; i < last; ++i) {
+    const Offset begin = graph.row_map(i), end = graph.row_map(i + 1);
+    Offset e = begin;
     for (; e < end && graph.entries(e) < i; ++e) {
       const Ordinal j = graph.entries(e);
-      const Offset mirror = next[j]++;
-      if (mirror >= graph.row_map(j + 1) || graph.entries(mirror) != i || !agree(e, mirror))
+      const Offset mirror =
+          j >= first ? next[j]++
+                     : detail::findEntry(graph.entries, graph.row_map(j), graph.row_map(j + 1), i);
+      if (mirror < 0 || mirror >= graph.row_map(j + 1) || graph.entries(mirror) != i ||
+          !agree(e, mirror))
         return false;
     }
+    excess += e - begin;
     if (e < end && graph.entries(e) == i) {
       if (!agree(e, e))
         return false;
       ++e;
     }
+    excess -= end - e;
     next[i] = e;
   }
-  for (Ordinal j = 0; j < graph.num_rows; ++j)
-    if (next[j] != graph.row_map(j + 1))
-      return false;
   return true;
+}
+
+/// The same of all rows, which the threads share. Mirror images are different entries: where there
+/// are as many left of the diagonal as right of it, those right of it have theirs, too.
+template <class Device, class Agree>
+bool matchesMirror(const typename Device::execution_space& exec, const Graph<Device>& graph,
+                   Offset* next, const Agree& agree) {
+  const Offset parts = std::max(1, std::min(exec.concurrency(), graph.num_rows));
+  Offset excess = 0, differing = 0;
+  Kokkos::parallel_reduce(
+      "Ainvil::matchesMirror", detail::Range<typename Device::execution_space>(exec, 0, parts),
+      [&](const Offset part, Offset& sum, Offset& differs) {
+        const auto rowOf = [&](Offset p) {
+          return static_cast<Ordinal>(p * graph.num_rows / parts);
+        };
+        Offset own = 0;
+        if (!matchesMirror(graph, rowOf(part), rowOf(part + 1), next, agree, own))
+          ++differs;
+        sum += own;
+      },
+      excess, differing);
+  return differing == 0 && excess == 0;
 }
 
 /// Whether every block off the diagonal has a mirror image that differs by no more than accepted
 /// times the norm of the block, and diagonal blocks from themselves. `next` is room.
 template <class Scalar, class Device>
-bool isSymmetricTo(const BsrMatrix<Scalar, Device>& a, double accepted, Offset* next) {
+bool isSymmetricTo(const typename Device::execution_space& exec, const BsrMatrix<Scalar, Device>& a,
+                   double accepted, Offset* next) {
   const int bs = a.block_size, bs2 = bs * bs;
-  return matchesMirror(a.graph, next, [&](Offset e, Offset mirror) {
+  return matchesMirror(exec, a.graph, next, [&](Offset e, Offset mirror) {
     double difference = 0;
     for (int k = 0; k < bs2; ++k) {
       const double d = std::abs(double(a.values(e * bs2 + k)) -
@@ -84,8 +110,7 @@ detail::Asymmetry detail::countAsymmetric(const typename Device::execution_space
   using Exec = typename Device::execution_space;
   const double accepted = std::sqrt(double(std::numeric_limits<Scalar>::epsilon()));
   if constexpr (!compat::IsGpu<Exec>::value) {
-    if (exec.concurrency() <= few && Ordinal(room.extent(0)) == a.numRows() &&
-        isSymmetricTo(a, accepted, room.data()))
+    if (Ordinal(room.extent(0)) == a.numRows() && isSymmetricTo(exec, a, accepted, room.data()))
       return {};
   }
   const int bs = a.block_size, bs2 = bs * bs;
@@ -136,10 +161,8 @@ bool detail::isSymmetricPattern(const typename Device::execution_space& exec,
                                 const Graph<Device>& graph) {
   requireSquare("a symmetric pattern", graph.num_rows, graph.num_cols);
   if constexpr (!compat::IsGpu<typename Device::execution_space>::value) {
-    if (exec.concurrency() <= few) {
-      const auto next = allocate<Offset, Device>(exec, "Ainvil::next", graph.num_rows);
-      return matchesMirror(graph, next.data(), [](Offset, Offset) { return true; });
-    }
+    const auto next = allocate<Offset, Device>(exec, "Ainvil::next", graph.num_rows);
+    return matchesMirror(exec, graph, next.data(), [](Offset, Offset) { return true; });
   }
   Ordinal first;
   return countRows(exec, "Ainvil::isSymmetricPattern", graph.num_rows, LacksMirror<Device>{graph},

@@ -39,12 +39,22 @@ struct Asymmetry {
 /// entry by more than
 ///   sqrt(eps) max(||A_ij||, sqrt(||A_ii|| ||A_jj||)),    eps of Scalar:
 /// half of the digits, 1.5e-8 in double and 3.5e-4 in float, are left to the rounding of the sums
-/// that assembled the two. One pass; waits. With `room` for a number a block row few threads of a
-/// host walk through all rows once in place of searching a row for each block.
+/// that assembled the two. One pass; waits. With `room` for a number a block row the threads of a
+/// host walk through their rows once, and search for those blocks alone whose mirror image is in a
+/// row of another thread.
 template <class Scalar, class Device>
 Asymmetry countAsymmetric(const typename Device::execution_space& exec,
                           const BsrMatrix<Scalar, Device>& a,
                           const Kokkos::View<Offset*, Device>& room = {});
+
+/// That room where it helps, on hosts, else nothing.
+template <class Device>
+Kokkos::View<Offset*, Device> symmetryRoom(const typename Device::execution_space& exec,
+                                           Ordinal num_rows) {
+  if constexpr (compat::IsGpu<typename Device::execution_space>::value)
+    return {};
+  return allocate<Offset, Device>(exec, "Ainvil::symmetry", num_rows);
+}
 
 /// Throws InvalidArgument if there are such blocks. The message says that `method` needs a
 /// symmetric matrix, how many there are, which row has the first, and gives the advice.
@@ -54,8 +64,7 @@ void requireSymmetric(const typename Device::execution_space& exec,
                       const Kokkos::View<Offset*, Device>& room = {});
 
 /// Whether a square pattern with sorted rows is its own transposed one. Cost: a search of a row an
-/// entry; a few threads of a host walk through all entries once instead, with a number a row.
-/// Waits.
+/// entry; on hosts as of countAsymmetric() with room, which is allocated. Waits.
 template <class Device>
 bool isSymmetricPattern(const typename Device::execution_space& exec, const Graph<Device>& graph);
 

@@ -180,6 +180,9 @@ void Ainv<Scalar, Device>::doInitialize(const execution_space& exec, const Matri
     left_arrays_ = right_arrays_ = z_arrays_ = {};
     places_ = {};
     detail::workspaceOf(exec, intermediate_, a.numPointRows(), 1);
+    symmetry_room_ = {};
+    if (parameters_.symmetric)
+      symmetry_room_ = detail::symmetryRoom<Device>(exec, a.numRows());
   });
 }
 
@@ -188,7 +191,7 @@ void Ainv<Scalar, Device>::doCompute(const execution_space& exec, const Matrix& 
   report_.notes.clear();
   if (parameters_.symmetric)
     report_.phases.time(exec, "Ainv", "check", [&] {
-      detail::requireSymmetric(exec, a, "ainv with one factor", "use symmetric=no");
+      detail::requireSymmetric(exec, a, "ainv with one factor", "use symmetric=no", symmetry_room_);
     });
   detail::InverseFactorsResult found;
   report_.phases.time(exec, "Ainv", "columns", [&] { found = findColumns(exec, a); });

@@ -98,8 +98,7 @@ void Fsai<Scalar, Device>::doInitialize(const execution_space& exec, const Matri
   report_.phases.time(exec, "Fsai", "plan", [&] {
     values_ = allocate<Scalar, Device>(exec, "Ainvil::Fsai::values", pattern_.numEntries() * bs2);
     info_ = allocate<int, Device>(exec, "Ainvil::Fsai::info", n);
-    if constexpr (!compat::IsGpu<execution_space>::value)
-      symmetry_room_ = allocate<Offset, Device>(exec, "Ainvil::Fsai::symmetry", n);
+    symmetry_room_ = detail::symmetryRoom<Device>(exec, n);
     solver_ = detail::FsaiRowSolver<Scalar, Device>(
         exec, pattern_, block_size_, parameters_.chunk_bytes, {}, parameters_.filter);
     if (keeps_transposed_)

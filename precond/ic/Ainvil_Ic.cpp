@@ -179,8 +179,7 @@ void Ic<Scalar, Device>::doInitialize(const execution_space& exec, const Matrix&
   if (!factorization_->followsValues())
     initializeSolver(exec);
   detail::workspaceOf(exec, intermediate_, a.numPointRows(), 1);
-  if (!compat::IsGpu<execution_space>::value)
-    symmetry_room_ = allocate<Offset, Device>(exec, "Ainvil::mirror", a.numRows());
+  symmetry_room_ = detail::symmetryRoom<Device>(exec, a.numRows());
 }
 
 template <class Scalar, class Device>

@@ -107,7 +107,8 @@ MatrixTraits traitsOf(const typename Device::execution_space& exec,
   const auto on_host = copyTo<HostDevice>(a);
   lookAtRows(on_host, traits);
   traits.weak_diagonals = countWeakDiagonals(on_host);
-  traits.symmetric = countAsymmetric<Scalar, Device>(exec, a).blocks == 0;
+  traits.symmetric =
+      countAsymmetric<Scalar, Device>(exec, a, symmetryRoom<Device>(exec, a.numRows())).blocks == 0;
   if (a.block_size == 1)
     traits.natural_block_size = naturalBlockSize(on_host.graph);
   traits.fill_products = fillProducts(on_host.graph);
