@@ -14,11 +14,10 @@ namespace ainvil {
 namespace tpetra {
 
 /// The numbers in an array on the device. Waits. \throws OutOfMemory
-template <class Device>
-Kokkos::View<const Ordinal*, Device> onDevice(const Teuchos::ArrayView<const Ordinal>& numbers,
-                                              const std::string& label) {
-  const auto to =
-      allocate<Ordinal, Device>(typename Device::execution_space(), label, numbers.size());
+template <class Device, class T>
+Kokkos::View<const T*, Device> onDevice(const Teuchos::ArrayView<const T>& numbers,
+                                        const std::string& label) {
+  const auto to = allocate<T, Device>(typename Device::execution_space(), label, numbers.size());
   const auto host = hostMirror(to);
   std::copy(numbers.begin(), numbers.end(), host.data());
   Kokkos::deep_copy(to, host);

@@ -165,7 +165,7 @@ void DistributedFsai<MatrixType>::doCompute(const execution_space& exec) {
                                     " local entries, but ", num_entries_,
                                     " when initialize was called: call initialize again"));
   });
-  this->timePhase(exec, "import_values", [&] { rows_.importValues(crsMatrix()); });
+  this->timePhase(exec, "import_values", [&] { rows_.importValues(exec, crsMatrix()); });
   onAllRanks(comm, [&] { local_->compute(exec, rows_.get(exec, crsMatrix())); });
   Report report = local_->report();
   if (!hasAllInOrder()) {
