@@ -38,11 +38,11 @@ fi
 # of laplace27; without thresholds it has the pattern of fsai:power=1,filter=0.
 # shellcheck disable=SC2034 # the lists are used by their names
 {
-  cavity=(ilu ilu:solve=isai,power=1 ilu:solve=isai,power=1,storage=float ilu:solve=isai,relax=1
+  cavity=(ilu ilu:storage=float ilu:solve=isai,power=1 ilu:solve=isai,power=1,storage=float ilu:solve=isai,relax=1
     petsc:ilu "petsc:ilu -mat_type baij" hypre:ilu hypre:boomeramg
     ifpack2:RILUK "ifpack2:RILUK,belos=TPETRA GMRES")
   general=("${cavity[@]}" hypre:parasails)
-  spd=(jacobi ilu ic fsai:power=1 fsai:power=1,filter=0 fsai:power=1,storage=float fsai:power=2
+  spd=(jacobi ilu ic ic:storage=float fsai:power=1 fsai:power=1,filter=0 fsai:power=1,storage=float fsai:power=2
     ainv:drop=0.1,order=nd petsc:jacobi petsc:icc petsc:gamg
     hypre:parasails hypre:parasails,levels=0,threshold=0,filter=0 hypre:fsai hypre:boomeramg
     ifpack2:RILUK "ifpack2:RILUK,belos=TPETRA CG")
