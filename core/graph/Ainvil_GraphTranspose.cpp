@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <vector>
 
 namespace ainvil {
 namespace {
@@ -44,26 +43,43 @@ struct TransposeRow {
   }
 };
 
-/// Rows that a thread of a host looks at, or not, together.
-constexpr Ordinal rows_a_group = 64;
-
-/// The first and the last column of a group of rows; of one without entries none between them.
+/// The first and the last column that a group of rows has; of one without entries none lie between.
 struct ColumnRange {
   Ordinal first = 0, last = -1;
 };
 
-/// Those of groups of consecutive rows, with their diagonal if it is added.
+/// Groups of consecutive rows that a thread of a host looks at, or not, as a whole. They live on
+/// the stack: a transposition allocates nothing.
+struct RowGroupsOfColumns {
+  static constexpr int most = 1024;
+
+  int count = 1;
+  Offset num_rows = 0;
+  ColumnRange columns[most];
+
+  Ordinal begin(int group) const { return static_cast<Ordinal>(group * num_rows / count); }
+};
+
+/// Groups with their columns, the diagonal among them if it is added; one group of all columns
+/// where one thread has to look at everything.
 template <class Device>
-std::vector<ColumnRange> columnsOfGroups(const typename Device::execution_space& exec,
-                                         const Graph<Device>& graph, bool adds_diagonal) {
-  using Exec = typename Device::execution_space;
-  std::vector<ColumnRange> columns((size_t(graph.num_rows) + rows_a_group - 1) / rows_a_group);
+RowGroupsOfColumns groupRows(const typename Device::execution_space& exec,
+                             const Graph<Device>& graph, bool adds_diagonal, bool by_one) {
+  RowGroupsOfColumns groups;
+  groups.num_rows = graph.num_rows;
+  groups.columns[0] = {0, graph.num_cols - 1};
+  if (by_one || graph.num_rows == 0)
+    return groups;
+  constexpr Ordinal least_rows = 64; // of a group
+  groups.count = std::max(1, std::min(groups.most, graph.num_rows / least_rows));
   Kokkos::parallel_for(
-      "Ainvil::transpose[columns]", Range<Exec>(exec, 0, columns.size()), [&](const Offset group) {
-        const Ordinal begin = static_cast<Ordinal>(group) * rows_a_group;
-        const Ordinal end = std::min(begin + rows_a_group, graph.num_rows);
-        const auto [least, most] = std::minmax_element(graph.entries.data() + graph.row_map(begin),
-                                                       graph.entries.data() + graph.row_map(end));
+      "Ainvil::transpose[columns]", Range<typename Device::execution_space>(exec, 0, groups.count),
+      [&](const Offset group) {
+        const Ordinal begin = groups.begin(static_cast<int>(group));
+        const Ordinal end = groups.begin(static_cast<int>(group) + 1);
+        const Ordinal* const columns = graph.entries.data();
+        const auto [least, most] =
+            std::minmax_element(columns + graph.row_map(begin), columns + graph.row_map(end));
         ColumnRange range;
         if (graph.row_map(end) > graph.row_map(begin))
           range = {*least, *most};
@@ -71,10 +87,10 @@ std::vector<ColumnRange> columnsOfGroups(const typename Device::execution_space&
           range = range.last < 0
                       ? ColumnRange{begin, end - 1}
                       : ColumnRange{std::min(range.first, begin), std::max(range.last, end - 1)};
-        columns[group] = range;
+        groups.columns[group] = range;
       });
   compat::fence(exec, "Ainvil::transpose[columns]");
-  return columns;
+  return groups;
 }
 
 /// On a host: a thread takes part of the columns and looks for these through the entries of all
@@ -89,7 +105,7 @@ void transposeOnHost(const typename Device::execution_space& exec, const Graph<D
   using Exec = typename Device::execution_space;
   const Offset parts = std::max(1, std::min({exec.concurrency(), 16, graph.num_cols}));
   const Ordinal* const columns = graph.entries.data();
-  const auto ranges = columnsOfGroups(exec, graph, adds_diagonal);
+  const RowGroupsOfColumns groups = groupRows(exec, graph, adds_diagonal, parts == 1);
   Kokkos::deep_copy(exec, row_map, Offset(adds_diagonal ? 1 : 0));
   const auto inParts = [&](const char* label, const auto& work) {
     Kokkos::parallel_for(label, Range<Exec>(exec, 0, parts), [&](const Offset part) {
@@ -103,13 +119,10 @@ void transposeOnHost(const typename Device::execution_space& exec, const Graph<D
   };
   /// look(row) for the rows of all groups that reach into these columns.
   const auto forRows = [&](Offset first, Offset count, const auto& look) {
-    for (size_t group = 0; group < ranges.size(); ++group)
-      if (ranges[group].first < first + count && ranges[group].last >= first) {
-        const Ordinal begin = static_cast<Ordinal>(group) * rows_a_group;
-        const Ordinal end = std::min(begin + rows_a_group, graph.num_rows);
-        for (Ordinal row = begin; row < end; ++row)
+    for (int group = 0; group < groups.count; ++group)
+      if (groups.columns[group].first < first + count && groups.columns[group].last >= first)
+        for (Ordinal row = groups.begin(group); row < groups.begin(group + 1); ++row)
           look(row);
-      }
   };
   inParts("Ainvil::transpose[count]", [&](Offset first, Offset count) {
     forRows(first, count, [&](Ordinal row) {

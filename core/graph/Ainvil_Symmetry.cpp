@@ -12,7 +12,7 @@
 namespace ainvil {
 namespace {
 
-/// A host's thread: whether every entry (i, j), j < i, of the rows [first, end) has a mirror image
+/// A host's thread: whether every entry (i, j), j < i, of the rows [first, last) has a mirror image
 /// (j, i), and agree(e, mirror) says so of all these and, for diagonal entries, of agree(e, e).
 /// `excess` becomes the entries left of the diagonal less those right of it. Rows are sorted;
 /// `next` is room for a number a row: for rows j from `first` on next[j] is the first entry right
