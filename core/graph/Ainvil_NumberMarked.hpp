@@ -12,14 +12,14 @@ namespace detail {
 /// Those of 0, 1, ..., n - 1 that are marked, in order.
 template <class Device>
 struct Marked {
-  Kokkos::View<const Offset*, Device> before;   ///< n + 1: how many marked ones are below i
+  Kokkos::View<const Ordinal*, Device> before;  ///< n + 1: how many marked ones are below i
   Kokkos::View<const Ordinal*, Device> members; ///< which they are
 };
 
 /// members(before(i)) = i for the marked i.
 template <class Device>
 struct ListMarked {
-  Kokkos::View<const Offset*, Device> before;
+  Kokkos::View<const Ordinal*, Device> before;
   Kokkos::View<Ordinal*, Device> members;
 
   KOKKOS_FUNCTION void operator()(Offset i) const {
@@ -31,8 +31,9 @@ struct ListMarked {
 /// `marks` are n + 1 numbers, 1 where i is marked and 0 elsewhere; the array is taken. Waits.
 template <class Device>
 Marked<Device> numberMarked(const typename Device::execution_space& exec,
-                            const Kokkos::View<Offset*, Device>& marks) {
-  const Offset count = countsToOffsets(exec, marks);
+                            const Kokkos::View<Ordinal*, Device>& marks) {
+  scanCounts(exec, marks);
+  const Ordinal count = readBack(exec, marks, marks.extent(0) - 1);
   const auto members = allocate<Ordinal, Device>(exec, "Ainvil::marked", count);
   Kokkos::parallel_for(
       "Ainvil::numberMarked",

@@ -12,9 +12,9 @@ namespace ainvil {
 namespace detail {
 
 /// Position of the first entry >= key in the ascending entries[begin, end), or end.
-template <class Entries>
+template <class Entries, class Key>
 KOKKOS_INLINE_FUNCTION Offset lowerBound(const Entries& entries, Offset begin, Offset end,
-                                         Ordinal key) {
+                                         const Key& key) {
   while (begin < end) {
     const Offset middle = begin + (end - begin) / 2;
     if (entries(middle) < key)
@@ -26,9 +26,9 @@ KOKKOS_INLINE_FUNCTION Offset lowerBound(const Entries& entries, Offset begin, O
 }
 
 /// Position of key in the ascending entries[begin, end), or -1.
-template <class Entries>
+template <class Entries, class Key>
 KOKKOS_INLINE_FUNCTION Offset findEntry(const Entries& entries, Offset begin, Offset end,
-                                        Ordinal key) {
+                                        const Key& key) {
   const Offset position = lowerBound(entries, begin, end, key);
   return position < end && entries(position) == key ? position : Offset(-1);
 }

@@ -40,7 +40,8 @@ public:
 
   /// Whether any rank has a halo; else the other calls do nothing.
   bool exists() const { return exists_; }
-  const Rows& rows() const { return rows_; } ///< H_r
+  const Rows& rows() const { return rows_; }             ///< H_r
+  const Exchange& exchange() const { return exchange_; } ///< of h_r
 
   /// Takes the values of H_r, see HaloRows. Asynchronous; no allocation.
   void update(const execution_space& exec, const Kokkos::View<const Scalar*, Device>& all) {

@@ -128,11 +128,7 @@ public:
   void begin(const execution_space& exec, const VectorIn& x) const {
     const Messages& messages = known_.at(x.extent(1));
     messages.visit([&](const auto& pair) {
-      using Buffer = std::decay_t<decltype(pair.sent)>;
-      Kokkos::parallel_for("Ainvil::tpetra::HaloExchange[pack]",
-                           ainvil::detail::Range<execution_space>(exec, 0, from_.extent(0)),
-                           detail::PackRows<Scalar, Device, Buffer>{from_, x, pair.sent});
-      ainvil::compat::fence(exec, label);
+      pack(exec, from_, x, pair.sent);
       if constexpr (on_host) // kernels would keep the messages waiting
         post(pair, x.extent(1));
     });
@@ -157,11 +153,7 @@ public:
   void beginReverse(const execution_space& exec, const VectorIn& h) const {
     const Messages& messages = known_.at(h.extent(1));
     messages.visit([&](const auto& pair) {
-      using Buffer = std::decay_t<decltype(pair.received)>;
-      Kokkos::parallel_for("Ainvil::tpetra::HaloExchange[pack]",
-                           ainvil::detail::Range<execution_space>(exec, 0, to_.extent(0)),
-                           detail::PackRows<Scalar, Device, Buffer>{to_, h, pair.received});
-      ainvil::compat::fence(exec, label);
+      pack(exec, to_, h, pair.received);
       if constexpr (on_host)
         postReverse(pair, h.extent(1));
     });
@@ -213,6 +205,18 @@ private:
             allocate<Scalar, Memory>(exec, label, to_.extent(0) * columns)};
   }
 
+  using Rows = Kokkos::View<const Ordinal*, Device>;
+
+  /// Waits for the device.
+  template <class Buffer>
+  static void pack(const execution_space& exec, const Rows& rows, const VectorIn& x,
+                   const Buffer& buffer) {
+    Kokkos::parallel_for("Ainvil::tpetra::HaloExchange[pack]",
+                         ainvil::detail::Range<execution_space>(exec, 0, rows.extent(0)),
+                         detail::PackRows<Scalar, Device, Buffer>{rows, x, buffer});
+    ainvil::compat::fence(exec, label);
+  }
+
   template <class Memory>
   void post(const Pair<Memory>& pair, size_t columns) const {
     import_->getDistributor().doPosts(pair.sent, columns, pair.received);
@@ -224,9 +228,9 @@ private:
   }
 
   Teuchos::RCP<const Import> import_;
-  Kokkos::View<const Ordinal*, Device> from_, to_; ///< rows that are sent; where others go
+  Rows from_, to_; ///< rows that are sent; where others go
   /// Of the way back: own rows that are added to, and what of the messages is added to each.
-  Kokkos::View<const Ordinal*, Device> targets_, target_offsets_, target_slots_;
+  Rows targets_, target_offsets_, target_slots_;
   std::map<size_t, Messages> known_; ///< by the number of columns
 };
 

@@ -4,6 +4,7 @@
 /// The entries of a rank's rows in columns of other ranks.
 
 #include "Ainvil_LinearOperator.hpp"
+#include "Ainvil_TpetraPlaces.hpp"
 #include "dense/Ainvil_BlockArrays.hpp"
 #include "graph/Ainvil_NumberMarked.hpp"
 #include "graph/Ainvil_SelectEntries.hpp"
@@ -12,18 +13,11 @@ namespace ainvil {
 namespace tpetra {
 namespace detail {
 
-template <class Device>
-struct HasNoPlace {
-  Kokkos::View<const Ordinal*, Device> entries, place;
-
-  KOKKOS_FUNCTION bool operator()(Ordinal, Offset e) const { return place(entries(e)) < 0; }
-};
-
 /// columns(c) = 1 for the column c of each entry.
 template <class Device>
 struct MarkColumns {
   Kokkos::View<const Ordinal*, Device> entries;
-  Kokkos::View<Offset*, Device> columns;
+  Kokkos::View<Ordinal*, Device> columns;
 
   KOKKOS_FUNCTION void operator()(Offset e) const {
     columns(entries(e)) = 1; // whoever writes it, writes the same
@@ -34,7 +28,7 @@ struct MarkColumns {
 template <class Device>
 struct MarkRows {
   Kokkos::View<const Offset*, Device> row_map;
-  Kokkos::View<Offset*, Device> rows;
+  Kokkos::View<Ordinal*, Device> rows;
 
   KOKKOS_FUNCTION void operator()(Offset i) const { rows(i) = row_map(i + 1) > row_map(i) ? 1 : 0; }
 };
@@ -48,18 +42,6 @@ struct KeepOffsets {
 
   KOKKOS_FUNCTION void operator()(Offset k) const {
     to(k) = k < Offset(rows.extent(0)) ? from(rows(k)) : from(from.extent(0) - 1);
-  }
-};
-
-/// to(e) = numbers(from(e)).
-template <class Numbers, class Device>
-struct NumberColumns {
-  Kokkos::View<const Ordinal*, Device> from;
-  Numbers numbers;
-  Kokkos::View<Ordinal*, Device> to;
-
-  KOKKOS_FUNCTION void operator()(Offset e) const {
-    to(e) = static_cast<Ordinal>(numbers(from(e)));
   }
 };
 
@@ -98,7 +80,7 @@ public:
            const Kokkos::View<const Ordinal*, Device>& place, int block_size)
       : num_local_rows_(from.graph.num_rows) {
     const PermutedGraph<Device> kept = ainvil::detail::selectWithSource(
-        exec, from.graph, detail::HasNoPlace<Device>{from.graph.entries, place});
+        exec, from.graph, detail::HasNoPlace<Device>{{from.graph.entries, place}});
     source_ = from.source.data() == nullptr ? kept.source
                                             : composed<Device>(exec, kept.source, from.source);
     const ainvil::detail::Marked<Device> columns = columnsOf(exec, kept.graph);
@@ -110,7 +92,7 @@ public:
                          detail::KeepOffsets<Device>{kept.graph.row_map, rows_, row_map});
     const Graph<Device> halo(static_cast<Ordinal>(rows_.extent(0)),
                              static_cast<Ordinal>(columns_.extent(0)), row_map,
-                             numbered(exec, kept.graph.entries, columns.before));
+                             detail::renumbered<Device>(exec, kept.graph.entries, columns.before));
     values_ = allocate<Scalar, Device>(exec, "Ainvil::halo_values",
                                        source_.extent(0) * size_t(block_size) * block_size);
     matrix_ = Operator(exec, BsrMatrix<Scalar, Device>(halo, values_, block_size));
@@ -126,7 +108,7 @@ public:
     const PermutedGraph<Device> transposed = transpose(exec, matrix_.graph());
     transposed_source_ = transposed.source;
     const Graph<Device> graph(transposed.graph.num_rows, num_local_rows_, transposed.graph.row_map,
-                              numbered(exec, transposed.graph.entries, rows_));
+                              detail::renumbered<Device>(exec, transposed.graph.entries, rows_));
     transposed_values_ =
         allocate<Scalar, Device>(exec, "Ainvil::halo_transposed", values_.extent(0));
     transposed_ =
@@ -170,7 +152,7 @@ private:
   static ainvil::detail::Marked<Device> columnsOf(const execution_space& exec,
                                                   const Graph<Device>& graph) {
     const auto marks =
-        allocateZeros<Offset, Device>(exec, "Ainvil::columns", size_t(graph.num_cols) + 1);
+        allocateZeros<Ordinal, Device>(exec, "Ainvil::columns", size_t(graph.num_cols) + 1);
     Kokkos::parallel_for("Ainvil::HaloRows[columns]", Range(exec, 0, graph.numEntries()),
                          detail::MarkColumns<Device>{graph.entries, marks});
     return ainvil::detail::numberMarked<Device>(exec, marks);
@@ -179,20 +161,10 @@ private:
   static Kokkos::View<const Ordinal*, Device> rowsOf(const execution_space& exec,
                                                      const Graph<Device>& graph) {
     const auto marks =
-        allocateZeros<Offset, Device>(exec, "Ainvil::rows", size_t(graph.num_rows) + 1);
+        allocateZeros<Ordinal, Device>(exec, "Ainvil::rows", size_t(graph.num_rows) + 1);
     Kokkos::parallel_for("Ainvil::HaloRows[rows]", Range(exec, 0, graph.num_rows),
                          detail::MarkRows<Device>{graph.row_map, marks});
     return ainvil::detail::numberMarked<Device>(exec, marks).members;
-  }
-
-  template <class Numbers>
-  static Kokkos::View<const Ordinal*, Device>
-  numbered(const execution_space& exec, const Kokkos::View<const Ordinal*, Device>& entries,
-           const Numbers& numbers) {
-    const auto to = allocate<Ordinal, Device>(exec, "Ainvil::entries", entries.extent(0));
-    Kokkos::parallel_for("Ainvil::HaloRows[entries]", Range(exec, 0, entries.extent(0)),
-                         detail::NumberColumns<Numbers, Device>{entries, numbers, to});
-    return to;
   }
 
   Ordinal num_local_rows_ = 0;

@@ -4,6 +4,7 @@
 /// The diagonal block of a distributed matrix that belongs to the calling rank.
 
 #include "Ainvil_Convert.hpp"
+#include "Ainvil_TpetraPlaces.hpp"
 #include "Ainvil_TpetraStackedRows.hpp"
 #include "Ainvil_TpetraStructures.hpp"
 #include "dense/Ainvil_BlockArrays.hpp"
@@ -45,21 +46,6 @@ Kokkos::View<Ordinal*, Device> rowsOfColumns(const typename Device::execution_sp
   return place;
 }
 
-template <class Device>
-struct HasPlace {
-  Kokkos::View<const Ordinal*, Device> entries, place;
-
-  KOKKOS_FUNCTION bool operator()(Ordinal, Offset e) const { return place(entries(e)) >= 0; }
-};
-
-template <class Device>
-struct PlaceColumn {
-  Kokkos::View<const Ordinal*, Device> from, place;
-  Kokkos::View<Ordinal*, Device> to;
-
-  KOKKOS_FUNCTION void operator()(Offset e) const { to(e) = place(from(e)); }
-};
-
 /// The entries of a graph whose columns have a place, in rows and columns numbered by these.
 template <class Device>
 PermutedGraph<Device> selectPlaced(const typename Device::execution_space& exec,
@@ -67,13 +53,9 @@ PermutedGraph<Device> selectPlaced(const typename Device::execution_space& exec,
                                    const Kokkos::View<const Ordinal*, Device>& place) {
   const PermutedGraph<Device> kept =
       ainvil::detail::selectWithSource(exec, graph, HasPlace<Device>{graph.entries, place});
-  const auto from = kept.graph.entries;
-  const auto columns = allocate<Ordinal, Device>(exec, "Ainvil::entries", from.extent(0));
-  Kokkos::parallel_for(
-      "Ainvil::selectPlaced",
-      ainvil::detail::Range<typename Device::execution_space>(exec, 0, from.extent(0)),
-      PlaceColumn<Device>{from, place, columns});
-  return {Graph<Device>(graph.num_rows, graph.num_rows, kept.graph.row_map, columns), kept.source};
+  return {Graph<Device>(graph.num_rows, graph.num_rows, kept.graph.row_map,
+                        renumbered<Device>(exec, kept.graph.entries, place)),
+          kept.source};
 }
 
 template <class Device>

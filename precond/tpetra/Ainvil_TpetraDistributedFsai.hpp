@@ -70,7 +70,8 @@ private:
   bool hasAllInOrder() const { return rows_.areOwn() && this->matrix().getComm()->getSize() == 1; }
   void takeGraph(const execution_space& exec);
   void takeValues(const execution_space& exec);
-  void makeExchange(const std::vector<global_ordinal_type>& unknowns);
+  void takeHalo(const execution_space& exec, const typename Halo::Rows& rows,
+                const std::vector<global_ordinal_type>& unknowns);
   void multiply(const execution_space& exec, const VectorIn& x, const VectorOut& y,
                 scalar_type alpha, scalar_type beta) const;
   /// Whether an application reads G_rr once, a lower triangle, and there is no G_rr^T.
@@ -87,10 +88,9 @@ private:
   int num_graphs_ = 0; ///< of G when it was last taken apart; 0: it must be
   Kokkos::View<const Offset*, device_type> source_; ///< of the entries of G_rr
   Kokkos::View<scalar_type*, device_type> values_;
-  SparseOperator<scalar_type, device_type> own_;      ///< G_rr, and its transposed
-  std::vector<global_ordinal_type> unknowns_;         ///< of others that exchange_ brings
-  std::unique_ptr<typename Halo::Exchange> exchange_; ///< null: to be made, or nothing to bring
-  Halo halo_;                                         ///< H_r
+  SparseOperator<scalar_type, device_type> own_; ///< G_rr, and its transposed
+  Halo halo_;                                    ///< H_r
+  std::vector<global_ordinal_type> unknowns_;    ///< of others that its exchange brings
   mutable MultiVector<scalar_type, device_type> intermediate_; ///< w_r
   mutable MultiVector<scalar_type, device_type> product_;      ///< M^-1 x, where it is not y
 };

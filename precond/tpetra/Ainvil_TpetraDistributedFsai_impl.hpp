@@ -125,7 +125,6 @@ void DistributedFsai<MatrixType>::doInitialize(const execution_space& exec) {
   num_graphs_ = 0;
   own_ = {};
   halo_ = {};
-  exchange_.reset();
   const crs_matrix_type& a = crsMatrix();
   TEUCHOS_TEST_FOR_EXCEPTION(!rowsAreUnknowns(a), InvalidArgument,
                              "ainvil fsai: the row map of the matrix is not its range map, but a "
@@ -185,7 +184,6 @@ template <class MatrixType>
 void DistributedFsai<MatrixType>::takeGraph(const execution_space& exec) {
   const Teuchos::Comm<int>& comm = *this->matrix().getComm();
   num_graphs_ = 0;
-  halo_ = {};
   typename Halo::Rows halo;
   std::vector<global_ordinal_type> unknowns;
   onAllRanks(comm, [&] {
@@ -210,27 +208,31 @@ void DistributedFsai<MatrixType>::takeGraph(const execution_space& exec) {
     for (size_t c = 0; c < columns.extent(0); ++c)
       unknowns.push_back(rows_.global(columns(c)));
   });
-  const bool is_known = exchange_ != nullptr && unknowns == unknowns_;
-  if (anyOnRanks(comm, !is_known))
-    makeExchange(unknowns);
-  onAllRanks(comm, [&] {
-    if (exchange_ != nullptr)
-      halo_ = Halo(exec, halo, *exchange_);
-  });
+  takeHalo(exec, halo, unknowns);
   num_graphs_ = local_->numGraphs();
 }
 
+/// The halo has these rows from now on. The plan of its exchange stays where no rank needs other
+/// unknowns than before.
 template <class MatrixType>
-void DistributedFsai<MatrixType>::makeExchange(const std::vector<global_ordinal_type>& unknowns) {
-  using Import = typename Halo::Exchange::Import;
+void DistributedFsai<MatrixType>::takeHalo(const execution_space& exec,
+                                           const typename Halo::Rows& rows,
+                                           const std::vector<global_ordinal_type>& unknowns) {
+  using Exchange = typename Halo::Exchange;
   const auto map = this->matrix().getDomainMap();
-  exchange_.reset();
-  if (!anyOnRanks(*map->getComm(), !unknowns.empty()))
+  const Teuchos::Comm<int>& comm = *map->getComm();
+  if (!anyOnRanks(comm, !halo_.exists() || unknowns != unknowns_)) {
+    onAllRanks(comm, [&] { halo_ = Halo(exec, rows, halo_.exchange()); });
     return;
-  const auto import = Teuchos::rcp(new Import(map, makeMap(unknowns, *map)));
-  onAllRanks(*map->getComm(), [&] {
-    exchange_ = std::make_unique<typename Halo::Exchange>(import);
-    exchange_->allowReverse();
+  }
+  halo_ = {};
+  if (!anyOnRanks(comm, !unknowns.empty()))
+    return;
+  const auto import = Teuchos::rcp(new typename Exchange::Import(map, makeMap(unknowns, *map)));
+  onAllRanks(comm, [&] {
+    Exchange exchange(import);
+    exchange.allowReverse();
+    halo_ = Halo(exec, rows, exchange);
   });
   unknowns_ = unknowns;
 }

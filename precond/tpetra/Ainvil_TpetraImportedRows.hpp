@@ -104,7 +104,8 @@ public:
   const auto& columns() const { return columns_; }
   void dropColumns() { columns_ = {}; } ///< they are needed no more
 
-  /// to <- the values of the entries now. Collective. Waits.
+  /// to <- the values of the entries now. Collective. Waits for the messages; asynchronous on the
+  /// device.
   void fetchValues(const execution_space& exec, const crs_matrix_type& a,
                    const Kokkos::View<Scalar*, device_type>& to) {
     {
@@ -113,8 +114,7 @@ public:
            detail::ValueOfEntry<std::decay_t<decltype(local.values)>>{local.values}, values_sent_);
     }
     post(values_sent_, values_received_);
-    Kokkos::deep_copy(exec, to, values_received_);
-    ainvil::compat::fence(exec, label);
+    Kokkos::deep_copy(exec, to, values_received_); // done before the next message is packed
   }
 
 private:

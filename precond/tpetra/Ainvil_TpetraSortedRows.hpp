@@ -51,16 +51,8 @@ struct PlaceGlobals {
       place(k) = own;
       return;
     }
-    Offset begin = 0, end = others.extent(0);
-    while (begin < end) {
-      const Offset middle = (begin + end) / 2;
-      if (others(middle) < wanted)
-        begin = middle + 1;
-      else
-        end = middle;
-    }
-    const bool found = begin < Offset(others.extent(0)) && others(begin) == wanted;
-    place(k) = found ? numbers(begin) : -1;
+    const Offset at = ainvil::detail::findEntry(others, 0, others.extent(0), wanted);
+    place(k) = at >= 0 ? numbers(at) : -1;
   }
 };
 
