@@ -218,6 +218,7 @@ TEST(Fsai, FilteredComputeFollowsTheValues) {
           EXPECT_EQ(allocations, 0) << labels;
         else
           ++graphs;
+        EXPECT_EQ(method.numGraphs(), graphs);
         before = rows;
         EXPECT_GT(LongRows<Device>(Exec(), method.factor().graph(), bs).numRows(), 0);
         EXPECT_LT(method.factor().graph().numEntries(), method.patternEntries());
@@ -309,6 +310,24 @@ TEST(Fsai, AppliesTheFactorAndItsTranspose) {
         const bool one_thread = !compat::IsGpu<Exec>::value && Exec().concurrency() == 1;
         EXPECT_EQ(method.transposedFactor().numRows(), one_thread ? 0 : 65);
       }
+}
+
+/// Whoever applies G in another way gets the same one, without G^T.
+TEST(Fsai, MakesGAlone) {
+  for (const double filter : {0.0, 0.02}) {
+    const HostBsr a = spdMatrixOn(symmetricPattern(65, 5, 118), 2, 118);
+    FsaiParameters<Device> parameters = fsai(0, 2, filter);
+    Method whole(parameters);
+    setUp(whole, a);
+    parameters.applied = false;
+    Method alone(parameters);
+    setUp(alone, a);
+    EXPECT_EQ(rowsOf(alone.factor().graph()), rowsOf(whole.factor().graph()));
+    EXPECT_EQ(valuesOf(alone.factor()), valuesOf(whole.factor()));
+    EXPECT_EQ(alone.transposedFactor().numRows(), 0);
+    const Vector<double, Device> x("x", 130), y("y", 130);
+    EXPECT_THROW(alone.apply(Exec(), x, y), Error);
+  }
 }
 
 /// apply() multiplies with both G and its transpose, which one thread of a host takes from G.
