@@ -6,6 +6,7 @@
 #include "Ainvil_Error.hpp"
 #include "backend/Ainvil_Remedies.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <new>
 
@@ -115,6 +116,26 @@ void sumUpColumns(RunRecord& record) {
   record.scaled_rel_residual = column.scaled_rel_residual;
   record.iterations = record.columns[longest].iterations;
   record.history = record.columns[longest].history;
+}
+
+void keepRepetition(const RunRecord& before, RunRecord& record) {
+  const bool first = std::isnan(before.solve_seconds);
+  const int fewest =
+      first ? record.iterations : std::min(before.fewest_iterations, record.iterations);
+  const int most = first ? record.iterations : std::max(before.most_iterations, record.iterations);
+  const bool before_counts = before.converged != record.converged
+                                 ? record.converged
+                                 : before.solve_seconds <= record.solve_seconds;
+  if (!first && before_counts) {
+    RunRecord kept = before;
+    kept.setup_phases = record.setup_phases;
+    kept.setup_seconds = record.setup_seconds;
+    kept.recompute_seconds = record.recompute_seconds;
+    kept.apply30_seconds = record.apply30_seconds;
+    record = kept;
+  }
+  record.fewest_iterations = fewest;
+  record.most_iterations = most;
 }
 
 void recordFailure(const std::exception& error, RunRecord& record) {

@@ -35,6 +35,12 @@ void judge(const CommandLine& command, const LinearSystem& system, RunRecord& re
 /// Sums up `columns`, which are judged, in the members of the record.
 void sumUpColumns(RunRecord& record);
 
+/// Ends a repetition of a run, `record` with what came of it, `before` the run until then. Where
+/// they differ, because kernels are asynchronous or a preconditioner decides by measured times, the
+/// record is of one repetition that did not converge, or if all did of the one with the fastest
+/// solve, and allNotes() says how many iterations they took.
+void keepRepetition(const RunRecord& before, RunRecord& record);
+
 /// The run ended by this exception: status `breakdown`, `out_of_memory`, `refused` (another
 /// ainvil::Error: the preconditioner or the solver does not accept the system), `interrupted`, or
 /// `failed` (anything else). The message is the exception's.

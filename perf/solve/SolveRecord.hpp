@@ -5,6 +5,7 @@
 
 #include "solve/SolveCommandLine.hpp"
 
+#include "Ainvil_Error.hpp"
 #include "Ainvil_Types.hpp"
 #include "backend/Ainvil_Profiling.hpp"
 
@@ -26,7 +27,8 @@ struct Environment {
 constexpr double not_measured = std::numeric_limits<double>::quiet_NaN();
 
 /// One preconditioner, one solver, one system. Times are wall-clock seconds, fenced at both ends;
-/// of several repetitions the minimum. A run that ended in its setup has measured nothing else.
+/// of several repetitions the minimum of each, but for `solve_seconds`, which belong to the outcome
+/// that is told (see keepRepetition()). A run that ended in its setup has measured nothing else.
 struct RunRecord {
   std::string precond;
   std::string library = "Ainvil";              ///< with its version where it is another one
@@ -50,6 +52,7 @@ struct RunRecord {
   std::string status;
   std::string message; ///< why it did not converge; empty if it did
   int iterations = 0;
+  int fewest_iterations = 0, most_iterations = 0; ///< of all repetitions
   /// ||b - A x|| / ||b|| of the system as the user gave it, recomputed in double on the host.
   double rel_residual = not_measured;
   double scaled_rel_residual = not_measured; ///< of S A S, if the system is scaled
@@ -63,6 +66,14 @@ struct RunRecord {
   /// Seconds of a race at which the run began and ended, if it was one of a race.
   double race_began = not_measured, race_ended = not_measured;
 
+  /// The notes, and what the repetitions did not have in common.
+  std::string allNotes() const {
+    if (fewest_iterations == most_iterations)
+      return notes;
+    return (notes.empty() ? "" : notes + ", ") + ainvil::message("repetitions took ",
+                                                                 fewest_iterations, " to ",
+                                                                 most_iterations, " iterations");
+  }
   /// The residual that --residual lets decide.
   double decisiveResidual(const CommandLine& command) const {
     return command.decides_scaled ? scaled_rel_residual : rel_residual;

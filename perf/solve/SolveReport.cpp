@@ -240,7 +240,7 @@ void Table::printFooter(const std::vector<RunRecord>& records) {
       if (!remark.empty())
         text += record.precond + ": " + remark + "\n";
     };
-    add(record.notes);
+    add(record.allNotes());
     if (record.breakdowns > 0)
       add(message(record.breakdowns, " pivots shifted or replaced"));
     if (record.status != toString(SolveStatus::MaxIterations)) // the row says all
@@ -300,7 +300,7 @@ std::string toJson(const RunRecord& record, const CommandLine& command, const Li
   run["iterations"] = record.iterations;
   run["status"] = record.status;
   run["message"] = record.message;
-  run["notes"] = record.notes;
+  run["notes"] = record.allNotes();
   run["rel_residual"] = record.rel_residual;
   run["scaled_rel_residual"] = record.scaled_rel_residual;
   if (!command.guess_file.empty())

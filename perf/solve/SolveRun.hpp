@@ -122,11 +122,13 @@ private:
       });
     const auto solver = createSolver<Scalar, Device>(command_.solver, options);
     for (int repetition = 0; repetition < command_.repeat; ++repetition) {
+      const RunRecord before = record;
       setUp(precond, record);
       throwIfInterrupted();
       timeApplications(precond, record);
       throwIfInterrupted();
       solve(options, *solver, precond, record);
+      keepRepetition(before, record);
     }
   }
 
@@ -188,7 +190,7 @@ private:
            seconds);
     }
     sumUpColumns(record);
-    keepFastest(record.solve_seconds, seconds);
+    record.solve_seconds = seconds;
   }
 
   /// x <- the guess, or zeros where there is none.
@@ -228,7 +230,7 @@ private:
     if (!guessSuffices(record))
       goOn(iterate(solver, column, precond, record, seconds), options, column, precond, record,
            seconds);
-    keepFastest(record.solve_seconds, seconds);
+    record.solve_seconds = seconds;
   }
 
   /// A right-hand side, the system with it alone, and the iterate.

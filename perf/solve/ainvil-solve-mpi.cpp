@@ -65,8 +65,11 @@ public:
     memory_.resetPeak();
     try {
       ranks_.run([&] {
-        for (int repetition = 0; repetition < command_.repeat; ++repetition)
+        for (int repetition = 0; repetition < command_.repeat; ++repetition) {
+          const RunRecord before = record;
           repeat(record);
+          keepRepetition(before, record);
+        }
       });
     } catch (const std::exception& error) {
       recordFailure(error, record);
@@ -121,10 +124,12 @@ private:
     });
     if (std::isnan(record.first_setup_seconds))
       record.first_setup_seconds = seconds;
-    if (!(seconds >= record.setup_seconds)) {
+    const std::vector<PhaseTimes::Phase> fastest = record.setup_phases;
+    m.report(*comm_, record);
+    if (seconds >= record.setup_seconds)
+      record.setup_phases = fastest;
+    else
       record.setup_seconds = seconds;
-      m.report(*comm_, record);
-    }
     if (command_.repeat > 1)
       record.recompute_seconds =
           std::fmin(record.recompute_seconds, timedOverRanks(*comm_, [&] { m.compute(); }));
@@ -138,7 +143,7 @@ private:
     };
     const KrylovResults solved = krylov_->solve(
         m, b_, x_, tolerances_, [&](int column) { return judged(column, recordOf(column)); });
-    record.solve_seconds = std::fmin(record.solve_seconds, solved.seconds);
+    record.solve_seconds = solved.seconds;
     for (int c = 0; c < int(columns); ++c) {
       const KrylovResult& result = solved.columns[c];
       RunRecord& column = recordOf(c);

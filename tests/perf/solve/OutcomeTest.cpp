@@ -191,6 +191,37 @@ TEST_F(Judgement, FailuresHaveTheStatusOfTheirKind) {
   EXPECT_EQ(recorded(std::runtime_error("r")), "failed: r");
 }
 
+/// Times of a set-up and of applications are the least already.
+TEST(Repetitions, AreToldByOneOfThem) {
+  struct Repetition {
+    bool converged;
+    int iterations;
+    double solve_seconds;
+  };
+  const auto told = [](const std::vector<Repetition>& repetitions) {
+    RunRecord record;
+    for (const Repetition& repetition : repetitions) {
+      const RunRecord before = record;
+      record.converged = repetition.converged;
+      record.iterations = repetition.iterations;
+      record.solve_seconds = repetition.solve_seconds;
+      record.setup_seconds = std::fmin(record.setup_seconds, 1 / repetition.solve_seconds);
+      record.notes = message("of ", repetition.iterations);
+      keepRepetition(before, record);
+    }
+    return message(record.converged, " ", record.iterations, " ", record.solve_seconds, " ",
+                   record.setup_seconds, " ", record.allNotes());
+  };
+  EXPECT_EQ(told({{true, 7, 2}}), "1 7 2 0.5 of 7");
+  EXPECT_EQ(told({{true, 7, 4}, {true, 7, 2}, {true, 7, 5}}), "1 7 2 0.2 of 7");
+  EXPECT_EQ(told({{true, 7, 2}, {true, 9, 4}, {true, 8, 8}}),
+            "1 7 2 0.125 of 7, repetitions took 7 to 9 iterations");
+  EXPECT_EQ(told({{true, 7, 4}, {true, 9, 2}}),
+            "1 9 2 0.25 of 9, repetitions took 7 to 9 iterations");
+  EXPECT_EQ(told({{true, 7, 1}, {false, 9, 4}, {true, 7, 2}}),
+            "0 9 4 0.25 of 9, repetitions took 7 to 9 iterations");
+}
+
 /// A residual that is no number is worse than any that is, wherever its column is.
 TEST(Columns, AreSummedUpByTheWorst) {
   const auto worst = [](const std::vector<double>& residuals, std::vector<bool> converged = {}) {
