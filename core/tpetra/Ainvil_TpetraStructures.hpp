@@ -6,6 +6,9 @@
 #include "Ainvil_Convert.hpp"
 #include "Ainvil_TpetraCompat.hpp"
 
+#include <Tpetra_Distributor.hpp>
+#include <Tpetra_Import.hpp>
+
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -32,6 +35,20 @@ Teuchos::RCP<const Tpetra::Map<LO, GO, Node>> makeMap(const std::vector<GO>& ind
       new Tpetra::Map<LO, GO, Node>(Teuchos::OrdinalTraits<Tpetra::global_size_t>::invalid(),
                                     Teuchos::ArrayView<const GO>(indices.data(), indices.size()),
                                     like.getIndexBase(), like.getComm()));
+}
+
+/// The plan that brings what the `target` map has on the calling rank from the ranks that have it
+/// in the `source` map. Its messages are sent without waiting for their receivers: by default
+/// Tpetra sends one after the other, each when its receiver is there. Collective.
+template <class LO, class GO, class Node>
+Teuchos::RCP<const Tpetra::Import<LO, GO, Node>>
+makeImport(const Teuchos::RCP<const Tpetra::Map<LO, GO, Node>>& source,
+           const Teuchos::RCP<const Tpetra::Map<LO, GO, Node>>& target) {
+  const auto import = Teuchos::rcp(new Tpetra::Import<LO, GO, Node>(source, target));
+  const auto parameters = Teuchos::parameterList();
+  parameters->set("Send type", std::string("Isend"));
+  import->getDistributor().setParameterList(parameters);
+  return import;
 }
 
 /// True if a rank numbers its rows as its unknowns. Rows that filters of Ifpack2 make are.

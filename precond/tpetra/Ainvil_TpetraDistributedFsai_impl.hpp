@@ -228,7 +228,7 @@ void DistributedFsai<MatrixType>::takeHalo(const execution_space& exec,
   halo_ = {};
   if (!anyOnRanks(comm, !unknowns.empty()))
     return;
-  const auto import = Teuchos::rcp(new typename Exchange::Import(map, makeMap(unknowns, *map)));
+  const auto import = makeImport(map, makeMap(unknowns, *map));
   onAllRanks(comm, [&] {
     Exchange exchange(import);
     exchange.allowReverse();

@@ -64,7 +64,7 @@ public:
 
   /// The rows with these global numbers. Collective. Waits. \throws on all ranks
   ImportedRows(const execution_space& exec, const crs_matrix_type& a, const std::vector<GO>& wanted)
-      : import_(Teuchos::rcp(new Import(a.getRowMap(), makeMap(wanted, *a.getRowMap())))) {
+      : import_(makeImport(a.getRowMap(), makeMap(wanted, *a.getRowMap()))) {
     const Teuchos::Comm<int>& comm = *a.getComm();
     Tpetra::Distributor& distributor = import_->getDistributor();
     OnHost sent, received;

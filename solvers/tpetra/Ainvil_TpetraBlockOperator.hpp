@@ -84,7 +84,6 @@ public:
                   scalar_type beta = 0) const;
 
 private:
-  using Import = Tpetra::Import<local_ordinal_type, global_ordinal_type, node_type>;
   using Local = SparseOperator<scalar_type, device_type>;
   using Halo = tpetra::Halo<scalar_type, local_ordinal_type, global_ordinal_type, node_type>;
 

@@ -9,7 +9,6 @@
 #include "Ainvil_TpetraVectorViews.hpp"
 
 #include <Tpetra_BlockMultiVector.hpp>
-#include <Tpetra_Import.hpp>
 
 namespace ainvil {
 namespace tpetra {
@@ -74,7 +73,7 @@ void BlockOperator<MatrixType>::makeHalo(const execution_space& exec) {
   Teuchos::RCP<const map_type> of_others = makeMap(unknowns, rows);
   if (block_size > 1)
     of_others = Teuchos::rcp(new map_type(BlockVectors::makePointMap(*of_others, block_size)));
-  const auto import = Teuchos::rcp(new Import(matrix_->getDomainMap(), of_others));
+  const auto import = makeImport(matrix_->getDomainMap(), of_others);
   onAllRanks(comm, [&] { halo_ = Halo(exec, halo, typename Halo::Exchange(import)); });
 }
 

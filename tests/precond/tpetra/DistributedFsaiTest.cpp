@@ -128,6 +128,7 @@ TEST(DistributedFsaiUse, NeighboursAloneExchange) {
       m->apply(x, y);
       // Unknowns go to the rank behind; what it has computed for them comes back.
       EXPECT_EQ(mpiCalls().sends - before.sends, before_me + behind_me);
+      EXPECT_EQ(mpiCalls().blocking, before.blocking);
       EXPECT_EQ(mpiCalls().reductions, before.reductions);
     }
   }

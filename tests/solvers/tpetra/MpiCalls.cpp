@@ -31,16 +31,19 @@ int MPI_Iallreduce(const void* from, void* to, int count, MPI_Datatype type, MPI
 
 int MPI_Send(const void* from, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
   ++calls.sends;
+  ++calls.blocking;
   return PMPI_Send(from, count, type, to, tag, comm);
 }
 
 int MPI_Rsend(const void* from, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
   ++calls.sends;
+  ++calls.blocking;
   return PMPI_Rsend(from, count, type, to, tag, comm);
 }
 
 int MPI_Ssend(const void* from, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
   ++calls.sends;
+  ++calls.blocking;
   return PMPI_Ssend(from, count, type, to, tag, comm);
 }
 

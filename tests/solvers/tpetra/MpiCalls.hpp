@@ -11,6 +11,7 @@ struct MpiCalls {
   int reductions = 0; ///< MPI_Allreduce
   int begun = 0;      ///< MPI_Iallreduce
   int sends = 0;      ///< of one message to one rank, blocking or not
+  int blocking = 0;   ///< those of them that may wait for the receiver
 };
 
 /// Those until now.

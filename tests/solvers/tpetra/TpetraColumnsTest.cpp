@@ -78,12 +78,13 @@ TEST(BlockOperatorOnColumns, OneMessageForAll) {
   for (const size_t count : {1, 8, 11}) {
     TpetraVectors x(a->getDomainMap(), count), y(a->getRangeMap(), count);
     x.putScalar(1);
-    const int before = mpiCalls().sends;
+    const MpiCalls before = mpiCalls();
     blocks.apply(x, y);
-    const int sends = mpiCalls().sends - before;
+    const int sends = mpiCalls().sends - before.sends;
     if (count == 1)
       of_one = sends;
     EXPECT_EQ(sends, of_one) << count << " columns";
+    EXPECT_EQ(mpiCalls().blocking, before.blocking) << count << " columns";
   }
   EXPECT_EQ(of_one, ranks() - 1); // every rank has a neighbour in each other
 }
