@@ -204,9 +204,7 @@ void DistributedFsai<MatrixType>::takeGraph(const execution_space& exec) {
 
     halo = {exec, rows, place, 1};
     halo.keepTransposed(exec);
-    const auto columns = copyArray<HostDevice>(halo.columns(), "Ainvil::columns");
-    for (size_t c = 0; c < columns.extent(0); ++c)
-      unknowns.push_back(rows_.global(columns(c)));
+    unknowns = rows_.globalsOfOthers(exec, halo.columns());
   });
   takeHalo(exec, halo, unknowns);
   num_graphs_ = local_->numGraphs();
