@@ -49,7 +49,8 @@ auto mpiTakesDeviceMemory(long) -> decltype(Behavior::assumeMpiIsCudaAware()) {
 
 } // namespace impl
 
-/// True if messages may be sent from and to the memory of a GPU.
+/// True if messages may be sent from and to the memory of a GPU: as Tpetra has found, or as the
+/// environment says, TPETRA_ASSUME_GPU_AWARE_MPI=1, before 14.0 TPETRA_ASSUME_CUDA_AWARE_MPI=1.
 inline bool mpiTakesDeviceMemory() {
   return impl::mpiTakesDeviceMemory<Tpetra::Details::Behavior>(0);
 }

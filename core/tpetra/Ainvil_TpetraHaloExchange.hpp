@@ -72,10 +72,9 @@ struct AddSlots {
 /// h <- the unknowns of other ranks that an Import of Tpetra names, all columns of them in one
 /// message from each rank; and the way back, in which what ranks have computed for unknowns of
 /// others is added by their owners. Maps, plan and messages are Tpetra's; kernels write and read
-/// the messages themselves: in the memory of the GPU where MPI takes that (as Tpetra has found or
-/// was told, TPETRA_ASSUME_GPU_AWARE_MPI), else in pinned memory of the host. So an exchange takes
-/// two launches and one wait for the device, where Tpetra's doImport copies and waits several
-/// times.
+/// the messages themselves: in the memory of the GPU where compat::mpiTakesDeviceMemory(), else in
+/// pinned memory of the host. So an exchange takes two launches and one wait for the device, where
+/// Tpetra's doImport copies and waits several times.
 ///
 /// Workspace: the messages of each number of columns that has been exchanged. An object serves one
 /// exchange at a time.

@@ -44,9 +44,9 @@ private:
   std::exception_ptr problem_;
 };
 
-/// One MPI_Allreduce a sum. Device memory is handed to MPI where it takes it (as Tpetra has
-/// found or was told, TPETRA_ASSUME_GPU_AWARE_MPI), else through pinned memory; both wait for
-/// the instance. A rank with a Failure gives NaN, at which the solvers end on all ranks.
+/// One MPI_Allreduce a sum. Device memory is handed to MPI where compat::mpiTakesDeviceMemory(),
+/// else it goes through pinned memory; both wait for the instance. A rank with a Failure gives NaN,
+/// at which the solvers end on all ranks.
 template <class Device>
 class CommReduction final : public Reduction<Device> {
 public:
