@@ -34,6 +34,20 @@ TEST_P(DistributedFsai, EqualsThatOfTheWholeMatrix) {
   }
 }
 
+TEST_P(DistributedFsai, OwnRowsNeedNotAscend) {
+  const HostBsr a = spdMatrixOn(symmetricPattern(83, 3, 91), 1, 91);
+  const auto x = randomVector(83, 1);
+  for (const Spread spread : {Spread::Parts, Spread::LastEmpty, Spread::Cyclic}) {
+    const auto rows = rowMap(83, spread);
+    std::vector<tpetra::Map::global_ordinal_type> backwards;
+    for (int i = tpetra::compat::numLocalElements(*rows); i-- > 0;)
+      backwards.push_back(rows->getGlobalElement(i));
+    const auto m =
+        made<TpetraCrs>(GetParam(), tpetra::distribute(a, tpetra::makeMap(backwards, *rows)));
+    expectNear(applied(*m, x), wholeFsai(GetParam(), a, x), 1e-12);
+  }
+}
+
 TEST_P(DistributedFsai, NewValuesEqualAFreshBuild) {
   const Pattern pattern = symmetricPattern(83, 3, 91);
   const auto a = tpetra::distribute(spdMatrixOn(pattern, 1, 91), rowMap(83, Spread::Parts));
