@@ -54,7 +54,7 @@ TEST(GlobalOrder, MergesOwnRowsAndOthers) {
     EXPECT_EQ(order.ownAscend(), ascend);
     // 0, 2, 3, 4, 7, 9
     EXPECT_EQ(toHost(order.stacked(Exec())), ascend ? (std::vector<Ordinal>{5, 0, 3, 1, 2, 4})
-                                                      : (std::vector<Ordinal>{5, 1, 3, 2, 0, 4}));
+                                                    : (std::vector<Ordinal>{5, 1, 3, 2, 0, 4}));
     EXPECT_EQ(placed(order, ofThisRank({9, 4, 5, 7, 0})),
               ascend ? (std::vector<Ordinal>{4, 1, -1, 2, 5})
                      : (std::vector<Ordinal>{4, 2, -1, 0, 5}));
