@@ -141,24 +141,26 @@ public:
   using map_type = Tpetra::Map<LO, GO, Node>;
 
   GlobalOrder() = default;
-  /// The others differ from each other and from the own ones. Waits.
-  GlobalOrder(const execution_space& exec, const map_type& rows, const std::vector<GO>& others)
-      : rows_(rows.getLocalMap()), num_own_(compat::numLocalElements(rows)), given_(others) {
+  /// Of own rows alone. Waits.
+  GlobalOrder(const execution_space& exec, const map_type& rows)
+      : rows_(rows.getLocalMap()), num_own_(compat::numLocalElements(rows)),
+        own_ascend_(rows.isContiguous() || ascend(exec)) {
+    if (!own_ascend_)
+      sortOwn(rows);
+  }
+
+  /// Adds rows of other ranks, of which none is there yet. Waits.
+  void add(const std::vector<GO>& others) {
+    given_.insert(given_.end(), others.begin(), others.end());
     std::vector<std::pair<GO, Ordinal>> sorted;
-    for (const GO other : others)
+    for (const GO other : given_)
       sorted.emplace_back(other, static_cast<Ordinal>(sorted.size()));
     std::sort(sorted.begin(), sorted.end());
     std::vector<GO> globals;
-    std::vector<Ordinal> numbers;
-    for (const auto& [global, number] : sorted) {
-      globals.push_back(global);
-      numbers.push_back(number);
-    }
+    for (const auto& pair : sorted)
+      globals.push_back(pair.first);
     others_ = onDevice<device_type>(Teuchos::ArrayView<const GO>(globals), label);
-    numbers_ = onDevice<device_type>(Teuchos::ArrayView<const Ordinal>(numbers), label);
-    own_ascend_ = rows.isContiguous() || ascend(exec);
-    if (!own_ascend_)
-      sortOwn(rows);
+    numbers_ = secondOf(sorted);
   }
 
   Ordinal count() const { return num_own_ + static_cast<Ordinal>(given_.size()); } ///< all rows
@@ -230,10 +232,15 @@ private:
     for (Ordinal i = 0; i < num_own_; ++i)
       all.emplace_back(rows.getGlobalElement(i), i);
     std::sort(all.begin(), all.end());
-    std::vector<Ordinal> order;
-    for (const auto& [global, row] : all)
-      order.push_back(row);
-    own_order_ = onDevice<device_type>(Teuchos::ArrayView<const Ordinal>(order), label);
+    own_order_ = secondOf(all);
+  }
+
+  static Kokkos::View<const Ordinal*, device_type>
+  secondOf(const std::vector<std::pair<GO, Ordinal>>& pairs) {
+    std::vector<Ordinal> numbers;
+    for (const auto& pair : pairs)
+      numbers.push_back(pair.second);
+    return onDevice<device_type>(Teuchos::ArrayView<const Ordinal>(numbers), label);
   }
 
   template <class Global>

@@ -54,6 +54,7 @@ public:
   /// With rows from up to `levels` edges away, imported level by level. Collective. Waits. \throws
   /// on all ranks
   SortedRows(const execution_space& exec, const crs_matrix_type& a, int levels) {
+    onAllRanks(*a.getComm(), [&] { order_ = {exec, *a.getRowMap()}; });
     if (a.getComm()->getSize() > 1)
       importRows(exec, a, levels);
     onAllRanks(*a.getComm(), [&] { merge(exec, a); });
@@ -111,32 +112,23 @@ private:
     std::vector<GO> wanted;
     for (int level = 0; level < levels; ++level) {
       onAllRanks(comm, [&] {
-        const Order order(exec, rows, others());
         if (level == 0)
-          wanted = order.missing(exec, compat::numLocalElements(*a.getColMap()),
-                                 detail::GlobalOfColumn<Columns>{a.getColMap()->getLocalMap()},
-                                 std::numeric_limits<GO>::max());
+          wanted = order_.missing(exec, compat::numLocalElements(*a.getColMap()),
+                                  detail::GlobalOfColumn<Columns>{a.getColMap()->getLocalMap()},
+                                  std::numeric_limits<GO>::max());
         else
-          wanted = order.missing(exec, levels_.back().columns().extent(0),
-                                 columnsOf(levels_.back()), last);
+          wanted = order_.missing(exec, levels_.back().columns().extent(0),
+                                  columnsOf(levels_.back()), last);
       });
       if (!anyOnRanks(comm, !wanted.empty()))
         return;
       levels_.emplace_back(exec, a, wanted);
+      onAllRanks(comm, [&] { order_.add(levels_.back().globals()); });
     }
-  }
-
-  /// The global numbers of rows of other ranks, level by level.
-  std::vector<GO> others() const {
-    std::vector<GO> all;
-    for (const Imported& level : levels_)
-      all.insert(all.end(), level.globals().begin(), level.globals().end());
-    return all;
   }
 
   /// Puts the rows together.
   void merge(const execution_space& exec, const crs_matrix_type& a) {
-    order_ = {exec, *a.getRowMap(), others()};
     merged_ = !levels_.empty() || !order_.ownAscend();
     if (!merged_) {
       block_ = {exec, a, 1};

@@ -49,7 +49,10 @@ TEST(GlobalOrder, MergesOwnRowsAndOthers) {
   for (const bool ascend : {true, false}) {
     SCOPED_TRACE(ascend);
     const auto map = mapOf(ofThisRank(ascend ? Globals{2, 4, 7} : Globals{7, 2, 4}));
-    const Order order(Exec(), *map, ofThisRank({3, 9, 0}));
+    Order order(Exec(), *map);
+    order.add(ofThisRank({3}));
+    EXPECT_EQ(order.count(), 4);
+    order.add(ofThisRank({9, 0}));
     EXPECT_EQ(order.count(), 6);
     EXPECT_EQ(order.ownAscend(), ascend);
     // 0, 2, 3, 4, 7, 9
@@ -66,14 +69,15 @@ TEST(GlobalOrder, MergesOwnRowsAndOthers) {
 }
 
 TEST(GlobalOrder, HasRowsOfOneKindAlone) {
-  const Order own(Exec(), *mapOf(ofThisRank({4, 2})), {});
+  const Order own(Exec(), *mapOf(ofThisRank({4, 2})));
   EXPECT_EQ(toHost(own.stacked(Exec())), (std::vector<Ordinal>{1, 0}));
   EXPECT_EQ(placed(own, ofThisRank({2, 3})), (std::vector<Ordinal>{1, -1}));
-  const Order others(Exec(), *mapOf({}), {8, 6});
+  Order others(Exec(), *mapOf({}));
+  others.add({8, 6});
   EXPECT_TRUE(others.ownAscend());
   EXPECT_EQ(toHost(others.stacked(Exec())), (std::vector<Ordinal>{1, 0}));
   EXPECT_EQ(missing(others, {6, 7}, 9), Globals{7});
-  const Order none(Exec(), *mapOf({}), {});
+  const Order none(Exec(), *mapOf({}));
   EXPECT_EQ(none.count(), 0);
   EXPECT_EQ(none.stacked(Exec()).extent(0), 0u);
   EXPECT_EQ(missing(none, {}, 9), Globals());
