@@ -122,23 +122,15 @@ RunRecord PeerRunner::run(const std::string& specification) const {
   record.precond = specification;
   const PeerLibrary& library = libraries_.of(specification);
   record.library = library.version();
-  std::vector<double> x(size_t(peer_system_.numBlockRows()) * peer_system_.block_size);
-  PeerResult result;
   try {
     const auto solver = library.create(methodOf(specification), peer_system_);
     for (int repetition = 0; repetition < command_.repeat; ++repetition) {
-      const double setup = timed([&] { solver->setUp(); });
-      if (repetition == 0)
-        record.first_setup_seconds = setup;
-      record.setup_seconds = std::fmin(record.setup_seconds, setup);
-      solver->apply(1);
-      record.apply30_seconds = std::fmin(record.apply30_seconds, timed([&] { solver->apply(30); }));
-      record.solve_seconds =
-          std::fmin(record.solve_seconds, timed([&] { result = solver->solve(x.data()); }));
+      const RunRecord before = beginRepetition(record);
+      repeat(*solver, record);
+      endRepetition(before, record);
     }
   } catch (const std::invalid_argument& error) { // on all ranks: what the library refuses
     recordFailure(InvalidArgument(error.what()), record);
-    return record;
   } catch (const std::exception& error) {
     // The library's own error. Where there are other ranks, they may wait for this one in it.
     int ranks;
@@ -146,8 +138,20 @@ RunRecord PeerRunner::run(const std::string& specification) const {
     if (ranks > 1)
       throw;
     recordFailure(error, record);
-    return record;
   }
+  return record;
+}
+
+void PeerRunner::repeat(PeerSolver& solver, RunRecord& record) const {
+  const double setup = timed([&] { solver.setUp(); });
+  if (std::isnan(record.first_setup_seconds))
+    record.first_setup_seconds = setup;
+  record.setup_seconds = std::fmin(record.setup_seconds, setup);
+  solver.apply(1);
+  record.apply30_seconds = std::fmin(record.apply30_seconds, timed([&] { solver.apply(30); }));
+  std::vector<double> x(size_t(peer_system_.numBlockRows()) * peer_system_.block_size);
+  PeerResult result;
+  record.solve_seconds = timed([&] { result = solver.solve(x.data()); });
   record.iterations = result.iterations;
   record.message = result.message;
   record.solution = gathered(x);
@@ -156,7 +160,6 @@ RunRecord PeerRunner::run(const std::string& specification) const {
   judge(command_, system_, record);
   if (result.converged && !record.converged)
     record.status = "inaccurate";
-  return record;
 }
 
 } // namespace perf

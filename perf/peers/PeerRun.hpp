@@ -45,6 +45,8 @@ private:
   template <class Work>
   double timed(const Work& work) const;
   Vector<double, HostDevice> gathered(const std::vector<double>& x) const;
+  /// One set-up and solve.
+  void repeat(PeerSolver& solver, RunRecord& record) const;
 
   const CommandLine& command_;
   const LinearSystem& system_;

@@ -35,6 +35,15 @@ std::string remedy(const CommandLine& command, const LinearSystem& system) {
       .after("; rounding keeps it there");
 }
 
+/// Those that are the least of several repetitions.
+void copyLeastTimes(const RunRecord& from, RunRecord& to) {
+  to.setup_phases = from.setup_phases;
+  to.setup_seconds = from.setup_seconds;
+  to.first_setup_seconds = from.first_setup_seconds;
+  to.recompute_seconds = from.recompute_seconds;
+  to.apply30_seconds = from.apply30_seconds;
+}
+
 } // namespace
 
 SolverOptions solverOptions(const CommandLine& command) {
@@ -118,24 +127,28 @@ void sumUpColumns(RunRecord& record) {
   record.history = record.columns[longest].history;
 }
 
-void keepRepetition(const RunRecord& before, RunRecord& record) {
+RunRecord beginRepetition(RunRecord& record) {
+  RunRecord before = record;
+  record = {};
+  record.precond = before.precond;
+  record.library = before.library;
+  copyLeastTimes(before, record);
+  return before;
+}
+
+void endRepetition(const RunRecord& before, RunRecord& record) {
   const bool first = std::isnan(before.solve_seconds);
-  const int fewest =
-      first ? record.iterations : std::min(before.fewest_iterations, record.iterations);
-  const int most = first ? record.iterations : std::max(before.most_iterations, record.iterations);
+  const int iterations = record.iterations;
   const bool before_counts = before.converged != record.converged
                                  ? record.converged
                                  : before.solve_seconds <= record.solve_seconds;
   if (!first && before_counts) {
     RunRecord kept = before;
-    kept.setup_phases = record.setup_phases;
-    kept.setup_seconds = record.setup_seconds;
-    kept.recompute_seconds = record.recompute_seconds;
-    kept.apply30_seconds = record.apply30_seconds;
+    copyLeastTimes(record, kept);
     record = kept;
   }
-  record.fewest_iterations = fewest;
-  record.most_iterations = most;
+  record.fewest_iterations = first ? iterations : std::min(before.fewest_iterations, iterations);
+  record.most_iterations = first ? iterations : std::max(before.most_iterations, iterations);
 }
 
 void recordFailure(const std::exception& error, RunRecord& record) {

@@ -35,11 +35,15 @@ void judge(const CommandLine& command, const LinearSystem& system, RunRecord& re
 /// Sums up `columns`, which are judged, in the members of the record.
 void sumUpColumns(RunRecord& record);
 
-/// Ends a repetition of a run, `record` with what came of it, `before` the run until then. Where
-/// they differ, because kernels are asynchronous or a preconditioner decides by measured times, the
-/// record is of one repetition that did not converge, or if all did of the one with the fastest
-/// solve, and allNotes() says how many iterations they took.
-void keepRepetition(const RunRecord& before, RunRecord& record);
+/// A run of several repetitions is told by one of them, because kernels are asynchronous and some
+/// preconditioners decide by measured times: by one that did not converge, or if all did by the one
+/// with the fastest solve. allNotes() says how many iterations they took, where that differs.
+///
+/// Begins one: the record forgets what came of the last, but for the least times of set-ups and
+/// applications, and returns it.
+RunRecord beginRepetition(RunRecord& record);
+/// Ends it, `before` being what beginRepetition() returned.
+void endRepetition(const RunRecord& before, RunRecord& record);
 
 /// The run ended by this exception: status `breakdown`, `out_of_memory`, `refused` (another
 /// ainvil::Error: the preconditioner or the solver does not accept the system), `interrupted`, or

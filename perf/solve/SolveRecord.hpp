@@ -28,7 +28,7 @@ constexpr double not_measured = std::numeric_limits<double>::quiet_NaN();
 
 /// One preconditioner, one solver, one system. Times are wall-clock seconds, fenced at both ends;
 /// of several repetitions the minimum of each, but for `solve_seconds`, which belong to the outcome
-/// that is told (see keepRepetition()). A run that ended in its setup has measured nothing else.
+/// that is told (see beginRepetition()). A run that ended in its setup has measured nothing else.
 struct RunRecord {
   std::string precond;
   std::string library = "Ainvil";              ///< with its version where it is another one

@@ -122,13 +122,13 @@ private:
       });
     const auto solver = createSolver<Scalar, Device>(command_.solver, options);
     for (int repetition = 0; repetition < command_.repeat; ++repetition) {
-      const RunRecord before = record;
+      const RunRecord before = beginRepetition(record);
       setUp(precond, record);
       throwIfInterrupted();
       timeApplications(precond, record);
       throwIfInterrupted();
       solve(options, *solver, precond, record);
-      keepRepetition(before, record);
+      endRepetition(before, record);
     }
   }
 

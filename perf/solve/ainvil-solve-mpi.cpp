@@ -66,9 +66,9 @@ public:
     try {
       ranks_.run([&] {
         for (int repetition = 0; repetition < command_.repeat; ++repetition) {
-          const RunRecord before = record;
+          const RunRecord before = beginRepetition(record);
           repeat(record);
-          keepRepetition(before, record);
+          endRepetition(before, record);
         }
       });
     } catch (const std::exception& error) {

@@ -201,13 +201,13 @@ TEST(Repetitions, AreToldByOneOfThem) {
   const auto told = [](const std::vector<Repetition>& repetitions) {
     RunRecord record;
     for (const Repetition& repetition : repetitions) {
-      const RunRecord before = record;
+      const RunRecord before = beginRepetition(record);
       record.converged = repetition.converged;
       record.iterations = repetition.iterations;
       record.solve_seconds = repetition.solve_seconds;
       record.setup_seconds = std::fmin(record.setup_seconds, 1 / repetition.solve_seconds);
       record.notes = message("of ", repetition.iterations);
-      keepRepetition(before, record);
+      endRepetition(before, record);
     }
     return message(record.converged, " ", record.iterations, " ", record.solve_seconds, " ",
                    record.setup_seconds, " ", record.allNotes());
@@ -220,6 +220,29 @@ TEST(Repetitions, AreToldByOneOfThem) {
             "1 9 2 0.25 of 9, repetitions took 7 to 9 iterations");
   EXPECT_EQ(told({{true, 7, 1}, {false, 9, 4}, {true, 7, 2}}),
             "0 9 4 0.25 of 9, repetitions took 7 to 9 iterations");
+}
+
+/// One that fails has nothing of those before it but their set-ups and applications.
+TEST(Repetitions, FailAlone) {
+  RunRecord record;
+  const RunRecord before = beginRepetition(record);
+  record.precond = "ilu";
+  record.setup_seconds = record.first_setup_seconds = record.apply30_seconds = 3;
+  record.solve_seconds = 2;
+  record.iterations = 7;
+  record.rel_residual = 1e-9;
+  record.history = {1, 1e-9};
+  endRepetition(before, record);
+  beginRepetition(record);
+  recordFailure(std::bad_alloc(), record);
+  EXPECT_EQ(record.precond, "ilu");
+  EXPECT_EQ(record.setup_seconds, 3);
+  EXPECT_EQ(record.first_setup_seconds, 3);
+  EXPECT_EQ(record.apply30_seconds, 3);
+  EXPECT_TRUE(std::isnan(record.solve_seconds));
+  EXPECT_TRUE(std::isnan(record.rel_residual));
+  EXPECT_EQ(record.iterations, 0);
+  EXPECT_TRUE(record.history.empty());
 }
 
 /// A residual that is no number is worse than any that is, wherever its column is.
