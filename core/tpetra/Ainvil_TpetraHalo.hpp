@@ -49,7 +49,7 @@ public:
       rows_.update(exec, all);
   }
 
-  /// Sends what of x the others need. Waits for the device.
+  /// Sends what of x the others need. Asynchronous on the device.
   void begin(const execution_space& exec, const VectorIn& x) const {
     if (!exists_)
       return;

@@ -5,6 +5,7 @@
 
 #include "Ainvil_TpetraStructures.hpp"
 #include "backend/Ainvil_Allocation.hpp"
+#include "backend/Ainvil_QueueMarker.hpp"
 #include "backend/Ainvil_RowTeams.hpp"
 
 #include <Tpetra_Distributor.hpp>
@@ -73,8 +74,8 @@ struct AddSlots {
 /// message from each rank; and the way back, in which what ranks have computed for unknowns of
 /// others is added by their owners. Maps, plan and messages are Tpetra's; kernels write and read
 /// the messages themselves: in the memory of the GPU where compat::mpiTakesDeviceMemory(), else in
-/// pinned memory of the host. So an exchange takes two launches and one wait for the device, where
-/// Tpetra's doImport copies and waits several times.
+/// pinned memory of the host. So an exchange takes two launches and one wait for the first of them,
+/// where Tpetra's doImport copies and waits several times.
 ///
 /// Workspace: the messages of each number of columns that has been exchanged. An object serves one
 /// exchange at a time.
@@ -122,7 +123,7 @@ public:
     target_slots_ = onDevice<Device>(Teuchos::ArrayView<const Ordinal>(slots), label);
   }
 
-  /// Reads own unknowns; what is launched behind it runs while messages travel. Waits for the
+  /// Reads own unknowns; what is launched behind it runs while messages travel. Asynchronous on the
   /// device. There must be room for the columns.
   void begin(const execution_space& exec, const VectorIn& x) const {
     const Messages& messages = known_.at(x.extent(1));
@@ -133,13 +134,16 @@ public:
     });
   }
 
-  /// Writes the unknowns of others. Waits for the messages; asynchronous on the device.
+  /// Writes the unknowns of others. Waits for what begin() has launched and for the messages;
+  /// asynchronous on the device.
   void end(const execution_space& exec, const VectorOut& h) const {
     const Messages& messages = known_.at(h.extent(1));
     messages.visit([&](const auto& pair) {
       using Buffer = std::decay_t<decltype(pair.received)>;
-      if constexpr (!on_host) // the device is at work meanwhile
+      if constexpr (!on_host) { // the device is at work meanwhile
+        packed_.wait();
         post(pair, h.extent(1));
+      }
       import_->getDistributor().doWaits();
       Kokkos::parallel_for("Ainvil::tpetra::HaloExchange[unpack]",
                            ainvil::detail::Range<execution_space>(exec, 0, to_.extent(0)),
@@ -148,7 +152,7 @@ public:
   }
 
   /// Reads what there is for unknowns of others; what is launched behind it runs while messages
-  /// travel. Waits for the device. There must be room for the columns.
+  /// travel. Asynchronous on the device. There must be room for the columns.
   void beginReverse(const execution_space& exec, const VectorIn& h) const {
     const Messages& messages = known_.at(h.extent(1));
     messages.visit([&](const auto& pair) {
@@ -158,14 +162,16 @@ public:
     });
   }
 
-  /// Own unknowns y += alpha times what the others have for them. Waits for the messages;
-  /// asynchronous on the device.
+  /// Own unknowns y += alpha times what the others have for them. Waits for what beginReverse() has
+  /// launched and for the messages; asynchronous on the device.
   void endReverse(const execution_space& exec, Scalar alpha, const VectorOut& y) const {
     const Messages& messages = known_.at(y.extent(1));
     messages.visit([&](const auto& pair) {
       using Buffer = std::decay_t<decltype(pair.sent)>;
-      if constexpr (!on_host)
+      if constexpr (!on_host) {
+        packed_.wait();
         postReverse(pair, y.extent(1));
+      }
       import_->getDistributor().doReverseWaits();
       Kokkos::parallel_for("Ainvil::tpetra::HaloExchange[add]",
                            ainvil::detail::Range<execution_space>(exec, 0, targets_.extent(0)),
@@ -206,14 +212,13 @@ private:
 
   using Rows = Kokkos::View<const Ordinal*, Device>;
 
-  /// Waits for the device.
   template <class Buffer>
-  static void pack(const execution_space& exec, const Rows& rows, const VectorIn& x,
-                   const Buffer& buffer) {
+  void pack(const execution_space& exec, const Rows& rows, const VectorIn& x,
+            const Buffer& buffer) const {
     Kokkos::parallel_for("Ainvil::tpetra::HaloExchange[pack]",
                          ainvil::detail::Range<execution_space>(exec, 0, rows.extent(0)),
                          detail::PackRows<Scalar, Device, Buffer>{rows, x, buffer});
-    ainvil::compat::fence(exec, label);
+    packed_.record(exec);
   }
 
   template <class Memory>
@@ -231,6 +236,7 @@ private:
   /// Of the way back: own rows that are added to, and what of the messages is added to each.
   Rows targets_, target_offsets_, target_slots_;
   std::map<size_t, Messages> known_; ///< by the number of columns
+  mutable ainvil::compat::QueueMarker<execution_space> packed_;
 };
 
 } // namespace tpetra
