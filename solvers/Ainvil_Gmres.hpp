@@ -107,10 +107,11 @@ private:
   /// Calls body(basis), of whichever precision it is, the basis of a column in one piece.
   template <class Body>
   void withBasis(const Body& body);
-  /// Calls body(operands, form) with the candidate as u, and the form in which a kernel is to be
-  /// taken, a detail::ArnoldiForm as a type.
+  /// Calls body(operands, form) with the candidate as u, the records of a step, and the form in
+  /// which a kernel is to be taken, a detail::ArnoldiForm as a type.
   template <class Body>
-  void withOperands(const Columns& columns, VectorArg z, int j, const Body& body);
+  void withOperands(const Columns& columns, VectorArg z, const detail::ArnoldiStep& step,
+                    const Body& body);
   /// Why A M seems singular and what to do.
   std::string singularAdvice(bool preconditioned, int column) const;
   VectorArg columnsFrom(Scalar* data) const { return VectorArg(data, n_, columns_); }

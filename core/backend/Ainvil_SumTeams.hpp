@@ -4,6 +4,7 @@
 /// The shape of launches that sum over all rows, and where their partial sums are kept.
 
 #include "backend/Ainvil_Allocation.hpp"
+#include "backend/Ainvil_Reduction.hpp"
 
 #include <algorithm>
 
@@ -83,7 +84,7 @@ struct PartialSums {
   Partials partials;                     ///< (sum, team), the sums of a column together
   Kokkos::View<int*, Device> teams_done; ///< (column), 0 between launches
   /// The sums of all rows of a process, to be summed over processes; else empty.
-  Kokkos::View<double*, Device> of_process;
+  ProcessSums<Device> of_process;
 
   PartialSums() = default;
   /// Room for `num_sums` sums a column of launches of the given shape.
@@ -93,8 +94,8 @@ struct PartialSums {
                                         size_t(shape.league))),
         teams_done(allocateZeros<int, Device>(exec, "Ainvil::teams_done", columns)) {
     if (over == SumOver::Processes)
-      of_process =
-          allocateZeros<double, Device>(exec, "Ainvil::sums_of_process", num_sums * columns);
+      of_process = allocateZeros<double, typename ProcessSums<Device>::device_type>(
+          exec, "Ainvil::sums_of_process", num_sums * columns);
   }
 };
 

@@ -176,7 +176,7 @@ struct RowSumKernel {
 template <int Count, class Device, class Body>
 struct KeepSumsBody {
   Body body;
-  Kokkos::View<double*, Device> kept; ///< Count of each column
+  ProcessSums<Device> kept; ///< Count of each column
   int column = 0;
 
   KOKKOS_INLINE_FUNCTION bool begin(int c) {
@@ -195,7 +195,7 @@ template <int Count, class Device, class Body>
 struct FinishSumsKernel {
   Body body_in;
   ColumnSet columns;
-  Kokkos::View<const double*, Device> kept;
+  ProcessSums<Device> kept;
 
   KOKKOS_FUNCTION void operator()(const Offset item) const {
     const int column = columns[static_cast<int>(item)];
@@ -211,8 +211,7 @@ struct FinishSumsKernel {
 
 /// The sums of these columns that a process has, to be summed over processes.
 template <int Count, class Device>
-Kokkos::View<double*, Device> sumsOfProcess(const PartialSums<Device>& sums,
-                                            const ColumnSet& columns) {
+ProcessSums<Device> sumsOfProcess(const PartialSums<Device>& sums, const ColumnSet& columns) {
   return Kokkos::subview(sums.of_process,
                          std::make_pair(0, Count * (columns[columns.size() - 1] + 1)));
 }

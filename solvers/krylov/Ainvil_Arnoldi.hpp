@@ -55,6 +55,8 @@ struct ArnoldiStep {
   KOKKOS_INLINE_FUNCTION ArnoldiRecord record(int column) const {
     return {data + 2 * capacity * column, capacity, scalars + ArnoldiRecord::num_scalars * column};
   }
+  /// The same with the sums over rows elsewhere.
+  ArnoldiStep withSumsAt(double* sums) const { return {sums, scalars, capacity, columns}; }
   /// The same, whose record 0 is that of this column.
   KOKKOS_INLINE_FUNCTION ArnoldiStep from(int column) const {
     const ArnoldiRecord first = record(column);

@@ -122,18 +122,26 @@ KOKKOS_INLINE_FUNCTION void concludeRecord(const Member& member, const ArnoldiSt
   });
 }
 
-/// The same as a kernel of a team a column, for records whose sums have come from all processes.
+/// The same as a kernel of a team a column, for sums that have come from all processes: takes them
+/// into the records first.
 template <class Device>
 struct ArnoldiConcludeKernel {
   using Member = typename Kokkos::TeamPolicy<typename Device::execution_space>::member_type;
 
-  ArnoldiStep step;
+  ArnoldiStep from, step;
   ColumnSet of;
   int j;
   OrthogonalityLoss loss;
 
   KOKKOS_FUNCTION void operator()(const Member& member) const {
-    concludeRecord(member, step, of[member.league_rank()], j, loss);
+    const int side = of[member.league_rank()];
+    const ArnoldiRecord sums = from.record(side), record = step.record(side);
+    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, j + 2), [&](const int c) {
+      if (c <= j)
+        record.dotU(c) = sums.dotU(c);
+      record.dotZ(c) = sums.dotZ(c);
+    });
+    concludeRecord(member, step, side, j, loss);
   }
 };
 

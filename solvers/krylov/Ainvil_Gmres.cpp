@@ -39,8 +39,9 @@ void Gmres<Scalar, Device>::allocate(const execution_space& exec, Offset n, bool
   const size_t losses = reorthogonalizesByNeed() ? length_ + 1 : 0;
   losses_ =
       ainvil::allocate<double, Device>(exec, "Ainvil::Gmres::losses", capacity * losses * losses);
-  sums_ = detail::PartialSums<Device>(exec, 2 * room, shape_, detail::SumOver::Process,
-                                      this->capacity_);
+  const auto over =
+      this->reduction() != nullptr ? detail::SumOver::Processes : detail::SumOver::Process;
+  sums_ = detail::PartialSums<Device>(exec, 2 * room, shape_, over, this->capacity_);
   arnoldi_.resize(capacity);
   // Zeros: records are read as a whole, also where a step has written nothing.
   records_ = allocateZeros<double, Device>(exec, "Ainvil::Gmres::records",
@@ -74,13 +75,12 @@ void Gmres<Scalar, Device>::withBasis(const Body& body) {
 
 template <class Scalar, class Device>
 template <class Body>
-void Gmres<Scalar, Device>::withOperands(const Columns& columns, VectorArg z, int j,
-                                         const Body& body) {
+void Gmres<Scalar, Device>::withOperands(const Columns& columns, VectorArg z,
+                                         const ArnoldiStep& step, const Body& body) {
   using Form = detail::ArnoldiForm;
   withBasis([&](const auto& basis) {
     using Stored = std::decay_t<decltype(*basis.data)>;
-    const detail::ArnoldiOperands<Stored, Scalar> operands{basis, candidate(), z, columns,
-                                                           step(records_.data(), j)};
+    const detail::ArnoldiOperands<Stored, Scalar> operands{basis, candidate(), z, columns, step};
     if constexpr (compat::IsGpu<execution_space>::value) {
       constexpr Offset most_rows = std::numeric_limits<int>::max() / 4;
       if (!reorthogonalizesByNeed() && n_ <= most_rows) {
@@ -256,7 +256,9 @@ template <class Scalar, class Device>
 void Gmres<Scalar, Device>::takeInnerProducts(const execution_space& exec, const Columns& columns,
                                               int vectors, VectorArg z, NextStep next) {
   const Reduction<Device>* const reduction = this->reduction();
-  withOperands(columns, z, vectors, [&](const auto& on, const auto form) {
+  const ArnoldiStep to = step(records_.data(), vectors);
+  const ArnoldiStep from = reduction == nullptr ? to : to.withSumsAt(sums_.of_process.data());
+  withOperands(columns, z, from, [&](const auto& on, const auto form) {
     if (n_ == 0) // another process has rows
       return;
     using Stored = std::decay_t<decltype(*on.v.data)>;
@@ -271,23 +273,20 @@ void Gmres<Scalar, Device>::takeInnerProducts(const execution_space& exec, const
   });
   if (reduction == nullptr)
     return;
-  const ArnoldiStep to = step(records_.data(), vectors);
-  const Offset first = to.data - records_.data();
-  const auto products =
-      Kokkos::subview(records_, std::make_pair(first, first + Offset(to.numProducts())));
+  const auto of_process = Kokkos::subview(sums_.of_process, std::make_pair(0, from.numProducts()));
   if (n_ == 0)
-    Kokkos::deep_copy(exec, products, 0.0);
-  reduction->sum(exec, products);
+    Kokkos::deep_copy(exec, of_process, 0.0);
+  reduction->sum(exec, of_process);
   Kokkos::parallel_for("Ainvil::Gmres::concludeRecord",
                        Kokkos::TeamPolicy<execution_space>(exec, columns.size(), 1, shape_.lanes),
                        detail::withinArguments(detail::ArnoldiConcludeKernel<Device>{
-                           to, columns, vectors, losses(next)}));
+                           from, to, columns, vectors, losses(next)}));
 }
 
 /// Makes the candidate basis vector j and what is left of the product the next candidate.
 template <class Scalar, class Device>
 void Gmres<Scalar, Device>::update(const execution_space& exec, const Columns& columns, int j) {
-  withOperands(columns, product(), j, [&](const auto& on, const auto form) {
+  withOperands(columns, product(), step(records_.data(), j), [&](const auto& on, const auto form) {
     using Stored = std::decay_t<decltype(*on.v.data)>;
     using Kernel = detail::ArnoldiUpdateKernel<Stored, Scalar, Device, decltype(form)::value>;
     const auto runs = detail::runsOf<execution_space>(on.sides, n_);

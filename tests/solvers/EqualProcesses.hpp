@@ -12,7 +12,7 @@ namespace test {
 
 /// sums *= factor
 struct MultiplySums {
-  Kokkos::View<double*, Device> sums;
+  ProcessSums<Device> sums;
   double factor;
 
   KOKKOS_FUNCTION void operator()(const int k) const { sums(k) *= factor; }
@@ -23,7 +23,7 @@ class EqualProcesses final : public Reduction<Device> {
 public:
   explicit EqualProcesses(int processes) : processes_(processes) {}
 
-  void sum(const Exec& exec, const Kokkos::View<double*, Device>& sums) const override {
+  void sum(const Exec& exec, const ProcessSums<Device>& sums) const override {
     ++reductions;
     Kokkos::parallel_for("Ainvil::EqualProcesses::sum",
                          Kokkos::RangePolicy<Exec>(exec, 0, sums.extent(0)),

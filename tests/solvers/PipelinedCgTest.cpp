@@ -13,22 +13,22 @@ class LateProcesses final : public Reduction<Device> {
 public:
   explicit LateProcesses(int processes) : processes_(processes) {}
 
-  void sum(const Exec& exec, const Kokkos::View<double*, Device>& sums) const override {
+  void sum(const Exec& exec, const ProcessSums<Device>& sums) const override {
     EXPECT_FALSE(under_way) << "a reduction during another one";
     ++at_once;
     processes_.sum(exec, sums);
   }
-  void begin(const Exec& exec, const Kokkos::View<double*, Device>& sums) const override {
+  void begin(const Exec& exec, const ProcessSums<Device>& sums) const override {
     sum(exec, sums);
     --at_once;
     ++begun;
-    arrived_ = Kokkos::View<double*, Device>("arrived", sums.extent(0));
+    arrived_ = ProcessSums<Device>("arrived", sums.extent(0));
     Kokkos::deep_copy(exec, arrived_, sums);
     Kokkos::deep_copy(exec, sums, std::numeric_limits<double>::quiet_NaN());
     exec.fence();
     under_way = true;
   }
-  void end(const Exec& exec, const Kokkos::View<double*, Device>& sums) const override {
+  void end(const Exec& exec, const ProcessSums<Device>& sums) const override {
     EXPECT_TRUE(under_way);
     Kokkos::deep_copy(exec, sums, arrived_);
     exec.fence();
@@ -45,7 +45,7 @@ public:
 
 private:
   EqualProcesses processes_;
-  mutable Kokkos::View<double*, Device> arrived_;
+  mutable ProcessSums<Device> arrived_;
 };
 
 /// Counts its applications, and those during a reduction.

@@ -74,7 +74,7 @@ TEST_P(OverProcesses, ReductionsOfAnIteration) {
 TEST_P(OverProcesses, ObjectionOfAnother) {
   class Objecting final : public Reduction<Device> {
   public:
-    void sum(const Exec&, const Kokkos::View<double*, Device>&) const override {}
+    void sum(const Exec&, const ProcessSums<Device>&) const override {}
     /// The other one has no rows, and objects.
     Offset total(Offset mine) const override { return mine == 0 ? 1 : mine; }
     void together(const std::function<void()>& work) const override { work(); }

@@ -112,7 +112,7 @@ TEST_P(Stopping, EndsAllColumns) {
 TEST_P(Stopping, AWordOfAnotherProcessSuffices) {
   class OneMore final : public Reduction<Device> {
   public:
-    void sum(const Exec&, const Kokkos::View<double*, Device>&) const override {}
+    void sum(const Exec&, const ProcessSums<Device>&) const override {}
     Offset total(Offset mine) const override {
       ++totals;
       return mine + (totals > 4 ? 1 : 0);
