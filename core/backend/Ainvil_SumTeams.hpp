@@ -46,9 +46,15 @@ struct SumTeams {
     return shape;
   }
 
+  /// Threads of a team where one on GPUs has so many, lanes counted.
+  template <int GpuThreads>
+  int teamSize() const {
+    return team_size > 1 ? GpuThreads / lanes : 1;
+  }
+
   /// The bounds keep the registers few enough for such a team.
-  template <class Exec>
-  using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<gpu_threads, 1>>;
+  template <class Exec, int GpuThreads = gpu_threads>
+  using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<GpuThreads, 1>>;
 
   /// Neighbouring chunks that a team may take together where sums stay by chunk: on hosts up to
   /// four, if there are so many for each thread.
@@ -60,11 +66,11 @@ struct SumTeams {
   }
 
   /// For so many columns of a multivector, whose teams come one column after the other.
-  template <class Exec>
-  Policy<Exec> policy(const Exec& exec, size_t scratch_bytes, int columns = 1,
-                      int chunks_per_team = 1) const {
+  template <int GpuThreads = gpu_threads, class Exec>
+  Policy<Exec, GpuThreads> policy(const Exec& exec, size_t scratch_bytes, int columns = 1,
+                                  int chunks_per_team = 1) const {
     const int teams = (league + chunks_per_team - 1) / chunks_per_team;
-    Policy<Exec> policy(exec, teams * columns, team_size, lanes);
+    Policy<Exec, GpuThreads> policy(exec, teams * columns, teamSize<GpuThreads>(), lanes);
     policy.set_scratch_size(0, Kokkos::PerTeam(scratch_bytes));
     return policy;
   }

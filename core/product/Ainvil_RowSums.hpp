@@ -59,31 +59,43 @@ KOKKOS_FUNCTION bool isLastTeam(const PartialSums<Device>& sums, const Member& m
   return last != 0;
 }
 
-/// Sums first .. first + Count - 1 over `teams` teams, the lanes spread over the teams. For the
-/// last team; the loads go to memory because other teams wrote during the kernel.
-template <int Count, class Device, class Member>
-KOKKOS_FUNCTION Sums<Count> totalOf(const PartialSums<Device>& sums, const Member& member,
-                                    int lanes, int first, int teams) {
+/// Sums at(0) .. at(Count - 1) over `teams` teams, the lanes spread over the teams. For the last
+/// team, which all others of its kernel have to wait for: so the loads of a lane, five a sum where
+/// a GPU has 129 to 160 teams, are under way at the same time. They go to memory because other
+/// teams wrote during the kernel.
+template <int Count, class Device, class Member, class At>
+KOKKOS_INLINE_FUNCTION Sums<Count> totalOf(const PartialSums<Device>& sums, const Member& member,
+                                           int lanes, int teams, const At& at) {
+  constexpr int at_once = 5;
   Sums<Count> result;
   Kokkos::parallel_reduce(
       Kokkos::ThreadVectorRange(member, lanes),
       [&](const int lane, Sums<Count>& reduced) {
         Sums<Count> mine;
-        unrolledBy<4, int>(lane, teams, lanes, [&](int team) {
-          for (int k = 0; k < Count; ++k)
-            mine.value[k] += compat::volatileLoad(&sums.partials(first + k, team));
-        });
+        for (int first = lane; first < teams; first += at_once * lanes) {
+          Sums<Count> loaded[at_once];
+          unrolled<at_once>([&](int r) {
+            const int team = first + r * lanes < teams ? first + r * lanes : first;
+            for (int k = 0; k < Count; ++k)
+              loaded[r].value[k] = compat::volatileLoad(&sums.partials(at(k), team));
+          });
+          unrolled<at_once>([&](int r) {
+            if (first + r * lanes < teams)
+              mine += loaded[r];
+          });
+        }
         reduced += mine;
       },
       result);
   return result;
 }
 /// sum over rows i in [begin, end) of body.row(i), which returns Sums<Count>; known to all lanes of
-/// the thread. On a GPU the lanes take neighbouring rows. A host thread is its own only lane; there
-/// several running sums are kept apart, because compilers do not reorder floating-point sums by
-/// themselves and so would not use vectors: as many as the registers hold.
-template <class Exec, int Count, int Strands = (Count > 2 ? 8 : 16), class Member, class Index,
-          class Body>
+/// the thread. On a GPU the lanes take neighbouring rows, GpuRows of them each with their loads
+/// under way at the same time. A host thread is its own only lane; there several running sums are
+/// kept apart, because compilers do not reorder floating-point sums by themselves and so would not
+/// use vectors: as many as the registers hold.
+template <class Exec, int Count, int Strands = (Count > 2 ? 8 : 16), int GpuRows = 2, class Member,
+          class Index, class Body>
 KOKKOS_INLINE_FUNCTION Sums<Count> sumRange(const Member& member, [[maybe_unused]] int lanes,
                                             Index begin, Index end, const Body& body) {
   Sums<Count> total;
@@ -93,12 +105,12 @@ KOKKOS_INLINE_FUNCTION Sums<Count> sumRange(const Member& member, [[maybe_unused
         [&](const int lane, Sums<Count>& sums) {
           Sums<Count> mine;
           Index i = begin + lane;
-          for (; i + lanes < end; i += 2 * lanes) { // the loads of two rows under way
-            const Sums<Count> first = body.row(i), second = body.row(i + lanes);
-            mine += first;
-            mine += second;
+          for (; i + (GpuRows - 1) * lanes < end; i += GpuRows * lanes) {
+            Sums<Count> rows[GpuRows];
+            unrolled<GpuRows>([&](int r) { rows[r] = body.row(i + r * lanes); });
+            unrolled<GpuRows>([&](int r) { mine += rows[r]; });
           }
-          if (i < end)
+          for (; i < end; i += lanes)
             mine += body.row(i);
           sums += mine;
         },
@@ -164,7 +176,8 @@ struct RowSumKernel {
         sums.partials(column * Count + k, team) = of_thread[0].value[k];
     });
     if (isLastTeam(sums, member, column, teams) && member.team_rank() == 0) {
-      const Sums<Count> total = totalOf<Count>(sums, member, lanes, column * Count, teams);
+      const Sums<Count> total =
+          totalOf<Count>(sums, member, lanes, teams, [=](int k) { return column * Count + k; });
       Kokkos::single(Kokkos::PerThread(member), [&]() { body.finish(total); });
     }
   }

@@ -158,6 +158,11 @@ struct ArnoldiDotsKernel {
   using Member = typename Kokkos::TeamPolicy<typename Device::execution_space>::member_type;
   using Index = std::conditional_t<Form == ArnoldiForm::General, Offset, int>;
   static constexpr int tile = 4;
+  /// Of a team: half of what there may be, for twice the registers, which hold the loads of four
+  /// rows. Products with 27 vectors take an H200 7 % less so with 1.3 million rows, 11 % less with
+  /// half of them.
+  static constexpr int gpu_threads = 512;
+  static constexpr int gpu_rows = 4;
   static constexpr bool on_gpu = compat::IsGpu<typename Device::execution_space>::value;
 
   ArnoldiOperands<const Stored, const Scalar> on;
@@ -274,7 +279,7 @@ struct ArnoldiDotsKernel {
     u.moveTo(side);
     z.moveTo(side);
     const int first_sum = side * sumsOfSide();
-    const auto mine = sumRange<typename Device::execution_space, Tile::num_sums, strands>(
+    const auto mine = sumRange<typename Device::execution_space, Tile::num_sums, strands, gpu_rows>(
         member, lanes, Index(0), static_cast<Index>(end - begin),
         Tile{on.v.of(side) + first * on.v.vector_stride + begin,
              static_cast<Index>(on.v.vector_stride), u.data() + begin, z.data() + begin});
@@ -290,21 +295,27 @@ struct ArnoldiDotsKernel {
     });
   }
 
+  /// A thread takes two basis vectors at a time, and one of them the products of u and z.
   template <bool Again>
   KOKKOS_FUNCTION void addUp(const Member& member, int side) const {
     constexpr int of_vector = sumsOfVector(Again);
     const ArnoldiRecord record = on.step.record(side);
-    const int first_sum = side * sumsOfSide();
-    for (int c = member.team_rank(); c < columns; c += member.team_size()) {
-      const auto total = totalOf<of_vector>(sums, member, lanes, first_sum + of_vector * c, chunks);
+    const int first_sum = side * sumsOfSide(), team_size = member.team_size();
+    for (int c = member.team_rank(); c < columns; c += 2 * team_size) {
+      const int next = c + team_size < columns ? c + team_size : c;
+      const auto total = totalOf<2 * of_vector>(sums, member, lanes, chunks, [&](int k) {
+        return first_sum + (k < of_vector ? of_vector * c + k : of_vector * next + k - of_vector);
+      });
       Kokkos::single(Kokkos::PerThread(member), [&]() {
         record.dotU(c) = Again ? total.value[0] : 0.0;
         record.dotZ(c) = total.value[of_vector - 1];
+        record.dotU(next) = Again ? total.value[of_vector] : 0.0;
+        record.dotZ(next) = total.value[2 * of_vector - 1];
       });
     }
-    if (member.team_rank() == columns % member.team_size()) {
-      const Sums<3> total =
-          totalOf<3>(sums, member, lanes, first_sum + of_vector * columns, chunks);
+    if (member.team_rank() == columns % team_size) {
+      const auto total = totalOf<3>(sums, member, lanes, chunks,
+                                    [&](int k) { return first_sum + of_vector * columns + k; });
       Kokkos::single(Kokkos::PerThread(member), [&]() {
         record.dotU(columns) = total.value[0];
         record.dotZ(columns) = total.value[1];

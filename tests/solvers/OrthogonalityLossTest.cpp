@@ -64,7 +64,8 @@ Basis arnoldi(const HostCsr& a, const Doubles& start, int steps, double allowed,
     const detail::ArnoldiOperands<double, double> on{{basis.data(), n, steps * n}, u, z, one, step};
     using Dots = detail::ArnoldiDotsKernel<double, double, Device, detail::ArnoldiForm::General>;
     Kokkos::parallel_for(
-        shape.policy(exec, Dots::scratchBytes(shape.team_size), 1, chunks_per_team),
+        shape.policy<Dots::gpu_threads>(
+            exec, Dots::scratchBytes(shape.teamSize<Dots::gpu_threads>()), 1, chunks_per_team),
         Dots{on.toRead(), j, sums, n, shape.rows_per_team, shape.lanes, shape.league,
              chunks_per_team, true, loss});
     using Update =
