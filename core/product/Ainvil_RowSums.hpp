@@ -60,9 +60,9 @@ KOKKOS_FUNCTION bool isLastTeam(const PartialSums<Device>& sums, const Member& m
 }
 
 /// Sums at(0) .. at(Count - 1) over `teams` teams, the lanes spread over the teams. For the last
-/// team, which all others of its kernel have to wait for: so the loads of a lane, five a sum where
-/// a GPU has 129 to 160 teams, are under way at the same time. They go to memory because other
-/// teams wrote during the kernel.
+/// team, for which the whole kernel waits: so the loads of a lane, five a sum where a GPU has 129
+/// to 160 teams, are under way at the same time. They go to memory because other teams wrote during
+/// the kernel.
 template <int Count, class Device, class Member, class At>
 KOKKOS_INLINE_FUNCTION Sums<Count> totalOf(const PartialSums<Device>& sums, const Member& member,
                                            int lanes, int teams, const At& at) {

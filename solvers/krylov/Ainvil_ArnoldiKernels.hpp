@@ -10,9 +10,8 @@
 namespace ainvil {
 namespace detail {
 
-/// What a kernel is compiled for. The second and third form are for GPUs: the first takes more
-/// registers there than a team of 1024 threads has, and on an H100 20 % more time for inner
-/// products; addresses that depend on a column take an update 8 to 20 % more.
+/// What a kernel is compiled for. The second and third form are for GPUs, where the first takes
+/// more registers; addresses that depend on a column take an update 8 to 20 % more time on an H100.
 enum class ArnoldiForm {
   General,
   TwiceBelow512M, ///< all vectors are orthogonalised twice, and there are fewer than 2^29 rows
