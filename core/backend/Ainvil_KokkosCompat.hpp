@@ -11,6 +11,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 
@@ -152,6 +154,41 @@ inline std::uintptr_t queueOf(const Kokkos::Cuda& exec) {
 inline std::uintptr_t queueOf(const Hip& exec) {
   return reinterpret_cast<std::uintptr_t>(exec.hip_stream());
 }
+#endif
+
+/// A place in the queue of an instance, which the host can wait for while what is launched behind
+/// it runs. Where there is no such thing record() waits.
+template <class Exec>
+class QueueMarker {
+public:
+  void record(const Exec& exec) { exec.fence(); } ///< the place behind what has been launched
+  void wait() const {}                            ///< until the queue has come there
+};
+#if defined(KOKKOS_ENABLE_CUDA)
+template <>
+class QueueMarker<Kokkos::Cuda> {
+public:
+  void record(const Kokkos::Cuda& exec) {
+    if (event_ == nullptr) {
+      cudaEvent_t event;
+      check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+      event_ = {event, cudaEventDestroy};
+    }
+    check(cudaEventRecord(event_.get(), exec.cuda_stream()));
+  }
+  void wait() const {
+    if (event_ != nullptr)
+      check(cudaEventSynchronize(event_.get()));
+  }
+
+private:
+  static void check(cudaError_t status) {
+    if (status != cudaSuccess)
+      throw std::runtime_error(std::string("CUDA: ") + cudaGetErrorString(status));
+  }
+
+  std::shared_ptr<std::remove_pointer_t<cudaEvent_t>> event_;
+};
 #endif
 
 /// A name for reports: the device's own where the backend tells it, else empty.

@@ -76,12 +76,6 @@ struct SumTeams {
   }
 };
 
-/// Where the rows of a sum are.
-enum class SumOver {
-  Process,  ///< all in this one
-  Processes ///< in several
-};
-
 /// One partial sum a team, added up by whichever team of a column ends last: no second launch.
 template <class Device>
 struct PartialSums {
@@ -93,13 +87,14 @@ struct PartialSums {
   ProcessSums<Device> of_process;
 
   PartialSums() = default;
-  /// Room for `num_sums` sums a column of launches of the given shape.
+  /// Room for `num_sums` sums a column of launches of the given shape, with a reduction also for
+  /// those of a process.
   PartialSums(const typename Device::execution_space& exec, int num_sums, const SumTeams& shape,
-              SumOver over = SumOver::Process, int columns = 1)
+              const Reduction<Device>* reduction = nullptr, int columns = 1)
       : partials(allocateView<Partials>(exec, "Ainvil::partial_sums", size_t(num_sums) * columns,
                                         size_t(shape.league))),
         teams_done(allocateZeros<int, Device>(exec, "Ainvil::teams_done", columns)) {
-    if (over == SumOver::Processes)
+    if (reduction != nullptr)
       of_process = allocateZeros<double, typename ProcessSums<Device>::device_type>(
           exec, "Ainvil::sums_of_process", num_sums * columns);
   }

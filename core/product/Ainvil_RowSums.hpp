@@ -234,7 +234,7 @@ ProcessSums<Device> sumsOfProcess(const PartialSums<Device>& sums, const ColumnS
 template <int Count, class Device, class Body>
 void launchSums(const typename Device::execution_space& exec, const char* label,
                 const SumTeams& shape, const PartialSums<Device>& sums, Offset num_rows,
-                const Body& body, SumOver over, const ColumnSet& columns) {
+                const Body& body, const Reduction<Device>* reduction, const ColumnSet& columns) {
   const auto launch = [&](const auto& of_rows) {
     using Kernel = RowSumKernel<Count, Device, std::decay_t<decltype(of_rows)>>;
     if (num_rows > 0)
@@ -243,7 +243,7 @@ void launchSums(const typename Device::execution_space& exec, const char* label,
           withinArguments(Kernel{of_rows, sums, columns, num_rows, shape.rows_per_team, shape.lanes,
                                  shape.league}));
   };
-  if (over == SumOver::Process)
+  if (reduction == nullptr)
     return launch(body);
   const auto kept = sumsOfProcess<Count>(sums, columns);
   if (num_rows == 0)
@@ -269,8 +269,7 @@ void sumRows(const typename Device::execution_space& exec, const char* label, co
              const PartialSums<Device>& sums, Offset num_rows, const Body& body,
              const Reduction<Device>* reduction = nullptr,
              const ColumnSet& columns = ColumnSet::first(1)) {
-  const auto over = reduction != nullptr ? SumOver::Processes : SumOver::Process;
-  launchSums<Count>(exec, label, shape, sums, num_rows, body, over, columns);
+  launchSums<Count>(exec, label, shape, sums, num_rows, body, reduction, columns);
   if (reduction == nullptr)
     return;
   reduction->sum(exec, sumsOfProcess<Count>(sums, columns));
@@ -290,7 +289,7 @@ void sumRowsDuring(const typename Device::execution_space& exec, const char* lab
     work();
     return;
   }
-  launchSums<Count>(exec, label, shape, sums, num_rows, body, SumOver::Processes, columns);
+  launchSums<Count>(exec, label, shape, sums, num_rows, body, reduction, columns);
   const auto of_process = sumsOfProcess<Count>(sums, columns);
   reduction->begin(exec, of_process);
   try {

@@ -5,7 +5,6 @@
 
 #include "Ainvil_TpetraStructures.hpp"
 #include "backend/Ainvil_Allocation.hpp"
-#include "backend/Ainvil_QueueMarker.hpp"
 #include "backend/Ainvil_RowTeams.hpp"
 
 #include <Tpetra_Distributor.hpp>

@@ -39,9 +39,7 @@ void Gmres<Scalar, Device>::allocate(const execution_space& exec, Offset n, bool
   const size_t losses = reorthogonalizesByNeed() ? length_ + 1 : 0;
   losses_ =
       ainvil::allocate<double, Device>(exec, "Ainvil::Gmres::losses", capacity * losses * losses);
-  const auto over =
-      this->reduction() != nullptr ? detail::SumOver::Processes : detail::SumOver::Process;
-  sums_ = detail::PartialSums<Device>(exec, 2 * room, shape_, over, this->capacity_);
+  sums_ = detail::PartialSums<Device>(exec, 2 * room, shape_, this->reduction(), this->capacity_);
   arnoldi_.resize(capacity);
   // Zeros: records are read as a whole, also where a step has written nothing.
   records_ = allocateZeros<double, Device>(exec, "Ainvil::Gmres::records",

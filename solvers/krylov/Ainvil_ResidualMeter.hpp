@@ -56,8 +56,7 @@ public:
   ResidualMeter(const execution_space& exec, Offset n, const Reduction<Device>* reduction,
                 int columns)
       : reduction_(reduction), shape_(SumTeams::forRows(exec, n)),
-        sums_(exec, 2, shape_, reduction != nullptr ? SumOver::Processes : SumOver::Process,
-              columns),
+        sums_(exec, 2, shape_, reduction, columns),
         result_(allocateZeros<double, Device>(exec, "Ainvil::norm", 2 * columns)),
         host_result_(hostMirror(result_)) {}
 

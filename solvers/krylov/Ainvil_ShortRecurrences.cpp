@@ -19,9 +19,8 @@ template <class Scalar, class Device>
 void ShortRecurrences<Scalar, Device>::allocate(const execution_space& exec, Offset n,
                                                 bool preconditioned) {
   allocateVectors(exec, n, preconditioned);
-  const auto over =
-      this->reduction() != nullptr ? detail::SumOver::Processes : detail::SumOver::Process;
-  sums_ = detail::PartialSums<Device>(exec, num_sums_, this->shape_, over, this->capacity_);
+  sums_ = detail::PartialSums<Device>(exec, num_sums_, this->shape_, this->reduction(),
+                                      this->capacity_);
   recurrence_ =
       detail::DeviceRecurrence<Device>(exec, label_ + "::state", this->options_, this->capacity_);
 }

@@ -43,9 +43,8 @@ private:
   std::exception_ptr problem_;
 };
 
-/// One MPI_Allreduce a sum, of memory of the host: these are a few hundred numbers at most, which
-/// MPI would bring to the host itself. Waits for the instance. A rank with a Failure gives NaN, at
-/// which the solvers end on all ranks.
+/// One MPI_Allreduce a sum, of memory of the host. Waits for the instance. A rank with a Failure
+/// gives NaN, at which the solvers end on all ranks.
 template <class Device>
 class CommReduction final : public Reduction<Device> {
 public:
