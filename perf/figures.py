@@ -192,7 +192,7 @@ def peers(runs):
         if all(run["library"] == "Ainvil" for run in part):
             continue
         for (count,), same in sorted(by(part, lambda run: run["ranks"] * run["threads"]).items()):
-            rows = sorted((best_of(group) for group in by(same, "precond").values()),
+            rows = sorted((best_of(group) for group in by(same, name_of).values()),
                           key=lambda run: (not converged(run), run["total_seconds"] or 0))
 
             def draw(axes, y, run):

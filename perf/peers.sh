@@ -6,7 +6,7 @@
 #   perf/peers_table.py OUTPUT.jsonl
 #
 # `quick` takes small versions of the problems, `smoke` toys. Libraries that EXECUTABLE was built without are left
-# out.
+# out. AINVIL_SOLVE_MPI: an ainvil-solve-mpi, which runs ours over as many ranks as the others after each problem.
 set -euo pipefail
 # shellcheck source=perf/study.sh
 . "$(dirname "${BASH_SOURCE[0]}")/study.sh"
@@ -42,6 +42,9 @@ fi
     petsc:ilu "petsc:ilu -mat_type baij" hypre:ilu hypre:boomeramg
     ifpack2:RILUK "ifpack2:RILUK,belos=TPETRA GMRES")
   general=("${cavity[@]}" hypre:parasails)
+  cavity_over_ranks=(ilu ilu:storage=float ilu:solve=isai,power=1)
+  general_over_ranks=("${cavity_over_ranks[@]}")
+  spd_over_ranks=(jacobi ilu ic ic:storage=float fsai:power=1,filter=0)
   spd=(jacobi ilu ic ic:storage=float fsai:power=1 fsai:power=1,filter=0 fsai:power=1,storage=float fsai:power=2
     ainv:drop=0.1,order=nd petsc:jacobi petsc:icc petsc:gamg
     hypre:parasails hypre:parasails,levels=0,threshold=0,filter=0 hypre:fsai hypre:boomeramg
@@ -51,11 +54,20 @@ fi
 export OMPI_MCA_mpi_yield_when_idle=${OMPI_MCA_mpi_yield_when_idle:-1}
 built=" $("$peers" --help | sed -n 's/.*this build has: \([a-z0-9 ]*\).*/\1/p') "
 
+# run PROGRAM OPTION...: on all ranks, its records behind those that are there. Code 3: some run did not converge.
+run() {
+  list_command "$(basename "$output" .jsonl)" mpirun -np "$ranks" --bind-to none "$(basename "$1")" "${@:2}"
+  mpirun -np "$ranks" --bind-to none "$@" --json "$part" || (($? == 3))
+  cat "$part" >>"$output"
+}
+
 part=$(mktemp)
 trap 'rm -f "$part"' EXIT
 rm -f "$output"
 for problem in "${problems[@]}"; do
   read -r spec tolerance solver name block_size <<<"$problem"
+  system=(--problem "$spec" --tol "$tolerance" ${block_size:+--block-size "$block_size"} --solver "$solver"
+    --max-iters 2000 --repeat "${AINVIL_REPEAT:-3}")
   preconds=()
   declare -n list=$name
   for precond in "${list[@]}"; do
@@ -63,9 +75,9 @@ for problem in "${problems[@]}"; do
     [[ $library =~ ^(petsc|hypre|ifpack2)$ && $built != *" $library "* ]] ||
       preconds+=(--precond "$precond")
   done
-  call=(--problem "$spec" --tol "$tolerance" ${block_size:+--block-size "$block_size"} --solver "$solver"
-    --max-iters 2000 --repeat "${AINVIL_REPEAT:-3}" "${preconds[@]}" "$@")
-  list_command "$(basename "$output" .jsonl)" mpirun -np "$ranks" --bind-to none ainvil-peers "${call[@]}"
-  mpirun -np "$ranks" --bind-to none "$peers" "${call[@]}" --json "$part" || (($? == 3))
-  cat "$part" >>"$output"
+  run "$peers" "${system[@]}" "${preconds[@]}" "$@"
+  if [[ -n ${AINVIL_SOLVE_MPI:-} ]]; then
+    declare -n list=${name}_over_ranks
+    run "$AINVIL_SOLVE_MPI" "${system[@]}" "${list[@]/#/--precond=}"
+  fi
 done

@@ -7,7 +7,7 @@ count. The number of cores is that of ranks times threads.
 """
 import sys
 
-from records import fail, head, known, number, plus, ratio, read, row, solves
+from records import fail, head, known, number, parallel, plus, ratio, read, row, solves
 
 
 def cores(run):
@@ -15,7 +15,7 @@ def cores(run):
 
 
 def key(run):
-    return run["problem"], run["precond"], cores(run)
+    return run["problem"], f"`{run['precond']}`{parallel(run)}", cores(run)
 
 
 def fastest(runs):
@@ -64,10 +64,10 @@ def show(runs):
         for count in counts:
             ours[count] = min(known(total(run) for k, run in part.items() if k[2] == count and
                                     run["library"] == "Ainvil" and run["status"] == "converged"), default=None)
-        for precond in dict.fromkeys(k[1] for k in part):
-            line = [f"`{precond}`"]
+        for name in dict.fromkeys(k[1] for k in part):
+            line = [name]
             for count in counts:
-                line += cells(part.get((problem, precond, count)), ours[count])
+                line += cells(part.get((problem, name, count)), ours[count])
             print(row(line))
 
 

@@ -55,6 +55,11 @@ def solves(records):
     return [record for record in records if "precond" in record and "solve_seconds" in record]
 
 
+def parallel(run):
+    """What follows the name of a preconditioner of ours that ainvil-solve-mpi ran: in the other programs it has threads."""
+    return ", over ranks" if "partition" in run else ""
+
+
 def write(path, records):
     with open(path, "w", encoding="utf-8") as file:
         file.writelines(json.dumps(record) + "\n" for record in records)

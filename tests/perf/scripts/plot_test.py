@@ -116,7 +116,7 @@ class Figures(unittest.TestCase):
         runs = [solve("ilu"), solve("jacobi", status="max_iterations", residual=0.25),
                 solve("none", status="breakdown", residual=None, solve_seconds=None, total_seconds=None)]
         peers = [solve("petsc:ilu", library="PETSc 3.18", problem="jump:9", status="diverged", residual=7.0),
-                 solve("ilu", problem="jump:9")]
+                 solve("ilu", problem="jump:9"), solve("ilu", problem="jump:9", partition="rows")]
         drawn = self.draw(*runs, *peers)
         self.assertEqual(self.labels(drawn["convergence-cavity:9"][0])[1:],
                          ["jacobi (max_iterations, residual 2.5e-01), same as ilu",
@@ -129,6 +129,8 @@ class Figures(unittest.TestCase):
             texts = [text.get_text() for text in axes.texts]
             self.assertEqual([text for text in texts if "residual" in text], failures, name)
             self.assertEqual(len(axes.get_yticklabels()), len(texts), name)
+        names = [text.get_text().split(" (")[0] for text in drawn["peers-jump:9-1"][0].get_yticklabels()]
+        self.assertEqual(sorted(names), ["ilu", "ilu, over ranks", "petsc:ilu"])
         hatched = [patch for patch in drawn["breakdown-cavity:9"][0].patches if patch.get_hatch()]
         self.assertEqual({round(patch.get_y() + patch.get_height() / 2) for patch in hatched}, {1, 2})
 

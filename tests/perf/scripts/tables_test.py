@@ -81,6 +81,13 @@ class PeersTableTest(unittest.TestCase):
         self.assertIn("4000 blocks of size 3", text)
         self.assertIn("iterations, 2 cores", text)
 
+    def test_ours_over_ranks(self):
+        """A row of its own beside the same preconditioner with threads; it may be the fastest of Ainvil."""
+        threads = {**RUN, "precond": "ilu", "setup_total_seconds": 1, "solve_seconds": 4}
+        ranks = {**threads, "ranks": 2, "threads": 1, "partition": "rows", "iterations": 120, "solve_seconds": 3}
+        self.assertEqual(rows(peers_table.show, [threads, ranks]), [
+            ["`ilu`", "100", "1", "5", "1.25"], ["`ilu`, over ranks", "120", "1", "4", "1.00"]])
+
     def test_fastest_of_several(self):
         """Set-up and solve each, wherever they come and whatever is missing."""
         times = [(3, 8), (2, 9), (None, None), (4, 7)]
