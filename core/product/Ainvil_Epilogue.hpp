@@ -49,18 +49,22 @@ struct KernelStep {
 
   KOKKOS_INLINE_FUNCTION bool exists() const { return w.data() != nullptr; }
 
+  KOKKOS_INLINE_FUNCTION void take(const KernelColumns<const Scalar>& x, Offset row,
+                                   Offset column) const {
+    if (!exists())
+      return;
+    const Scalar moved = delta * x(row, column);
+    Scalar& result = w(row, column);
+    result = epsilon != Scalar(0) ? moved + epsilon * result : moved;
+  }
+
   /// For up to Columns right-hand sides from `first_column` on, one after the other: all at once
   /// they would take twice the registers of a product with eight.
   template <int Columns>
   KOKKOS_INLINE_FUNCTION void takeRow(const KernelColumns<const Scalar>& x, Offset row,
                                       Offset first_column) const {
-    if (!exists())
-      return;
-    unrolledBy<1>(0, columnsFrom<Columns>(x, first_column), 1, [&](int j) {
-      const Scalar moved = delta * x(row, first_column + j);
-      Scalar& result = w(row, first_column + j);
-      result = epsilon != Scalar(0) ? moved + epsilon * result : moved;
-    });
+    unrolledBy<1>(0, columnsFrom<Columns>(x, first_column), 1,
+                  [&](int j) { take(x, row, first_column + j); });
   }
 
   /// For rows first to last - 1 of one column.
@@ -76,12 +80,6 @@ struct KernelStep {
       for (Offset i = first; i < last; ++i)
         w_j[i] = d * x_j[i] + e * w_j[i];
   }
-};
-
-/// Instead of a KernelStep where that would cost kernels registers that do not take it.
-struct NoStep {
-  template <int Columns, class X>
-  KOKKOS_INLINE_FUNCTION void takeRow(const X&, Offset, Offset) const {}
 };
 
 } // namespace detail

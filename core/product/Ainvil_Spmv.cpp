@@ -58,6 +58,20 @@ template <int BS, class MatrixScalar, class Device>
 constexpr bool may_take_columns = compat::IsGpu<typename Device::execution_space>::value &&
                                   (BS == 2 || BS == 3) && sizeof(MatrixScalar) == 8;
 
+/// Blocks whose point rows have two threads on GPUs where there are more right-hand sides than
+/// half_of_columns: long rows of scalars gain most by it, larger blocks lose
+/// (docs/results/decisions.md, "Several right-hand sides on GPUs").
+template <int BS>
+constexpr bool takes_groups = BS == 1 || BS == 2;
+constexpr int half_of_columns = most_columns / 2;
+
+/// Whether so many right-hand sides are streamed. Several are not: their time goes into x, which a
+/// thread a row reads best.
+template <class Device>
+bool isStreamed(const detail::ProductPlan<Device>& plan, int count) {
+  return plan.kernel == ProductKernel::Streamed && count == 1;
+}
+
 /// Matrices that are read with columns of 16 bits where that fits: values of as many, where a
 /// column of 32 is two thirds of an entry.
 template <int BS, class MatrixScalar>
@@ -67,12 +81,13 @@ constexpr bool may_have_near_columns = BS == 1 && sizeof(MatrixScalar) == 2;
 /// than a launch takes.
 constexpr Offset fewest_near_columns = Offset(1) << 20;
 
-template <int BS, int Columns, class MatrixScalar, class Scalar, class Device, class Step>
+/// For up to Columns right-hand sides, on GPUs up to twice as many.
+template <int BS, int Columns, class MatrixScalar, class Scalar, class Device>
 void launchPointRows(const typename Device::execution_space& exec,
                      const BsrMatrix<MatrixScalar, Device>& a,
                      const MultiVectorArg<const Scalar, Device>& x,
-                     const Epilogue<Scalar, Device>& epilogue, const Step& step,
-                     Offset first_column, const detail::ProductPlan<Device>& plan) {
+                     const Epilogue<Scalar, Device>& epilogue, const KernelStep<Scalar>& step,
+                     Offset first_column, int count, const detail::ProductPlan<Device>& plan) {
   using Exec = typename Device::execution_space;
   const Offset longest = plan.long_rows.limit();
   if constexpr (BS > 0 && !compat::IsGpu<Exec>::value) {
@@ -87,13 +102,16 @@ void launchPointRows(const typename Device::execution_space& exec,
                                a.numRows(), first_column, longest, parts}));
   } else {
     const auto launch = [&](const auto& column) {
-      using Kernel = detail::SpmvKernel<BS, Columns, MatrixScalar, Scalar, Device, Step,
+      using Kernel = detail::SpmvKernel<BS, Columns, MatrixScalar, Scalar, Device,
                                         std::decay_t<decltype(column)>>;
       const Scalar* const first = x.data() + first_column * Offset(x.stride(1));
-      Kokkos::parallel_for("Ainvil::spmv", Range<Exec>(exec, 0, a.numPointRows()),
-                           withinArguments(Kernel{a.graph.row_map, column, a.values, x, epilogue,
-                                                  step, a.block_size, first_column, longest,
-                                                  Kernel::isAligned(a.values.data(), first)}));
+      const Offset point_rows = a.numPointRows();
+      const bool has_groups = count > Columns;
+      Kokkos::parallel_for(
+          "Ainvil::spmv", Range<Exec>(exec, 0, Kernel::numItems(point_rows, has_groups)),
+          withinArguments(Kernel{a.graph.row_map, column, a.values, x, epilogue, step, a.block_size,
+                                 first_column, longest, Kernel::isAligned(a.values.data(), first),
+                                 has_groups, point_rows}));
     };
     if constexpr (may_have_near_columns<BS, MatrixScalar>)
       if (plan.near.exist()) {
@@ -104,56 +122,57 @@ void launchPointRows(const typename Device::execution_space& exec,
   }
 }
 
-template <int Columns, class MatrixScalar, class Scalar, class Device, class Step>
-void launchStreamed(const typename Device::execution_space& exec,
-                    const BsrMatrix<MatrixScalar, Device>& a,
-                    const MultiVectorArg<const Scalar, Device>& x,
-                    const Epilogue<Scalar, Device>& epilogue, const Step& step,
-                    Offset first_column) {
-  using Kernel = detail::StreamedSpmvKernel<Columns, MatrixScalar, Scalar, Device, Step>;
-  const Ordinal teams = a.numRows() / Kernel::team_size + (a.numRows() % Kernel::team_size > 0);
+/// A kernel of teams that take `team_rows` block rows each, and what it has behind its step.
+template <class Kernel, class MatrixScalar, class Scalar, class Device, class... Rest>
+void launchTeams(const char* label, const typename Device::execution_space& exec,
+                 const BsrMatrix<MatrixScalar, Device>& a,
+                 const MultiVectorArg<const Scalar, Device>& x,
+                 const Epilogue<Scalar, Device>& epilogue, const KernelStep<Scalar>& step,
+                 Ordinal team_rows, const Rest&... rest) {
+  const Ordinal teams = a.numRows() / team_rows + (a.numRows() % team_rows > 0);
   Kokkos::TeamPolicy<typename Device::execution_space> policy(exec, teams, Kernel::team_size);
   policy.set_scratch_size(0, Kokkos::PerTeam(Kernel::scratchBytes() + 16));
-  Kokkos::parallel_for("Ainvil::spmv[streamed]", policy,
+  Kokkos::parallel_for(label, policy,
                        withinArguments(Kernel{a.graph.row_map, a.graph.entries, a.values, x,
-                                              epilogue, step, a.numRows(), first_column}));
+                                              epilogue, step, a.numRows(), rest...}));
 }
 
-template <int BS, int Columns, class MatrixScalar, class Scalar, class Device, class Step>
-void launchBlockColumns(const typename Device::execution_space& exec,
-                        const BsrMatrix<MatrixScalar, Device>& a,
-                        const MultiVectorArg<const Scalar, Device>& x,
-                        const Epilogue<Scalar, Device>& epilogue, const Step& step,
-                        Offset first_column, Offset longest) {
-  using Kernel = detail::ColumnSpmvKernel<BS, Columns, MatrixScalar, Scalar, Device, Step>;
-  const Ordinal teams = a.numRows() / Kernel::team_rows + (a.numRows() % Kernel::team_rows > 0);
-  Kokkos::TeamPolicy<typename Device::execution_space> policy(exec, teams, Kernel::team_size);
-  policy.set_scratch_size(0, Kokkos::PerTeam(Kernel::scratchBytes() + 16));
-  Kokkos::parallel_for("Ainvil::spmv[columns]", policy,
-                       withinArguments(Kernel{a.graph.row_map, a.graph.entries, a.values, x,
-                                              epilogue, step, a.numRows(), first_column, longest}));
-}
-
-/// Up to Columns right-hand sides in one pass over the rows that are not long.
-template <int Columns, class MatrixScalar, class Scalar, class Device, class Step>
+/// `count` right-hand sides, at most most_columns, in one pass over the rows that are not long.
+template <class MatrixScalar, class Scalar, class Device>
 void launchRows(const typename Device::execution_space& exec,
                 const detail::ProductPlan<Device>& plan, const BsrMatrix<MatrixScalar, Device>& a,
                 const MultiVectorArg<const Scalar, Device>& x,
-                const Epilogue<Scalar, Device>& epilogue, const Step& step, Offset first_column) {
-  if constexpr (compat::IsGpu<typename Device::execution_space>::value)
-    if (plan.kernel == ProductKernel::Streamed) {
-      launchStreamed<Columns>(exec, a, x, epilogue, step, first_column);
+                const Epilogue<Scalar, Device>& epilogue, const KernelStep<Scalar>& step,
+                Offset first_column, int count) {
+  constexpr bool on_gpu = compat::IsGpu<typename Device::execution_space>::value;
+  if constexpr (on_gpu)
+    if (isStreamed(plan, count)) {
+      using Kernel = detail::StreamedSpmvKernel<MatrixScalar, Scalar, Device>;
+      launchTeams<Kernel>("Ainvil::spmv[streamed]", exec, a, x, epilogue, step, Kernel::team_size,
+                          first_column);
       return;
     }
   detail::dispatchBlockSize(a.block_size, [&](auto bs) {
     constexpr int BS = decltype(bs)::value;
+    const auto launch = [&](auto columns) {
+      launchPointRows<BS, decltype(columns)::value>(exec, a, x, epilogue, step, first_column, count,
+                                                    plan);
+    };
     if constexpr (may_take_columns<BS, MatrixScalar, Device>)
-      if (plan.kernel == ProductKernel::BlockColumns) {
-        launchBlockColumns<BS, Columns>(exec, a, x, epilogue, step, first_column,
-                                        plan.long_rows.limit());
+      if (plan.kernel == ProductKernel::BlockColumns && count == 1) {
+        using Kernel = detail::ColumnSpmvKernel<BS, MatrixScalar, Scalar, Device>;
+        launchTeams<Kernel>("Ainvil::spmv[columns]", exec, a, x, epilogue, step, Kernel::team_rows,
+                            first_column, plan.long_rows.limit());
         return;
       }
-    launchPointRows<BS, Columns>(exec, a, x, epilogue, step, first_column, plan);
+    constexpr int few = on_gpu ? half_of_columns : most_columns;
+    constexpr int many = on_gpu && takes_groups<BS> ? half_of_columns : most_columns;
+    if (count == 1)
+      launch(std::integral_constant<int, 1>());
+    else if (count <= few)
+      launch(std::integral_constant<int, few>());
+    else
+      launch(std::integral_constant<int, many>());
   });
 }
 
@@ -164,22 +183,23 @@ detail::RowTeams segmentTeams() {
       LongRows<Device>::segment_length);
 }
 
+/// For right-hand sides from `first_column` to before `end_column`.
 template <bool InPlace, class MatrixScalar, class Scalar, class Device>
 void launchLongRows(const typename Device::execution_space& exec, const LongRows<Device>& long_rows,
                     const BsrMatrix<MatrixScalar, Device>& a,
                     const MultiVectorArg<const Scalar, Device>& x,
-                    const Epilogue<Scalar, Device>& epilogue) {
+                    const Epilogue<Scalar, Device>& epilogue, Offset first_column,
+                    Offset end_column) {
   using Kernel = detail::LongRowKernel<InPlace, MatrixScalar, Scalar, Device>;
   if (long_rows.numSegments() == 0)
     return;
   const typename LongRows<Device>::Lease lease(long_rows, exec);
-  const Offset columns = x.extent(1);
-  for (Offset j = 0; j < columns; j += most_columns)
+  for (Offset j = first_column; j < end_column; j += most_columns)
     detail::forEachRow(
         exec, "Ainvil::spmv[long rows]", long_rows.numSegments(), segmentTeams<Device>(),
         withinArguments(Kernel{lease.segments(), a.graph.row_map.data(), a.graph.entries.data(),
                                a.values.data(), x, epilogue, a.block_size, j,
-                               static_cast<int>(std::min<Offset>(most_columns, columns - j))}));
+                               static_cast<int>(std::min<Offset>(most_columns, end_column - j))}));
 }
 
 template <class MatrixScalar, class Scalar, class Device>
@@ -190,16 +210,14 @@ void product(const typename Device::execution_space& exec, const detail::Product
   checkShapes("a product", a.numPointRows(), a.numPointCols(), x.extent(0), y.extent(0),
               x.extent(1), y.extent(1));
   const Offset columns = x.extent(1);
-  for (Offset j = 0; j < columns; j += most_columns)
-    if (columns - j == 1) // whose registers suffice for a step
-      launchRows<1>(exec, plan, a, x, epilogue, step, j);
-    else if (!compat::IsGpu<typename Device::execution_space>::value || step.exists())
-      launchRows<most_columns>(exec, plan, a, x, epilogue, step, j);
-    else if constexpr (compat::IsGpu<typename Device::execution_space>::value)
-      launchRows<most_columns>(exec, plan, a, x, epilogue, detail::NoStep(), j);
-  if (plan.kernel !=
-      ProductKernel::Streamed) // which takes rows of any length that it is chosen for
-    launchLongRows<false>(exec, plan.long_rows, a, x, epilogue);
+  Offset with_long_rows = 0; // right-hand sides whose long rows are left
+  for (Offset j = 0; j < columns; j += most_columns) {
+    const int count = static_cast<int>(std::min<Offset>(most_columns, columns - j));
+    launchRows(exec, plan, a, x, epilogue, step, j, count);
+    if (!isStreamed(plan, count))
+      with_long_rows = j + count;
+  }
+  launchLongRows<false>(exec, plan.long_rows, a, x, epilogue, 0, with_long_rows);
 }
 
 /// The kernel that is fastest; `longest` is the longest row, or 0 if that is not known.
@@ -207,8 +225,7 @@ template <class Device>
 ProductKernel chooseKernel(const Graph<Device>& graph, int block_size, std::size_t value_bytes,
                            Ordinal longest) {
   if constexpr (compat::IsGpu<typename Device::execution_space>::value) {
-    constexpr Ordinal longest_streamed =
-        detail::StreamedSpmvKernel<1, double, double, Device, detail::NoStep>::chunk;
+    constexpr Ordinal longest_streamed = detail::StreamedSpmvKernel<double, double, Device>::chunk;
     const double row_bytes = graph.meanRowLength() * double(value_bytes + sizeof(Ordinal));
     if (block_size == 1 && longest > 0 && longest <= longest_streamed &&
         (longest > longest_by_threads || row_bytes > mean_bytes_by_threads))
@@ -290,8 +307,8 @@ void detail::multiplyAddLongRows(const typename Device::execution_space& exec,
                                  MultiVectorArg<const Scalar, Device> u, Scalar gamma,
                                  MultiVectorArg<const Scalar, Device> v,
                                  MultiVectorArg<Scalar, Device> y) {
-  launchLongRows<true>(exec, long_rows, a, x,
-                       Epilogue<Scalar, Device>{alpha, beta, gamma, u, v, y});
+  launchLongRows<true>(exec, long_rows, a, x, Epilogue<Scalar, Device>{alpha, beta, gamma, u, v, y},
+                       0, x.extent(1));
 }
 
 template <class MatrixScalar, class Scalar, class Device>

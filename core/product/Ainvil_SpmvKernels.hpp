@@ -43,20 +43,27 @@ struct ShortColumns {
 /// s(i, r) = sum over blocks k of row i, c < bs of A_k(r, c) x(col_k * bs + c), for up to Columns
 /// right-hand sides, one point row a thread: on a GPU neighbouring threads read neighbouring rows
 /// of a block, so that a warp uses every sector it fetches; no reduction, no lane idles on short
-/// rows. BS = 0: block size known at run time. `ColumnIndices` is GraphColumns or ShortColumns.
-template <int BS, int Columns, class MatrixScalar, class Scalar, class Device, class Step,
-          class ColumnIndices>
+/// rows. With two groups of right-hand sides two threads share a point row, and the L1 cache what
+/// they read of the matrix. BS = 0: block size known at run time. `ColumnIndices` is GraphColumns
+/// or ShortColumns.
+template <int BS, int Columns, class MatrixScalar, class Scalar, class Device, class ColumnIndices>
 struct SpmvKernel {
   KernelArray<const Offset> row_map;
   ColumnIndices column;
   KernelArray<const MatrixScalar> values;
   KernelColumns<const Scalar> x;
   Epilogue<Scalar, Device> epilogue;
-  Step step;
+  KernelStep<Scalar> step;
   int block_size;
   Offset first_column;
-  Offset longest; ///< rows with more blocks are left to LongRowKernel
-  bool aligned;   ///< values and x may be read in packets
+  Offset longest;        ///< rows with more blocks are left to LongRowKernel
+  bool aligned;          ///< values and x may be read in packets
+  bool has_groups;       ///< two, of Columns right-hand sides each
+  Offset num_point_rows; ///< where it has groups
+
+  static constexpr bool on_gpu = compat::IsGpu<typename Device::execution_space>::value;
+  /// Rows whose threads of a group are neighbours. Those of the other group are the next ones.
+  static constexpr int neighbours = 32;
 
   /// Values of 16 bits in blocks whose rows are as long as a power of two; longer ones gain
   /// nothing.
@@ -68,15 +75,35 @@ struct SpmvKernel {
       return Packet<MatrixScalar, BS>::isAligned(values) && Packet<Scalar, BS>::isAligned(x);
     return false;
   }
-
-  KOKKOS_FUNCTION void operator()(const Offset point_row) const {
-    multiplyRow(point_row);
-    step.template takeRow<Columns>(x, point_row, first_column);
+  static Offset numItems(Offset point_rows, bool has_groups) {
+    return has_groups ? (point_rows + neighbours - 1) / neighbours * (2 * neighbours) : point_rows;
   }
 
-  KOKKOS_INLINE_FUNCTION void multiplyRow(const Offset point_row) const {
+  KOKKOS_FUNCTION void operator()(const Offset item) const {
+    Offset point_row = item, first = first_column;
+    if constexpr (Columns > 1)
+      if (has_groups) {
+        const int k = static_cast<int>(item % (2 * neighbours));
+        point_row = item / (2 * neighbours) * neighbours + k % neighbours;
+        first += k / neighbours * Columns;
+        if (point_row >= num_point_rows)
+          return;
+      }
+    multiplyRow(point_row, first);
+    step.template takeRow<Columns>(x, point_row, first);
+  }
+
+  KOKKOS_INLINE_FUNCTION void multiplyRow(const Offset point_row, const Offset first) const {
     const int bs = BS > 0 ? BS : block_size;
-    const int columns = columnsFrom<Columns>(x, first_column);
+    const int columns = columnsFrom<Columns>(x, first);
+    // GPUs take the last right-hand side again instead of none, so that no jump keeps loads apart.
+    const int taken = on_gpu ? Columns : columns;
+    const Scalar* const x_first = x.data() + first * x.stride();
+    Offset to[Columns] = {};
+    unrolled<Columns>([&](int j) {
+      if (Columns > 1)
+        to[j] = (j < columns ? j : columns - 1) * x.stride();
+    });
     const Offset row = point_row / bs;
     const int r = static_cast<int>(point_row - row * bs);
     Scalar sum[Columns] = {};
@@ -84,26 +111,26 @@ struct SpmvKernel {
     if (end - begin > longest)
       return;
     for (Offset k = begin; k < end; ++k) {
-      const Offset x_row = column.at(row, k) * bs;
+      const Scalar* const x_k = x_first + column.at(row, k) * bs;
       const MatrixScalar* block = &values(k * bs * bs + r * bs);
       if constexpr (has_packets)
         if (aligned) {
           const auto a_k = Packet<MatrixScalar, BS>::load(block);
-          const auto x_k = Packet<Scalar, BS>::load(&x(x_row, first_column));
+          const auto x_packet = Packet<Scalar, BS>::load(x_k);
           for (int c = 0; c < BS; ++c)
-            sum[0] += Scalar(a_k.values[c]) * x_k.values[c];
+            sum[0] += Scalar(a_k.values[c]) * x_packet.values[c];
           continue;
         }
       for (int c = 0; c < bs; ++c) {
         unrolled<Columns>([&](int j) {
-          if (j < columns)
-            sum[j] += Scalar(block[c]) * x(x_row + c, first_column + j);
+          if (j < taken)
+            sum[j] += Scalar(block[c]) * x_k[c + to[j]];
         });
       }
     }
     unrolled<Columns>([&](int j) {
       if (j < columns)
-        epilogue.store(point_row, first_column + j, sum[j]);
+        epilogue.store(point_row, first + j, sum[j]);
     });
   }
 };
@@ -231,19 +258,19 @@ private:
   }
 };
 
-/// The same sums of blocks on GPUs, a thread a column of the blocks of a row: neighbouring threads
-/// read neighbouring scalars, each of them one number of x a block. What the threads of a row have
-/// is added in scratch memory, by a thread a point row, one right-hand side after the other.
-template <int BS, int Columns, class MatrixScalar, class Scalar, class Device, class Step>
+/// The same sums of blocks on GPUs for one right-hand side, a thread a column of the blocks of a
+/// row: neighbouring threads read neighbouring scalars, each of them one number of x a block. What
+/// the threads of a row have is added in scratch memory, by a thread a point row.
+template <int BS, class MatrixScalar, class Scalar, class Device>
 struct ColumnSpmvKernel {
   KernelArray<const Offset> row_map;
   KernelArray<const Ordinal> entries;
   KernelArray<const MatrixScalar> values;
   KernelColumns<const Scalar> x;
   Epilogue<Scalar, Device> epilogue;
-  Step step;
+  KernelStep<Scalar> step;
   Ordinal num_rows;
-  Offset first_column;
+  Offset column;  ///< of x and y
   Offset longest; ///< rows with more blocks are left to LongRowKernel
 
   static constexpr int team_rows = 32;
@@ -260,52 +287,39 @@ struct ColumnSpmvKernel {
     const Offset begin = row < num_rows ? row_map(row) : 0;
     const Offset end = row < num_rows ? row_map(row + 1) : 0;
     const bool mine = row < num_rows && end - begin <= longest;
-    const int columns = columnsFrom<Columns>(x, first_column);
-    Scalar sum[Columns][BS] = {};
+    Scalar sum[BS] = {};
     if (mine)
       for (Offset k = begin; k < end; ++k) {
-        const Offset x_row = Offset(entries(k)) * BS + c;
+        const Scalar x_c = x(Offset(entries(k)) * BS + c, column);
         const MatrixScalar* block = &values(k * BS * BS + c);
-        unrolled<Columns>([&](int j) {
-          if (j < columns) {
-            const Scalar x_c = x(x_row, first_column + j);
-            unrolled<BS>([&](int r) { sum[j][r] += Scalar(block[r * BS]) * x_c; });
-          }
-        });
+        unrolled<BS>([&](int r) { sum[r] += Scalar(block[r * BS]) * x_c; });
       }
-    unrolled<Columns>([&](int j) {
-      if (j < columns) { // the same for the whole team, so that all meet at the barriers
-        if (j > 0)
-          member.team_barrier();
-        unrolled<BS>([&](int r) { sums[(local_row * BS + r) * BS + c] = sum[j][r]; });
-        member.team_barrier();
-        if (mine) {
-          Scalar total = 0;
-          unrolled<BS>([&](int m) { total += sums[rank * BS + m]; });
-          epilogue.store(row * BS + c, first_column + j, total);
-        }
-      }
-    });
+    unrolled<BS>([&](int r) { sums[(local_row * BS + r) * BS + c] = sum[r]; });
+    member.team_barrier();
+    if (mine) {
+      Scalar total = 0;
+      unrolled<BS>([&](int m) { total += sums[rank * BS + m]; });
+      epilogue.store(row * BS + c, column, total);
+    }
     if (row < num_rows)
-      step.template takeRow<Columns>(x, row * BS + c, first_column);
+      step.take(x, row * BS + c, column);
   }
 };
 
-/// The same sums of a scalar matrix on GPUs, a team a range of rows: its threads multiply the
-/// entries of the range in the order in which they are stored, then each adds the products of one
-/// row, in that order. All accesses to the matrix are contiguous and no thread loads a row much
-/// longer than its own; where all rows are short, a thread a row does with less. Of several
-/// right-hand sides one after the other is multiplied with the entries that are in registers.
-template <int Columns, class MatrixScalar, class Scalar, class Device, class Step>
+/// The same sums of a scalar matrix on GPUs for one right-hand side, a team a range of rows: its
+/// threads multiply the entries of the range in the order in which they are stored, then each adds
+/// the products of one row, in that order. All accesses to the matrix are contiguous and no thread
+/// loads a row much longer than its own; where all rows are short, a thread a row does with less.
+template <class MatrixScalar, class Scalar, class Device>
 struct StreamedSpmvKernel {
   KernelArray<const Offset> row_map;
   KernelArray<const Ordinal> entries;
   KernelArray<const MatrixScalar> values;
   KernelColumns<const Scalar> x;
   Epilogue<Scalar, Device> epilogue;
-  Step step;
+  KernelStep<Scalar> step;
   Ordinal num_rows;
-  Offset first_column;
+  Offset column; ///< of x and y
 
   static constexpr int team_size = 128; ///< rows of a team, too
   static constexpr int per_thread = 8;  ///< products before they are added
@@ -323,8 +337,7 @@ struct StreamedSpmvKernel {
     const Offset row = first + rank, end = row_map(last);
     const Offset row_begin = row < last ? row_map(row) : end;
     const Offset row_end = row < last ? row_map(row + 1) : end;
-    const int right_hand_sides = columnsFrom<Columns>(x, first_column);
-    Scalar sum[Columns] = {};
+    Scalar sum = 0;
     for (Offset at = row_map(first); at < end; at += chunk) {
       const int count = static_cast<int>(end - at < chunk ? end - at : chunk);
       MatrixScalar a[per_thread];
@@ -338,26 +351,19 @@ struct StreamedSpmvKernel {
       });
       const int from = row_begin > at ? static_cast<int>(row_begin - at) : 0;
       const int to = row_end < at + count ? static_cast<int>(row_end - at) : count;
-      unrolled<Columns>([&](int j) {
-        if (j < right_hand_sides) { // the same for the whole team, so that all meet at the barriers
-          unrolled<per_thread>([&](int v) {
-            const int k = rank + v * team_size;
-            if (k < count)
-              products[k] = Scalar(a[v]) * x(columns[v], first_column + j);
-          });
-          member.team_barrier();
-          for (int k = from; k < to; ++k)
-            sum[j] += products[k];
-          member.team_barrier();
-        }
+      unrolled<per_thread>([&](int v) {
+        const int k = rank + v * team_size;
+        if (k < count)
+          products[k] = Scalar(a[v]) * x(columns[v], column);
       });
+      member.team_barrier();
+      for (int k = from; k < to; ++k)
+        sum += products[k];
+      member.team_barrier();
     }
     if (row < last) {
-      unrolled<Columns>([&](int j) {
-        if (j < right_hand_sides)
-          epilogue.store(row, first_column + j, sum[j]);
-      });
-      step.template takeRow<Columns>(x, row, first_column);
+      epilogue.store(row, column, sum);
+      step.take(x, row, column);
     }
   }
 };
