@@ -56,12 +56,16 @@ struct SumTeams {
   template <class Exec, int GpuThreads = gpu_threads>
   using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<GpuThreads, 1>>;
 
-  /// Neighbouring chunks that a team may take together where sums stay by chunk: on hosts up to
-  /// four, if there are so many for each thread.
+  /// Neighbouring chunks that a team may take one after the other, where each has sums of its own.
+  /// GPUs: so many that columns have no more teams together than one alone. More would wait for
+  /// others to end, each of which leaves the memory idle while it adds up. Hosts: up to four, if
+  /// there are so many for each thread.
   template <class Exec>
-  int chunksPerTeam(const Exec& exec) const {
-    if constexpr (compat::IsGpu<Exec>::value)
-      return 1;
+  int chunksPerTeam(const Exec& exec, int columns) const {
+    if constexpr (compat::IsGpu<Exec>::value) {
+      const int teams = std::max(1, league / columns); // of a column
+      return (league + teams - 1) / teams;
+    }
     return std::max(1, std::min<int>(4, league / exec.concurrency()));
   }
 

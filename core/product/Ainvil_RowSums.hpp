@@ -136,10 +136,11 @@ KOKKOS_INLINE_FUNCTION Sums<Count> sumRange(const Member& member, [[maybe_unused
 }
 
 /// s = sum over all rows i of body.row(i), which may update vectors on the way, for each of some
-/// columns: a column has `teams` teams. body.begin(column) runs first and tells whether there is
-/// anything to do; body.finish(s) runs once at the end, in one thread. A body has no arrays: its
-/// copy that begin() changes is in registers on GPUs only then, else in memory, which takes every
-/// row longer.
+/// columns: teams take some chunks of rows of a column each, and keep the sums of a chunk apart, so
+/// that these do not depend on the number of columns. body.begin(column) runs first and tells
+/// whether there is anything to do; body.finish(s) runs once at the end, in one thread. A body has
+/// no arrays: its copy that begin() changes is in registers on GPUs only then, else in memory,
+/// which takes every row longer.
 template <int Count, class Device, class Body>
 struct RowSumKernel {
   using Member = typename Kokkos::TeamPolicy<typename Device::execution_space>::member_type;
@@ -148,36 +149,50 @@ struct RowSumKernel {
   PartialSums<Device> sums;
   ColumnSet columns;
   Offset num_rows;
-  Offset rows_per_team;
-  int lanes, teams;
+  Offset rows_per_chunk;
+  int lanes, chunks; ///< of a column
+  int chunks_per_team;
+
+  /// What a team keeps in shared memory.
+  KOKKOS_INLINE_FUNCTION static size_t scratchBytes(int team_size, int chunks_per_team) {
+    return size_t(chunks_per_team) * team_size * sizeof(Sums<Count>);
+  }
 
   KOKKOS_FUNCTION void operator()(const Member& member) const {
+    const int teams = (chunks + chunks_per_team - 1) / chunks_per_team; // of a column
     const int column = columns[member.league_rank() / teams];
-    const int team = member.league_rank() % teams;
+    const int first = member.league_rank() % teams * chunks_per_team;
+    const int count = first + chunks_per_team < chunks ? chunks_per_team : chunks - first;
+    const int team_size = member.team_size();
     Body body = body_in;
     if (!body.begin(column))
       return;
-    const Offset rows_per_thread = (rows_per_team + member.team_size() - 1) / member.team_size();
-    const Offset team_begin = Offset(team) * rows_per_team;
-    const Offset team_end = min(team_begin + rows_per_team, num_rows);
-    const Offset begin = min(team_begin + member.team_rank() * rows_per_thread, team_end);
-    const Offset end = min(begin + rows_per_thread, team_end);
-    const auto mine =
-        sumRange<typename Device::execution_space, Count>(member, lanes, begin, end, body);
-
-    auto* of_thread = static_cast<Sums<Count>*>(
-        member.team_shmem().get_shmem(member.team_size() * sizeof(Sums<Count>)));
-    Kokkos::single(Kokkos::PerThread(member), [&]() { of_thread[member.team_rank()] = mine; });
+    auto* of_thread = static_cast<Sums<Count>*>( // (chunk, thread)
+        member.team_shmem().get_shmem(scratchBytes(team_size, chunks_per_team)));
+    const Offset rows_per_thread = (rows_per_chunk + team_size - 1) / team_size;
+    for (int c = 0; c < count; ++c) {
+      const Offset chunk_begin = (Offset(first) + c) * rows_per_chunk;
+      const Offset chunk_end = min(chunk_begin + rows_per_chunk, num_rows);
+      const Offset begin = min(chunk_begin + member.team_rank() * rows_per_thread, chunk_end);
+      const Offset end = min(begin + rows_per_thread, chunk_end);
+      const auto mine =
+          sumRange<typename Device::execution_space, Count>(member, lanes, begin, end, body);
+      Kokkos::single(Kokkos::PerThread(member),
+                     [&]() { of_thread[c * team_size + member.team_rank()] = mine; });
+    }
     member.team_barrier();
-    Kokkos::single(Kokkos::PerTeam(member), [&]() {
-      for (int t = 1; t < member.team_size(); ++t)
-        of_thread[0] += of_thread[t];
-      for (int k = 0; k < Count; ++k)
-        sums.partials(column * Count + k, team) = of_thread[0].value[k];
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(member, count), [&](const int c) {
+      Kokkos::single(Kokkos::PerThread(member), [&]() {
+        Sums<Count> sum = of_thread[c * team_size];
+        for (int t = 1; t < team_size; ++t)
+          sum += of_thread[c * team_size + t];
+        for (int k = 0; k < Count; ++k)
+          sums.partials(column * Count + k, first + c) = sum.value[k];
+      });
     });
     if (isLastTeam(sums, member, column, teams) && member.team_rank() == 0) {
       const Sums<Count> total =
-          totalOf<Count>(sums, member, lanes, teams, [=](int k) { return column * Count + k; });
+          totalOf<Count>(sums, member, lanes, chunks, [=](int k) { return column * Count + k; });
       Kokkos::single(Kokkos::PerThread(member), [&]() { body.finish(total); });
     }
   }
@@ -235,13 +250,16 @@ template <int Count, class Device, class Body>
 void launchSums(const typename Device::execution_space& exec, const char* label,
                 const SumTeams& shape, const PartialSums<Device>& sums, Offset num_rows,
                 const Body& body, const Reduction<Device>* reduction, const ColumnSet& columns) {
+  const int chunks_per_team = shape.chunksPerTeam(exec, columns.size());
   const auto launch = [&](const auto& of_rows) {
     using Kernel = RowSumKernel<Count, Device, std::decay_t<decltype(of_rows)>>;
     if (num_rows > 0)
       Kokkos::parallel_for(
-          label, shape.policy(exec, (shape.team_size + 1) * sizeof(Sums<Count>), columns.size()),
+          label,
+          shape.policy(exec, Kernel::scratchBytes(shape.team_size, chunks_per_team) + 16,
+                       columns.size(), chunks_per_team),
           withinArguments(Kernel{of_rows, sums, columns, num_rows, shape.rows_per_team, shape.lanes,
-                                 shape.league}));
+                                 shape.league, chunks_per_team}));
   };
   if (reduction == nullptr)
     return launch(body);

@@ -146,12 +146,12 @@ struct ArnoldiConcludeKernel {
 
 /// s = V^T u, where u is orthogonalised again, and p = V^T z for the first `columns` columns of V,
 /// and u . u, u . z, z . z. A thread of the team takes `tile` columns at a time, the first fewer
-/// and the products of u and z, and its lanes neighbouring rows of a chunk. On GPUs a team has one
-/// chunk, which is split where there are fewer tiles than threads. On hosts it has some
-/// neighbouring ones, which a tile runs through one after the other, so that few columns are read
-/// at a time for long; sums are by chunk, and do not depend on the teams. The last team adds up
-/// and, if these are the sums of all rows, concludes the record. So for each of some right-hand
-/// sides, which have teams of their own.
+/// and the products of u and z, and its lanes neighbouring rows of a chunk. A team has one
+/// chunk or some neighbouring ones; sums are by chunk, and do not depend on the teams. On GPUs a
+/// chunk is split where there are fewer tiles than threads. On hosts a tile runs through the chunks
+/// one after the other, so that few columns are read at a time for long. The last team adds up and,
+/// if these are the sums of all rows, concludes the record. So for each of some right-hand sides,
+/// which have teams of their own.
 template <class Stored, class Scalar, class Device, ArnoldiForm Form>
 struct ArnoldiDotsKernel {
   using Member = typename Kokkos::TeamPolicy<typename Device::execution_space>::member_type;
@@ -168,19 +168,19 @@ struct ArnoldiDotsKernel {
   int columns;
   PartialSums<Device> sums;
   Offset num_rows, rows_per_chunk;
-  int lanes, chunks;   ///< of a right-hand side
-  int chunks_per_team; ///< 1 on GPUs
-  bool all_rows;       ///< else concludeRecord() is for the sums of all processes
+  int lanes, chunks; ///< of a right-hand side
+  int chunks_per_team;
+  bool all_rows; ///< else concludeRecord() is for the sums of all processes
   OrthogonalityLoss loss;
 
   /// What a team keeps in shared memory.
-  KOKKOS_INLINE_FUNCTION static size_t scratchBytes(int team_size) {
-    return (2 * tile + 1) * team_size * sizeof(double);
+  KOKKOS_INLINE_FUNCTION static size_t scratchBytes(int team_size, int chunks_per_team) {
+    return size_t(chunks_per_team) * (2 * tile + 1) * team_size * sizeof(double);
   }
 
   /// Teams of a right-hand side.
   KOKKOS_INLINE_FUNCTION int teams() const {
-    return on_gpu ? chunks : (chunks + chunks_per_team - 1) / chunks_per_team;
+    return (chunks + chunks_per_team - 1) / chunks_per_team;
   }
 
   KOKKOS_FUNCTION void operator()(const Member& member) const {
@@ -200,28 +200,34 @@ struct ArnoldiDotsKernel {
   KOKKOS_FUNCTION void sumRows(const Member& member, int side, int team) const {
     const int tiles = columns / tile + 1;
     const int splits = tiles < member.team_size() ? member.team_size() / tiles : 1;
-    const int first_chunk = team * (on_gpu ? 1 : chunks_per_team);
-    const Chunk of_team = chunkAt(first_chunk);
-    // Partial sums of the splits of a chunk meet here, (split, sum).
+    const int first_chunk = team * chunks_per_team;
+    const int count =
+        first_chunk + chunks_per_team < chunks ? chunks_per_team : chunks - first_chunk;
+    // Partial sums of the splits of a chunk meet here, (chunk, split, sum).
     const int num_sums = sumsOfVector(Again) * columns + 3;
     const int first_sum = side * sumsOfSide();
-    auto* shared =
-        static_cast<double*>(member.team_shmem().get_shmem(scratchBytes(member.team_size())));
-    for (int item = member.team_rank(); item < tiles * splits; item += member.team_size()) {
-      double* to = splits > 1 ? shared + item / tiles * num_sums : nullptr;
-      if constexpr (on_gpu)
-        sumItem<Again>(member, side, item, tiles, splits, of_team, to);
-      else
-        for (int k = first_chunk; k < first_chunk + chunks_per_team && k < chunks; ++k)
-          sumItem<Again>(member, side, item, tiles, splits, chunkAt(k), to);
+    auto* shared = static_cast<double*>(
+        member.team_shmem().get_shmem(scratchBytes(member.team_size(), chunks_per_team)));
+    const int items = tiles * splits;
+    if constexpr (on_gpu) {
+      for (int k = member.team_rank(); k < count * items; k += member.team_size()) {
+        const int chunk = k / items, item = k % items;
+        double* to = splits > 1 ? shared + (chunk * splits + item / tiles) * num_sums : nullptr;
+        sumItem<Again>(member, side, item, tiles, splits, chunkAt(first_chunk + chunk), to);
+      }
+    } else {
+      for (int item = member.team_rank(); item < items; item += member.team_size())
+        for (int chunk = 0; chunk < count; ++chunk)
+          sumItem<Again>(member, side, item, tiles, splits, chunkAt(first_chunk + chunk), nullptr);
     }
     if (splits > 1) {
       member.team_barrier();
-      Kokkos::parallel_for(Kokkos::TeamVectorRange(member, num_sums), [&](const int k) {
+      Kokkos::parallel_for(Kokkos::TeamVectorRange(member, count * num_sums), [&](const int k) {
+        const double* of_chunk = shared + k / num_sums * splits * num_sums;
         double sum = 0;
         for (int split = 0; split < splits; ++split)
-          sum += shared[split * num_sums + k];
-        sums.partials(first_sum + k, first_chunk) = sum;
+          sum += of_chunk[split * num_sums + k % num_sums];
+        sums.partials(first_sum + k % num_sums, first_chunk + k / num_sums) = sum;
       });
     }
     if (isLastTeam(sums, member, side, teams())) {

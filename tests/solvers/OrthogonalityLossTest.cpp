@@ -65,7 +65,8 @@ Basis arnoldi(const HostCsr& a, const Doubles& start, int steps, double allowed,
     using Dots = detail::ArnoldiDotsKernel<double, double, Device, detail::ArnoldiForm::General>;
     Kokkos::parallel_for(
         shape.policy<Dots::gpu_threads>(
-            exec, Dots::scratchBytes(shape.teamSize<Dots::gpu_threads>()), 1, chunks_per_team),
+            exec, Dots::scratchBytes(shape.teamSize<Dots::gpu_threads>(), chunks_per_team), 1,
+            chunks_per_team),
         Dots{on.toRead(), j, sums, n, shape.rows_per_team, shape.lanes, shape.league,
              chunks_per_team, true, loss});
     using Update =
@@ -137,14 +138,11 @@ TEST(OrthogonalityLoss, NeedsNoSecondPassWhereOneServes) {
   EXPECT_LT(basis.largestLoss(), 1e-10);
 }
 
-/// On hosts a team takes as many chunks as the number of threads allows: sums are those of single
-/// ones.
+/// Sums are those of single chunks, however many a team takes.
 TEST(OrthogonalityLoss, VectorsDoNotDependOnTheTeams) {
-  if (compat::IsGpu<Exec>::value)
-    GTEST_SKIP() << "a team of a GPU has one chunk";
   const HostCsr a = convectionDiffusion(50, 51, 0.3, 0.2);
   const Doubles start = randomVector(a.size(), 7);
-  ASSERT_EQ(detail::SumTeams::forRows(Exec(), a.size()).league, 10);
+  ASSERT_GE(detail::SumTeams::forRows(Exec(), a.size()).league, 3);
   for (const double allowed : {0.0, semi_orthogonal}) {
     const Basis expected = arnoldi(a, start, 11, allowed);
     for (const int chunks_per_team : {2, 3, 4, 10})
@@ -152,30 +150,35 @@ TEST(OrthogonalityLoss, VectorsDoNotDependOnTheTeams) {
   }
 }
 
-/// As many chunks as there are for each thread, at most four, and chunks of all rows.
-TEST(SumTeams, ShareChunksAmongThreads) {
-  if (compat::IsGpu<Exec>::value)
-    GTEST_SKIP() << "a team of a GPU has one chunk";
+/// All chunks have a team. Hosts: as many chunks as there are for each thread, at most four. GPUs:
+/// no more teams for an even number of columns than twice those of one.
+TEST(SumTeams, ShareChunks) {
   const int threads = Exec().concurrency();
   for (const Offset rows : {Offset(1), Offset(256), Offset(257), Offset(64 * 256 + 1),
-                            Offset(64 * 4096), Offset(64 * 4096 + 1), Offset(10'000'000)}) {
-    const auto shape = detail::SumTeams::forRows(Exec(), rows);
-    EXPECT_GE(shape.rows_per_team, 256);
-    EXPECT_LE(shape.rows_per_team, 4096);
-    if (rows > 64 * 256 && rows <= 64 * 4096) {
-      EXPECT_LE(shape.league, 64) << rows;
+                            Offset(64 * 4096), Offset(64 * 4096 + 1), Offset(10'000'000)})
+    for (const int columns : {1, 2, 3, 6, 8}) {
+      SCOPED_TRACE(message(rows, " rows, ", columns, " columns"));
+      const auto shape = detail::SumTeams::forRows(Exec(), rows);
+      const int chunks = shape.chunksPerTeam(Exec(), columns);
+      EXPECT_GE(chunks, 1);
+      const int teams = shape.policy(Exec(), 64, columns, chunks).league_size();
+      EXPECT_EQ(teams % columns, 0);
+      EXPECT_GE(teams / columns * chunks, shape.league);
+      EXPECT_LT((teams / columns - 1) * chunks, shape.league);
+      if (compat::IsGpu<Exec>::value) {
+        EXPECT_LE(teams, std::max(shape.league, columns));
+        continue;
+      }
+      EXPECT_GE(shape.rows_per_team, 256);
+      EXPECT_LE(shape.rows_per_team, 4096);
+      if (rows > 64 * 256 && rows <= 64 * 4096) {
+        EXPECT_LE(shape.league, 64);
+      }
+      EXPECT_LE(chunks, 4);
+      if (chunks > 1) {
+        EXPECT_GE(shape.league / chunks, threads);
+      }
     }
-    const int chunks = shape.chunksPerTeam(Exec());
-    EXPECT_GE(chunks, 1);
-    EXPECT_LE(chunks, 4);
-    if (chunks > 1) {
-      EXPECT_GE(shape.league / chunks, threads) << rows;
-    }
-    const int teams = shape.policy(Exec(), 64, 3, chunks).league_size();
-    EXPECT_EQ(teams % 3, 0);
-    EXPECT_GE(teams / 3 * chunks, shape.league);
-    EXPECT_LT((teams / 3 - 1) * chunks, shape.league);
-  }
 }
 
 /// Where what is left of a product is rounding, the estimate must not trust it.
