@@ -9,7 +9,6 @@
 namespace ainvil {
 namespace {
 
-using detail::findEntry;
 using detail::list_end;
 using detail::Range;
 
@@ -56,14 +55,18 @@ PermutedGraph<Device> toBlocks(const typename Device::execution_space& exec,
   Kokkos::parallel_for(
       "Ainvil::toBlocks", Range<Exec>(exec, 0, from.num_rows),
       KOKKOS_LAMBDA(const Offset point_row) {
+        // Both are sorted, and the row of blocks has all that it is asked for.
         const Offset row = point_row / bs;
         const Offset r = point_row - row * bs;
+        Offset block = blocks.row_map(row) - 1;
+        Offset first = 0, end = 0; // point columns of the block
         for (Offset e = from.row_map(point_row); e < from.row_map(point_row + 1); ++e) {
-          const Ordinal column = from.entries(e) / bs;
-          const Offset block =
-              findEntry(blocks.entries, blocks.row_map(row), blocks.row_map(row + 1), column);
-          source(block * bs2 + r * bs + from.entries(e) - column * bs) =
-              sorted ? e : from_source(e);
+          const Offset column = from.entries(e);
+          while (column >= end) {
+            first = Offset(blocks.entries(++block)) * bs;
+            end = first + bs;
+          }
+          source(block * bs2 + r * bs + column - first) = sorted ? e : from_source(e);
         }
       });
   compat::fence(exec, "Ainvil::toBlocks");
