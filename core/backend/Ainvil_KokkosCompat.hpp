@@ -66,8 +66,10 @@ void fence(const Exec& exec, [[maybe_unused]] const std::string& label) {
 #endif
 }
 
-/// An instance besides the default one: a stream of its own on GPUs. The default one where Kokkos
-/// is older than 4.
+/// Whether there are instances besides the default one. Not in a Kokkos older than 4.
+constexpr bool has_instances = KOKKOS_VERSION >= 40000;
+
+/// An instance besides the default one, if there are any: a stream of its own on GPUs.
 template <class Exec>
 Exec newInstance() {
 #if KOKKOS_VERSION < 40000
