@@ -166,10 +166,11 @@ TEST(SumTeams, ShareChunks) {
       EXPECT_GE(teams / columns * chunks, shape.league);
       EXPECT_LT((teams / columns - 1) * chunks, shape.league);
       if (compat::IsGpu<Exec>::value) {
-        if (shape.rows_per_team > detail::SumTeams::longest_shared_chunk)
+        if (shape.rows_per_team > detail::SumTeams::longest_shared_chunk) {
           EXPECT_EQ(chunks, 1);
-        else
+        } else {
           EXPECT_LE(teams, std::max(shape.league, columns));
+        }
         continue;
       }
       EXPECT_GE(shape.rows_per_team, 256);
