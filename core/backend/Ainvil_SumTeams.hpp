@@ -18,19 +18,21 @@ inline Offset hostChunk(Offset num_rows) {
   return std::max<Offset>(256, std::min<Offset>(longest_host_chunk, (num_rows + 63) / 64));
 }
 
-/// Shape of a launch that sums over rows: each team takes one chunk of consecutive rows.
+/// Shape of a launch that sums over rows: a partial sum for each chunk of consecutive rows, of
+/// which a team takes one or some neighbouring ones.
 struct SumTeams {
   int lanes = 1;
   int team_size = 1;
-  Offset rows_per_team = 1;
-  int league = 0;
+  Offset rows_per_chunk = 1;
+  int chunks = 0;
 
   static constexpr int gpu_threads = 1024; ///< of a team: the most there are on CUDA
-  /// Rows of a chunk of a GPU that has no team of its own. With 2000 rows inner products of eight
-  /// times 15 vectors gain a tenth by fewer teams, with 9600 they lose as much.
+  /// The rows of the longest chunks that share a team on GPUs. Measured on an H200 with inner
+  /// products of eight times 15 vectors: sharing saves a tenth with 2000 rows a chunk, and costs a
+  /// tenth with 9600.
   static constexpr Offset longest_shared_chunk = 4096;
 
-  /// GPUs: one team a multiprocessor, which runs 2 gpu_threads: as few partial sums as keep the
+  /// GPUs: a chunk a multiprocessor, which runs 2 gpu_threads: as few partial sums as keep the
   /// memory busy.
   /// Hosts: chunks of hostChunk() rows, so that vectors that are read repeatedly, 32 KiB each in
   /// double, stay in the L2 cache. They depend on the number of rows alone, and so do the sums.
@@ -41,11 +43,11 @@ struct SumTeams {
       shape.lanes = Kokkos::TeamPolicy<Exec>::vector_length_max();
       shape.team_size = gpu_threads / shape.lanes;
       const Offset teams = std::max(1, exec.concurrency() / (2 * gpu_threads));
-      shape.rows_per_team = std::max<Offset>(gpu_threads, (num_rows + teams - 1) / teams);
+      shape.rows_per_chunk = std::max<Offset>(gpu_threads, (num_rows + teams - 1) / teams);
     } else {
-      shape.rows_per_team = hostChunk(num_rows);
+      shape.rows_per_chunk = hostChunk(num_rows);
     }
-    shape.league = static_cast<int>((num_rows + shape.rows_per_team - 1) / shape.rows_per_team);
+    shape.chunks = static_cast<int>((num_rows + shape.rows_per_chunk - 1) / shape.rows_per_chunk);
     return shape;
   }
 
@@ -66,31 +68,31 @@ struct SumTeams {
   template <class Exec>
   int chunksPerTeam(const Exec& exec, int columns) const {
     if constexpr (compat::IsGpu<Exec>::value) {
-      if (rows_per_team > longest_shared_chunk)
+      if (rows_per_chunk > longest_shared_chunk)
         return 1;
-      const int teams = std::max(1, league / columns); // of a column
-      return (league + teams - 1) / teams;
+      const int teams = std::max(1, chunks / columns); // of a column
+      return (chunks + teams - 1) / teams;
     }
-    return std::max(1, std::min<int>(4, league / exec.concurrency()));
+    return std::max(1, std::min<int>(4, chunks / exec.concurrency()));
   }
 
   /// For so many columns of a multivector, whose teams come one column after the other.
   template <int GpuThreads = gpu_threads, class Exec>
   Policy<Exec, GpuThreads> policy(const Exec& exec, size_t scratch_bytes, int columns = 1,
                                   int chunks_per_team = 1) const {
-    const int teams = (league + chunks_per_team - 1) / chunks_per_team;
+    const int teams = (chunks + chunks_per_team - 1) / chunks_per_team;
     Policy<Exec, GpuThreads> policy(exec, teams * columns, teamSize<GpuThreads>(), lanes);
     policy.set_scratch_size(0, Kokkos::PerTeam(scratch_bytes));
     return policy;
   }
 };
 
-/// One partial sum a team, added up by whichever team of a column ends last: no second launch.
+/// One partial sum a chunk, added up by whichever team of a column ends last: no second launch.
 template <class Device>
 struct PartialSums {
   using Partials = Kokkos::View<double**, Kokkos::LayoutRight, Device>;
 
-  Partials partials;                     ///< (sum, team), the sums of a column together
+  Partials partials;                     ///< (sum, chunk), the sums of a column together
   Kokkos::View<int*, Device> teams_done; ///< (column), 0 between launches
   /// The sums of all rows of a process, to be summed over processes; else empty.
   ProcessSums<Device> of_process;
@@ -101,7 +103,7 @@ struct PartialSums {
   PartialSums(const typename Device::execution_space& exec, int num_sums, const SumTeams& shape,
               const Reduction<Device>* reduction = nullptr, int columns = 1)
       : partials(allocateView<Partials>(exec, "Ainvil::partial_sums", size_t(num_sums) * columns,
-                                        size_t(shape.league))),
+                                        size_t(shape.chunks))),
         teams_done(allocateZeros<int, Device>(exec, "Ainvil::teams_done", columns)) {
     if (reduction != nullptr)
       of_process = allocateZeros<double, typename ProcessSums<Device>::device_type>(

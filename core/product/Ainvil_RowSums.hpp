@@ -59,28 +59,28 @@ KOKKOS_FUNCTION bool isLastTeam(const PartialSums<Device>& sums, const Member& m
   return last != 0;
 }
 
-/// Sums at(0) .. at(Count - 1) over `teams` teams, the lanes spread over the teams. For the last
-/// team, for which the whole kernel waits: so the loads of a lane, five a sum where a GPU has 129
-/// to 160 teams, are under way at the same time. They go to memory because other teams wrote during
-/// the kernel.
+/// Sums at(0) .. at(Count - 1) over `chunks` chunks, the lanes spread over the chunks. For the
+/// last team, for which the whole kernel waits: so the loads of a lane, five a sum where a GPU has
+/// 129 to 160 chunks, are under way at the same time. They go to memory because other teams wrote
+/// during the kernel.
 template <int Count, class Device, class Member, class At>
 KOKKOS_INLINE_FUNCTION Sums<Count> totalOf(const PartialSums<Device>& sums, const Member& member,
-                                           int lanes, int teams, const At& at) {
+                                           int lanes, int chunks, const At& at) {
   constexpr int at_once = 5;
   Sums<Count> result;
   Kokkos::parallel_reduce(
       Kokkos::ThreadVectorRange(member, lanes),
       [&](const int lane, Sums<Count>& reduced) {
         Sums<Count> mine;
-        for (int first = lane; first < teams; first += at_once * lanes) {
+        for (int first = lane; first < chunks; first += at_once * lanes) {
           Sums<Count> loaded[at_once];
           unrolled<at_once>([&](int r) {
-            const int team = first + r * lanes < teams ? first + r * lanes : first;
+            const int chunk = first + r * lanes < chunks ? first + r * lanes : first;
             for (int k = 0; k < Count; ++k)
-              loaded[r].value[k] = compat::volatileLoad(&sums.partials(at(k), team));
+              loaded[r].value[k] = compat::volatileLoad(&sums.partials(at(k), chunk));
           });
           unrolled<at_once>([&](int r) {
-            if (first + r * lanes < teams)
+            if (first + r * lanes < chunks)
               mine += loaded[r];
           });
         }
@@ -250,7 +250,10 @@ template <int Count, class Device, class Body>
 void launchSums(const typename Device::execution_space& exec, const char* label,
                 const SumTeams& shape, const PartialSums<Device>& sums, Offset num_rows,
                 const Body& body, const Reduction<Device>* reduction, const ColumnSet& columns) {
-  const int chunks_per_team = shape.chunksPerTeam(exec, columns.size());
+  // On hosts a chunk each, so that threads that are held up leave theirs to others.
+  const int chunks_per_team = compat::IsGpu<typename Device::execution_space>::value
+                                  ? shape.chunksPerTeam(exec, columns.size())
+                                  : 1;
   const auto launch = [&](const auto& of_rows) {
     using Kernel = RowSumKernel<Count, Device, std::decay_t<decltype(of_rows)>>;
     if (num_rows > 0)
@@ -258,8 +261,8 @@ void launchSums(const typename Device::execution_space& exec, const char* label,
           label,
           shape.policy(exec, Kernel::scratchBytes(shape.team_size, chunks_per_team) + 16,
                        columns.size(), chunks_per_team),
-          withinArguments(Kernel{of_rows, sums, columns, num_rows, shape.rows_per_team, shape.lanes,
-                                 shape.league, chunks_per_team}));
+          withinArguments(Kernel{of_rows, sums, columns, num_rows, shape.rows_per_chunk,
+                                 shape.lanes, shape.chunks, chunks_per_team}));
   };
   if (reduction == nullptr)
     return launch(body);

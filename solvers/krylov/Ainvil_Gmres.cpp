@@ -268,8 +268,8 @@ void Gmres<Scalar, Device>::takeInnerProducts(const execution_space& exec, const
             exec,
             Kernel::scratchBytes(shape_.template teamSize<Kernel::gpu_threads>(), chunks_per_team),
             on.sides.size(), chunks_per_team),
-        detail::withinArguments(Kernel{on.toRead(), vectors, sums_, n_, shape_.rows_per_team,
-                                       shape_.lanes, shape_.league, chunks_per_team,
+        detail::withinArguments(Kernel{on.toRead(), vectors, sums_, n_, shape_.rows_per_chunk,
+                                       shape_.lanes, shape_.chunks, chunks_per_team,
                                        reduction == nullptr, losses(next)}));
   });
   if (reduction == nullptr)

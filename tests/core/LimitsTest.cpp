@@ -112,8 +112,8 @@ TEST(Limits, CountsAddUpTo64Bits) {
 TEST(Limits, LaunchesCoverAllRows) {
   for (const Offset rows : {Offset(1), int_max, 10 * int_max}) {
     const auto shape = detail::SumTeams::forRows(Exec(), rows);
-    EXPECT_GE(Offset(shape.league) * shape.rows_per_team, rows);
-    EXPECT_LT((Offset(shape.league) - 1) * shape.rows_per_team, rows);
+    EXPECT_GE(Offset(shape.chunks) * shape.rows_per_chunk, rows);
+    EXPECT_LT((Offset(shape.chunks) - 1) * shape.rows_per_chunk, rows);
   }
 }
 
