@@ -55,7 +55,8 @@ PermutedGraph<Device> toBlocks(const typename Device::execution_space& exec,
   Kokkos::parallel_for(
       "Ainvil::toBlocks", Range<Exec>(exec, 0, from.num_rows),
       KOKKOS_LAMBDA(const Offset point_row) {
-        // Both are sorted, and the row of blocks has all that it is asked for.
+        // The points of a row are sorted, as are the blocks of its block row, and each point lies
+        // in one of these blocks: one walk along both.
         const Offset row = point_row / bs;
         const Offset r = point_row - row * bs;
         Offset block = blocks.row_map(row) - 1;

@@ -49,6 +49,7 @@ struct KernelStep {
 
   KOKKOS_INLINE_FUNCTION bool exists() const { return w.data() != nullptr; }
 
+  /// For one number.
   KOKKOS_INLINE_FUNCTION void take(const KernelColumns<const Scalar>& x, Offset row,
                                    Offset column) const {
     if (!exists())

@@ -12,7 +12,7 @@ namespace detail {
 /// The kernel for the rows that are not long. On hosts PointRows, which takes runs of block rows
 /// there.
 enum class ProductKernel {
-  PointRows,   ///< a thread a point row, as always for several right-hand sides
+  PointRows,   ///< a thread a point row; on GPUs what several right-hand sides always take
   Streamed,    ///< a team a range of rows, entries in the order of memory
   BlockColumns ///< a thread a column of the blocks of a row
 };

@@ -21,8 +21,9 @@ namespace ainvil {
 /// nothing. Work on a stream must be finished before the stream is destroyed. Copies share the
 /// arrays, those of rounded values included, and the workspaces.
 ///
-/// Up to detail::most_columns right-hand sides share one pass over the matrix, by the kernel that
-/// one of them would take, with the same result for each.
+/// Up to detail::most_columns right-hand sides share one pass over the matrix. On hosts each has
+/// the result that it has alone, bit by bit; on GPUs one alone may take another kernel
+/// (detail::ProductKernel), which rounds in other places.
 template <class Scalar, class Device>
 class SparseOperator {
   static_assert(detail::CompiledScalar<Scalar, Device>::value, "");

@@ -66,10 +66,12 @@ constexpr bool takes_groups = BS == 1 || BS == 2;
 constexpr int half_of_columns = most_columns / 2;
 
 /// Whether so many right-hand sides are streamed. Several are not: their time goes into x, which a
-/// thread a row reads best.
+/// thread a row reads best. Measured where rows are about as long as each other
+/// (docs/results/decisions.md); uneven rows were not.
 template <class Device>
 bool isStreamed(const detail::ProductPlan<Device>& plan, int count) {
-  return plan.kernel == ProductKernel::Streamed && count == 1;
+  return compat::IsGpu<typename Device::execution_space>::value &&
+         plan.kernel == ProductKernel::Streamed && count == 1;
 }
 
 /// Matrices that are read with columns of 16 bits where that fits: values of as many, where a

@@ -57,11 +57,9 @@ void checkSteps(const BsrMatrix<double, HostDevice>& a, const std::vector<Produc
           SCOPED_TRACE(message("blocks of ", a.block_size, ", ", long_rows.numRows(),
                                " long rows, kernel ", int(kernel), ", ", columns, " columns, ",
                                beta, ", ", epsilon));
-          // Streams take rows of any length.
           detail::ProductPlan<Device> plan;
           plan.kernel = kernel;
-          if (kernel != ProductKernel::Streamed)
-            plan.long_rows = long_rows;
+          plan.long_rows = long_rows;
           Case<Stored, Scalar>{a_device, plan, columns, Scalar(beta), Scalar(epsilon)}.check();
         }
 }
