@@ -23,6 +23,10 @@ if [[ $(id -u) == 0 && -z ${OMPI_ALLOW_RUN_AS_ROOT:-} ]] && mpirun --version 2>/
   echo "peers.sh: Open MPI runs nothing for root unless OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 are set" >&2
   exit 2
 fi
+if [[ -n ${AINVIL_SOLVE_MPI:-} && " ${*:5} " =~ " --clock"[[:space:]=]"cpu " ]]; then
+  echo "peers.sh: ainvil-solve-mpi has no --clock cpu: leave out that, or AINVIL_SOLVE_MPI" >&2
+  exit 2
+fi
 start_commands "${output%.jsonl}" "$@"
 shift 4
 # Problem, tolerance, solver, list of preconditioners, block size.

@@ -55,8 +55,8 @@ def solves(records):
     return [record for record in records if "precond" in record and "solve_seconds" in record]
 
 
-def parallel(run):
-    """What follows the name of a preconditioner of ours that ainvil-solve-mpi ran: in the other programs it has threads."""
+def over_ranks(run):
+    """", over ranks" for a run of ainvil-solve-mpi, else nothing: in ainvil-peers the same preconditioner has threads."""
     return ", over ranks" if "partition" in run else ""
 
 

@@ -39,10 +39,10 @@ class PeersScriptTest(unittest.TestCase):
             file.write(text)
         os.chmod(path, 0o755)
 
-    def run_as(self, user, **environment):
+    def run_as(self, user, *options, **environment):
         self.program("id", f"#!/bin/bash\necho {user}\n")
         kept = {name: value for name, value in os.environ.items() if not name.startswith("OMPI_ALLOW")}
-        return subprocess.run([SCRIPT, os.path.join(self.folder, "ainvil-peers"), self.output, "smoke", "1"], capture_output=True,
+        return subprocess.run([SCRIPT, os.path.join(self.folder, "ainvil-peers"), self.output, "smoke", "1", *options], capture_output=True,
                               text=True, check=False,
                               env={**kept, "PATH": f"{self.folder}:{os.environ['PATH']}", **environment})
 
@@ -64,6 +64,16 @@ class PeersScriptTest(unittest.TestCase):
             text = file.read()
         self.assertEqual(text.count("ainvil-solve-mpi --problem"), 3)
         self.assertIn("--precond=fsai:power=1,filter=0", text)
+
+    def test_one_clock_for_all(self):
+        """ainvil-solve-mpi has that of the wall only."""
+        for options in (["--clock", "cpu"], ["--clock=cpu"]):
+            done = self.run_as(1000, *options, AINVIL_SOLVE_MPI="ainvil-solve-mpi")
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("peers.sh: ainvil-solve-mpi has no --clock cpu", done.stderr)
+            self.assertFalse(os.path.exists(self.output))
+            self.assertEqual(self.run_as(1000, *options).returncode, 0)
+            os.remove(self.output)
 
     def test_nothing_is_left_where_nothing_ran(self):
         self.assertNotEqual(self.run_as(1000, REFUSES="1").returncode, 0)
