@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks the format of all C and C++ files that git tracks, or rewrites them.
+# Checks the format of all C and C++ files that git tracks or would (git add), or rewrites them.
 #
 #   scripts/format.sh check   lists what .clang-format would change, and lambdas that do not belong
 #                             into headers; fails if there is anything
@@ -24,7 +24,7 @@ git() {
   command git -c safe.directory='*' "$@"
 }
 format_all() {
-  git ls-files -z '*.hpp' '*.cpp' '*.h' '*.c' |
+  git ls-files -z --cached --others --exclude-standard '*.hpp' '*.cpp' '*.h' '*.c' |
     xargs -0 --no-run-if-empty clang-format --style=file "$@"
 }
 format_all "${action[@]}"
@@ -32,7 +32,7 @@ format_all "${action[@]}"
 [[ ${action[0]} != -i ]] || format_all -i
 # nvcc makes what copies a host-device lambda anew in every object file, but the linker keeps only one
 # of the equal launches that several files have: it may copy by a pointer that nobody has set.
-if git grep -n -e KOKKOS_LAMBDA -e KOKKOS_CLASS_LAMBDA -- '*.hpp'; then
+if git grep -n --untracked -e KOKKOS_LAMBDA -e KOKKOS_CLASS_LAMBDA -- '*.hpp'; then
   echo "format: kernels in headers must be functors, not lambdas (CUDA programs crash by them)" >&2
   exit 1
 fi

@@ -52,8 +52,8 @@ TEST(RowSums, OfAColumnAreWhatTheyAreAlone) {
     for (const int c : numbers)
       set.add(c);
     const auto result = toDevice(Doubles(2 * columns, -1.0));
-    detail::sumRows<2, Device>(exec, "dots", shape, sums, n, DotsBody{x_device, y_device, result}, nullptr,
-                       set);
+    detail::sumRows<2, Device>(exec, "dots", shape, sums, n, DotsBody{x_device, y_device, result},
+                               nullptr, set);
     return toHost(result);
   };
   Doubles alone(2 * columns);
