@@ -209,16 +209,11 @@ struct ArnoldiDotsKernel {
     auto* shared = static_cast<double*>(
         member.team_shmem().get_shmem(scratchBytes(member.team_size(), chunks_per_team)));
     const int items = tiles * splits;
-    if constexpr (on_gpu) {
-      for (int k = member.team_rank(); k < count * items; k += member.team_size()) {
-        const int chunk = k / items, item = k % items;
-        double* to = splits > 1 ? shared + (chunk * splits + item / tiles) * num_sums : nullptr;
-        sumItem<Again>(member, side, item, tiles, splits, chunkAt(first_chunk + chunk), to);
-      }
-    } else {
-      for (int item = member.team_rank(); item < items; item += member.team_size())
-        for (int chunk = 0; chunk < count; ++chunk)
-          sumItem<Again>(member, side, item, tiles, splits, chunkAt(first_chunk + chunk), nullptr);
+    for (int k = member.team_rank(); k < count * items; k += member.team_size()) {
+      const int chunk = on_gpu ? k / items : k % count;
+      const int item = on_gpu ? k % items : k / count;
+      double* to = splits > 1 ? shared + (chunk * splits + item / tiles) * num_sums : nullptr;
+      sumItem<Again>(member, side, item, tiles, splits, chunkAt(first_chunk + chunk), to);
     }
     if (splits > 1) {
       member.team_barrier();
