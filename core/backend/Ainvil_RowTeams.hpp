@@ -6,6 +6,7 @@
 
 #include "Ainvil_Error.hpp"
 #include "Ainvil_Types.hpp"
+#include "backend/Ainvil_Allocation.hpp"
 #include "backend/Ainvil_Flags.hpp"
 #include "backend/Ainvil_Lanes.hpp"
 
@@ -73,7 +74,7 @@ RowTeams teamsForRowsOf(const AnyGraph& graph, int items = 1) {
 }
 
 /// Bytes of a kernel that Kokkos for CUDA passes as arguments of the launch: 512, less what it adds
-/// itself (152 in its ParallelFor over teams) and RowKernel (24 without tickets). What is longer is
+/// itself (152 in its ParallelFor over teams) and RowKernel (32 without tickets). What is longer is
 /// copied to constant memory first, for which the host waits until the kernel before has read its
 /// own.
 constexpr std::size_t most_kernel_bytes = 328;
@@ -85,24 +86,40 @@ constexpr const Kernel& withinArguments(const Kernel& kernel) {
   return kernel;
 }
 
-/// `Place` is ByRank or Ticket.
+/// Rows [first_row, end_row). `Place` is ByRank or Ticket.
 template <class Exec, class Body, class Place>
 struct RowKernel {
   Body body;
-  Ordinal num_rows;
+  Ordinal first_row, end_row;
   int rows_per_team;
-  int scratch_level;
   Place place;
+  char*
+      slow_scratch; ///< shares of all threads of the launch; null: Kokkos has their scratch memory
   std::size_t scratch_bytes;
 
-  KOKKOS_FUNCTION void
-  operator()(const typename Kokkos::TeamPolicy<Exec>::member_type& member) const {
-    void* scratch =
-        scratch_bytes > 0 ? member.thread_scratch(scratch_level).get_shmem(scratch_bytes) : nullptr;
-    const Offset begin = Offset(place.take(member)) * rows_per_team;
-    const Offset end = begin + rows_per_team < num_rows ? begin + rows_per_team : num_rows;
+  using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
+
+  KOKKOS_FUNCTION void operator()(const Member& member) const {
+    void* const scratch = scratchOf(member);
+    const Offset begin = first_row + Offset(place.take(member)) * rows_per_team;
+    const Offset end = begin + rows_per_team < end_row ? begin + rows_per_team : end_row;
     for (Offset row = begin + member.team_rank(); row < end; row += member.team_size())
       body(member, static_cast<Ordinal>(row), scratch);
+  }
+
+  KOKKOS_INLINE_FUNCTION void* scratchOf(const Member& member) const {
+    if (slow_scratch != nullptr)
+      return slow_scratch +
+             (std::size_t(member.league_rank()) * member.team_size() + member.team_rank()) *
+                 scratch_bytes;
+    return scratch_bytes > 0 ? member.thread_scratch(scratchLevel()).get_shmem(scratch_bytes)
+                             : nullptr;
+  }
+
+  /// On GPUs the fast memory. On hosts both levels are like any other memory, but Kokkos allows
+  /// 32 KiB of level 0.
+  KOKKOS_INLINE_FUNCTION static constexpr int scratchLevel() {
+    return compat::IsGpu<Exec>::value ? 0 : 1;
   }
 };
 
@@ -118,19 +135,40 @@ struct RowsFrom {
   }
 };
 
+/// Rows that share a launch where their scratch memory is an array: as many as run at a time, and
+/// no more than fit in 1 GiB, but one team. Scratch memory of level 1 will not do: in Kokkos 3.4
+/// and 3.7 it has a share for every warp that runs at a time, however few teams there are, and 23
+/// MB for the one long row of a matrix would be 195 GB on an H200.
+template <class Exec>
+Ordinal rowsInSlowScratch(const Exec& exec, Ordinal num_rows, const RowTeams& shape,
+                          std::size_t scratch_bytes) {
+  constexpr std::size_t most_bytes = std::size_t(1) << 30;
+  const std::size_t at_a_time = std::size_t(exec.concurrency()) / shape.lanes;
+  const std::size_t rows = std::min(at_a_time, most_bytes / scratch_bytes);
+  const std::size_t teams = std::max(std::size_t(1), rows / shape.team_size);
+  return static_cast<Ordinal>(std::min(std::size_t(num_rows), teams * shape.team_size));
+}
+
+/// Scratch memory of rows that need more than a device has of the fast one.
+template <class Exec>
+using SlowScratch = Kokkos::View<char*, typename Exec::device_type>;
+
 /// Calls body(member, row, scratch) for every row in [0, num_rows): one thread of the team a row,
 /// so that forLanes(member, n, f) runs over the lanes of that row and joins them at its end.
-/// `scratch` points to scratch_bytes of memory private to the thread: in fast (level 0) memory
-/// where the device has that much for a team of one row, else in level 1. No team barriers inside.
+/// `scratch` points to memory private to the thread: on GPUs fast memory where the device has that
+/// much for a team of one row, else a share of an array, and as many rows as it has shares for are
+/// in a launch; the array is `kept` where the caller keeps one, and grows. No team barriers inside.
 /// `places` is Tickets, which hand the rows out in the order in which teams start, where rows wait
-/// for earlier ones; else the default. \throws OutOfMemory for
-/// 2 GiB of scratch memory and more
+/// for earlier ones; else the default. \throws OutOfMemory for 2 GiB of scratch memory and more, or
+/// if there is no room for one row
 template <class Exec, class Body, class Places = PlacesByRank>
 void forEachRow(const Exec& exec, const char* label, Ordinal num_rows, RowTeams shape,
-                const Body& body, std::size_t scratch_bytes = 0, Places&& places = Places()) {
+                const Body& body, std::size_t scratch_bytes = 0, SlowScratch<Exec>* kept = nullptr,
+                Places&& places = Places()) {
   if (num_rows == 0)
     return;
   using Policy = Kokkos::TeamPolicy<Exec>;
+  using Kernel = RowKernel<Exec, Body, decltype(places.ofNextLaunch())>;
   // Alignment of a thread's share, and room for the alignment get_shmem itself adds.
   scratch_bytes = (scratch_bytes + 15) / 16 * 16;
   const std::size_t request = scratch_bytes > 0 ? scratch_bytes + 16 : 0;
@@ -153,17 +191,29 @@ void forEachRow(const Exec& exec, const char* label, Ordinal num_rows, RowTeams 
       shape.lanes *= 2;
     shape.rows_per_team = std::max(shape.team_size, shape.rows_per_team / 2);
   }
-  const std::size_t there_is = static_cast<std::size_t>(Policy::scratch_size_max(0));
-  const int level = request * shape.team_size <= there_is ? 0 : 1;
-  const Offset league = (Offset(num_rows) + shape.rows_per_team - 1) / shape.rows_per_team;
-  Policy policy(exec, static_cast<int>(league), shape.team_size, shape.lanes);
-  if (request > 0)
-    policy.set_scratch_size(level, Kokkos::PerThread(request));
-  Kokkos::parallel_for(
-      label, policy,
-      RowKernel<Exec, Body, decltype(places.ofNextLaunch())>{
-          body, num_rows, shape.rows_per_team, level, places.ofNextLaunch(), scratch_bytes});
-  places.launched(static_cast<int>(league));
+  SlowScratch<Exec> own, &shares = kept != nullptr ? *kept : own;
+  char* slow_scratch = nullptr;
+  Ordinal rows_of_launch = num_rows;
+  if constexpr (compat::IsGpu<Exec>::value) {
+    if (request * shape.team_size > static_cast<std::size_t>(Policy::scratch_size_max(0))) {
+      shape.rows_per_team = shape.team_size;
+      rows_of_launch = rowsInSlowScratch(exec, num_rows, shape, scratch_bytes);
+      reserve(exec, label, shares, Offset(rows_of_launch) * Offset(scratch_bytes));
+      slow_scratch = shares.data();
+    }
+  }
+  for (Ordinal first = 0; first < num_rows;) {
+    const Ordinal count = std::min(rows_of_launch, num_rows - first);
+    const Offset league = (Offset(count) + shape.rows_per_team - 1) / shape.rows_per_team;
+    Policy policy(exec, static_cast<int>(league), shape.team_size, shape.lanes);
+    if (request > 0 && slow_scratch == nullptr)
+      policy.set_scratch_size(Kernel::scratchLevel(), Kokkos::PerThread(request));
+    Kokkos::parallel_for(label, policy,
+                         Kernel{body, first, first + count, shape.rows_per_team,
+                                places.ofNextLaunch(), slow_scratch, scratch_bytes});
+    places.launched(static_cast<int>(league));
+    first += count;
+  }
 }
 
 /// Range over a 64-bit index.

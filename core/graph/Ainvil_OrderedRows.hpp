@@ -361,7 +361,7 @@ private:
     detail::forEachRow(exec, label, num_rows_, wholeWarps(),
                        detail::OrderedRowBody<Gate, Body>{body, order_->rows,
                                                           step > 0 ? 0 : num_rows_ - 1, step, gate},
-                       scratch_bytes, tickets_);
+                       scratch_bytes, &scratch_, tickets_);
   }
 
   /// A launch a level; backwards if step is -1.
@@ -376,7 +376,7 @@ private:
       detail::forEachRow(exec, label, end - begin, wholeWarps(),
                          detail::OrderedRowBody<Gate, Body>{body, order_->rows,
                                                             step > 0 ? begin : end - 1, step, gate},
-                         scratch_bytes);
+                         scratch_bytes, &scratch_);
     }
   }
 
@@ -388,7 +388,8 @@ private:
   Kokkos::View<unsigned*, Device> updates_; ///< that a row gets in a run
   mutable unsigned epoch_ = 0, runs_ = 0;
   mutable detail::Tickets<Device> tickets_;
-  Kokkos::View<unsigned*, Device> progress_; ///< of the workers
+  mutable detail::SlowScratch<execution_space> scratch_; ///< of long rows
+  Kokkos::View<unsigned*, Device> progress_;             ///< of the workers
   Kokkos::View<Ordinal*, Device> spent_patience_;
   mutable unsigned tasks_done_ = 0; ///< by each of them, in all runs
 };

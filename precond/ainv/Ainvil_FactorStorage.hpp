@@ -88,6 +88,7 @@ struct FactorStorage {
   Counter<Device> stop;        ///< a FactorStop
   Counter<Device> num_entries; ///< of Z and W, in the versions computed last
   Counter<Device> num_broken;  ///< of the pivots
+  SlowScratch<typename Device::execution_space> scratch; ///< of long columns
 
 private:
   static constexpr Ordinal first_column_capacity = 4;

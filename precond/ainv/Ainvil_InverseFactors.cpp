@@ -20,9 +20,6 @@ namespace {
 constexpr int lanes_of_column = 32;
 constexpr int lanes_of_support = 8; // the rows of a support are mostly about as many
 
-// Scratch memory of one launch: more columns are computed in several launches.
-constexpr Offset scratch_limit = 1ll << 30; // bytes
-
 // A thread of a host is worth its start for that many columns, 0.3 ms at 1.1 microseconds a column
 // (docs/results/ainv.md, AINV).
 constexpr Offset columns_of_thread = 256;
@@ -256,19 +253,15 @@ private:
     kernel.per_chunk = per_chunk;
     kernel.steps =
         in_parts ? std::max(fewest_columns_of_launch, per_chunk / launches_of_chunk) : per_chunk;
-    const std::size_t bytes = Kernel::Workspace::bytes(max_table_size);
-    const Offset at_a_time = std::max<Offset>(1, scratch_limit / Offset(bytes)) * per_chunk;
-    for (Offset first = begin; first < end; first += at_a_time) {
-      kernel.batch_begin = static_cast<Ordinal>(first);
-      kernel.batch_end = static_cast<Ordinal>(std::min<Offset>(end, first + at_a_time));
-      const Ordinal chunks = (kernel.batch_end - kernel.batch_begin + per_chunk - 1) / per_chunk;
-      for (kernel.first_step = 0; kernel.first_step < per_chunk;
-           kernel.first_step += kernel.steps) {
-        forEachRow(exec_, "Ainvil::InverseFactors[columns]", chunks,
-                   RowTeams::forWork<execution_space>(lanes_of_column), kernel, bytes);
-        if (in_parts)
-          tell();
-      }
+    kernel.batch_begin = static_cast<Ordinal>(begin);
+    kernel.batch_end = static_cast<Ordinal>(end);
+    const Ordinal chunks = static_cast<Ordinal>((end - begin + per_chunk - 1) / per_chunk);
+    for (kernel.first_step = 0; kernel.first_step < per_chunk; kernel.first_step += kernel.steps) {
+      forEachRow(exec_, "Ainvil::InverseFactors[columns]", chunks,
+                 RowTeams::forWork<execution_space>(lanes_of_column), kernel,
+                 Kernel::Workspace::bytes(max_table_size), &storage_.scratch);
+      if (in_parts)
+        tell();
     }
   }
 

@@ -46,11 +46,11 @@ void SpaiRowSolver<Scalar, Device>::run(const execution_space& exec,
                                        Scalar(shift),
                                        rows.rows,
                                        active};
-    launchInPieces(exec, rows.num_rows, at_a_time, shareOf(progress, done),
-                   [&](Ordinal first, Ordinal end) {
-                     forEachRow(exec, "Ainvil::Spai[solve]", end - first, shape,
-                                RowsFrom<SpaiRow<Scalar, Device>>{body, first}, rows.bytes);
-                   });
+    launchInPieces(
+        exec, rows.num_rows, at_a_time, shareOf(progress, done), [&](Ordinal first, Ordinal end) {
+          forEachRow(exec, "Ainvil::Spai[solve]", end - first, shape,
+                     RowsFrom<SpaiRow<Scalar, Device>>{body, first}, rows.bytes, &scratch_);
+        });
     done += rows.num_rows;
   }
 }

@@ -4,6 +4,7 @@
 /// Internal to Spai: the rows of M from their least squares problems.
 
 #include "Ainvil_BsrMatrix.hpp"
+#include "backend/Ainvil_RowTeams.hpp"
 #include "graph/Ainvil_RowClass.hpp"
 
 #include <functional>
@@ -49,6 +50,7 @@ private:
   int block_size_ = 1;
   Graph<Device> pattern_, shadow_;
   std::vector<RowClass<Device>> classes_; ///< by the scratch memory of their problems
+  mutable SlowScratch<execution_space> scratch_;
 };
 
 } // namespace detail

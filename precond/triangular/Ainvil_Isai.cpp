@@ -144,7 +144,7 @@ void IsaiTriangularSolver<Stored, Scalar, Device>::solveRows(
       using Row = detail::IsaiRow<decltype(size)::value, Stored, Scalar, Device>;
       detail::forEachRow(exec, "Ainvil::Isai[solve]", rows.num_rows, shape,
                          Row{rows_factor_, pattern, values, rows.rows},
-                         Row::scratchBytes(bs, rows.bytes));
+                         Row::scratchBytes(bs, rows.bytes), &scratch_);
     });
 }
 

@@ -107,6 +107,7 @@ private:
   std::unique_ptr<ExactTriangularSolver<Stored, Scalar, Device>> exact_;
 
   MultiVector<Scalar, Device> probe_work_;
+  mutable detail::SlowScratch<execution_space> scratch_; ///< of long rows
   mutable MultiVector<Scalar, Device> workspace_;
 };
 

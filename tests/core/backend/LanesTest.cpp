@@ -73,8 +73,46 @@ TEST(Tickets, HandOutEveryRowOnceALaunch) {
   const auto shape = detail::RowTeams::forWork<Exec>(items);
   // Launches of different numbers of teams share the counter.
   for (const Ordinal rows : {1000, 37, 1000})
-    detail::forEachRow(Exec(), "visits", rows, shape, CountVisits{visits}, 0, tickets);
+    detail::forEachRow(Exec(), "visits", rows, shape, CountVisits{visits}, 0, nullptr, tickets);
   const auto counted = toHost(visits);
+  for (size_t row = 0; row < counted.size(); ++row)
+    ASSERT_EQ(counted[row], row < 37 ? 3 : 2) << row;
+}
+
+/// Adds one for every row whose share of scratch memory keeps what the row wrote to both its ends.
+struct CountKept {
+  static constexpr int bytes = 320 * 1024; ///< more than the fast memory of any device
+  Kokkos::View<int*, Device> kept;
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal row, void* scratch) const {
+    int* const front = static_cast<int*>(scratch);
+    int* const back = front + bytes / sizeof(int) - items;
+    detail::forLanes(member, items, [&](const int k) { front[k] = back[k] = row + k; });
+    int right = 0;
+    Kokkos::parallel_reduce(
+        Kokkos::ThreadVectorRange(member, items),
+        [&](const int k, int& sum) {
+          const int other = items - 1 - k; // of another lane
+          sum += front[other] == row + other && back[other] == row + other;
+        },
+        right);
+    Kokkos::single(Kokkos::PerThread(member),
+                   [&]() { Kokkos::atomic_add(&kept(row), right == items ? 1 : 0); });
+    detail::joinLanes(member); // before the share is another row's
+  }
+};
+
+TEST(ForEachRow, GivesEveryRowItsShareOfMuchScratchMemory) {
+  const Ordinal n = 5000; // on GPUs more than share a launch, of which 1 GiB has room for 3276
+  Kokkos::View<int*, Device> kept("kept", n);
+  const CountKept body{kept};
+  const auto shape = detail::RowTeams::forWork<Exec>(items);
+  detail::forEachRow(Exec(), "kept", n, shape, body, CountKept::bytes);
+  detail::Tickets<Device> tickets(allocateZeros<unsigned, Device>(Exec(), "next", 1));
+  for (const Ordinal rows : {n, 37})
+    detail::forEachRow(Exec(), "kept", rows, shape, body, CountKept::bytes, nullptr, tickets);
+  const auto counted = toHost(kept);
   for (size_t row = 0; row < counted.size(); ++row)
     ASSERT_EQ(counted[row], row < 37 ? 3 : 2) << row;
 }
