@@ -18,6 +18,31 @@ inline Offset hostChunk(Offset num_rows) {
   return std::max<Offset>(256, std::min<Offset>(longest_host_chunk, (num_rows + 63) / 64));
 }
 
+/// Which teams take which chunks of some columns: the chunks of a column stand behind those of the
+/// column before, and a team takes `per_team` neighbouring ones, which may be of two columns or
+/// more.
+struct ChunkShares {
+  int chunks = 0;   ///< of a column
+  int columns = 1;  ///< of a launch
+  int per_team = 1; ///< chunks
+
+  KOKKOS_INLINE_FUNCTION int teams() const { return (chunks * columns + per_team - 1) / per_team; }
+
+  /// Calls f(k, first, count, sharing) for the chunks of a team: first, ..., first + count - 1 of
+  /// the k-th column, of which that many teams share the chunks.
+  template <class F>
+  KOKKOS_FORCEINLINE_FUNCTION void forColumnsOf(int team, const F& f) const {
+    const int end =
+        (team + 1) * per_team < chunks * columns ? (team + 1) * per_team : chunks * columns;
+    for (int at = team * per_team; at < end;) {
+      const int k = at / chunks, begin = k * chunks;
+      const int count = (end < begin + chunks ? end : begin + chunks) - at;
+      f(k, at - begin, count, (begin + chunks - 1) / per_team - begin / per_team + 1);
+      at += count;
+    }
+  }
+};
+
 /// Shape of a launch that sums over rows: a partial sum for each chunk of consecutive rows, of
 /// which a team takes one or some neighbouring ones.
 struct SumTeams {
@@ -32,8 +57,13 @@ struct SumTeams {
   /// tenth with 9600.
   static constexpr Offset longest_shared_chunk = 4096;
 
+  /// Rows that the lanes of a thread have under way at the same time in the kernel of GMRES, for
+  /// each of them.
+  static constexpr int gpu_rows = 4;
+
   /// GPUs: a chunk a multiprocessor, which runs 2 gpu_threads: as few partial sums as keep the
-  /// memory busy.
+  /// memory busy. Chunks are whole in what a thread has under way at a time: rows beside that come
+  /// one by one, each a wait for memory, in chunks of 2000 rows as many waits as for half of it.
   /// Hosts: chunks of hostChunk() rows, so that vectors that are read repeatedly, 32 KiB each in
   /// double, stay in the L2 cache. They depend on the number of rows alone, and so do the sums.
   template <class Exec>
@@ -42,8 +72,9 @@ struct SumTeams {
     if constexpr (compat::IsGpu<Exec>::value) {
       shape.lanes = Kokkos::TeamPolicy<Exec>::vector_length_max();
       shape.team_size = gpu_threads / shape.lanes;
-      const Offset teams = std::max(1, exec.concurrency() / (2 * gpu_threads));
-      shape.rows_per_chunk = std::max<Offset>(gpu_threads, (num_rows + teams - 1) / teams);
+      const Offset teams = gpuTeams(exec), whole = gpu_rows * shape.lanes;
+      const Offset rows = std::max<Offset>(gpu_threads, (num_rows + teams - 1) / teams);
+      shape.rows_per_chunk = (rows + whole - 1) / whole * whole;
     } else {
       shape.rows_per_chunk = hostChunk(num_rows);
     }
@@ -61,29 +92,33 @@ struct SumTeams {
   template <class Exec, int GpuThreads = gpu_threads>
   using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<GpuThreads, 1>>;
 
-  /// Neighbouring chunks that a team may take one after the other, where each has sums of its own.
-  /// GPUs: so many that columns have no more teams together than one alone. More would wait for
-  /// others to end, each of which leaves the memory idle while it adds up; that is little where
-  /// chunks are long. Hosts: up to four, if there are so many for each thread.
+  /// GPUs: so many chunks a team that the columns have no more teams than run at a time. More would
+  /// wait for others to end, each of which leaves the memory idle while it adds up; that is little
+  /// where chunks are long. Hosts: up to four, if a column has so many for each thread.
   template <class Exec>
-  int chunksPerTeam(const Exec& exec, int columns) const {
+  ChunkShares shares(const Exec& exec, int columns) const {
+    ChunkShares shares{chunks, columns, 1};
     if constexpr (compat::IsGpu<Exec>::value) {
-      if (rows_per_chunk > longest_shared_chunk)
-        return 1;
-      const int teams = std::max(1, chunks / columns); // of a column
-      return (chunks + teams - 1) / teams;
+      if (rows_per_chunk <= longest_shared_chunk)
+        shares.per_team = std::max(1, (chunks * columns + gpuTeams(exec) - 1) / gpuTeams(exec));
+    } else {
+      shares.per_team = std::max(1, std::min<int>(4, chunks / exec.concurrency()));
     }
-    return std::max(1, std::min<int>(4, chunks / exec.concurrency()));
+    return shares;
   }
 
-  /// For so many columns of a multivector, whose teams come one column after the other.
   template <int GpuThreads = gpu_threads, class Exec>
-  Policy<Exec, GpuThreads> policy(const Exec& exec, size_t scratch_bytes, int columns = 1,
-                                  int chunks_per_team = 1) const {
-    const int teams = (chunks + chunks_per_team - 1) / chunks_per_team;
-    Policy<Exec, GpuThreads> policy(exec, teams * columns, teamSize<GpuThreads>(), lanes);
+  Policy<Exec, GpuThreads> policy(const Exec& exec, size_t scratch_bytes,
+                                  const ChunkShares& shares) const {
+    Policy<Exec, GpuThreads> policy(exec, shares.teams(), teamSize<GpuThreads>(), lanes);
     policy.set_scratch_size(0, Kokkos::PerTeam(scratch_bytes));
     return policy;
+  }
+
+private:
+  template <class Exec>
+  static int gpuTeams(const Exec& exec) {
+    return std::max(1, exec.concurrency() / (2 * gpu_threads));
   }
 };
 

@@ -94,8 +94,7 @@ KOKKOS_INLINE_FUNCTION Sums<Count> totalOf(const PartialSums<Device>& sums, cons
 /// under way at the same time. A host thread is its own only lane; there several running sums are
 /// kept apart, because compilers do not reorder floating-point sums by themselves and so would not
 /// use vectors: as many as the registers hold.
-template <class Exec, int Count, int Strands = (Count > 2 ? 8 : 16), int GpuRows = 2, class Member,
-          class Index, class Body>
+template <class Exec, int Count, int Strands, int GpuRows, class Member, class Index, class Body>
 KOKKOS_INLINE_FUNCTION Sums<Count> sumRange(const Member& member, [[maybe_unused]] int lanes,
                                             Index begin, Index end, const Body& body) {
   Sums<Count> total;
@@ -144,14 +143,15 @@ KOKKOS_INLINE_FUNCTION Sums<Count> sumRange(const Member& member, [[maybe_unused
 template <int Count, class Device, class Body>
 struct RowSumKernel {
   using Member = typename Kokkos::TeamPolicy<typename Device::execution_space>::member_type;
+  static constexpr int strands = Count > 2 ? 8 : 16, gpu_rows = 2; ///< see sumRange()
 
   Body body_in;
   PartialSums<Device> sums;
   ColumnSet columns;
   Offset num_rows;
   Offset rows_per_chunk;
-  int lanes, chunks; ///< of a column
-  int chunks_per_team;
+  int lanes;
+  ChunkShares shares;
 
   /// What a team keeps in shared memory.
   KOKKOS_INLINE_FUNCTION static size_t scratchBytes(int team_size, int chunks_per_team) {
@@ -159,24 +159,31 @@ struct RowSumKernel {
   }
 
   KOKKOS_FUNCTION void operator()(const Member& member) const {
-    const int teams = (chunks + chunks_per_team - 1) / chunks_per_team; // of a column
-    const int column = columns[member.league_rank() / teams];
-    const int first = member.league_rank() % teams * chunks_per_team;
-    const int count = first + chunks_per_team < chunks ? chunks_per_team : chunks - first;
+    auto* const of_thread = static_cast<Sums<Count>*>( // (chunk, thread)
+        member.team_shmem().get_shmem(scratchBytes(member.team_size(), shares.per_team)));
+    shares.forColumnsOf(member.league_rank(), [&](int k, int first, int count, int sharing) {
+      sumChunks(member, columns[k], first, count, sharing, of_thread);
+    });
+  }
+
+  /// Those of a team in a column, of which `sharing` teams have some.
+  KOKKOS_FUNCTION void sumChunks(const Member& member, int column, int first, int count,
+                                 int sharing, Sums<Count>* of_thread) const {
     const int team_size = member.team_size();
     Body body = body_in;
     if (!body.begin(column))
       return;
-    auto* of_thread = static_cast<Sums<Count>*>( // (chunk, thread)
-        member.team_shmem().get_shmem(scratchBytes(team_size, chunks_per_team)));
-    const Offset rows_per_thread = (rows_per_chunk + team_size - 1) / team_size;
+    // Whole in what the lanes have under way at a time, as the chunks are.
+    const int whole = compat::IsGpu<typename Device::execution_space>::value ? gpu_rows * lanes : 1;
+    const Offset rows_per_thread =
+        (rows_per_chunk + Offset(whole) * team_size - 1) / (Offset(whole) * team_size) * whole;
     for (int c = 0; c < count; ++c) {
       const Offset chunk_begin = (Offset(first) + c) * rows_per_chunk;
       const Offset chunk_end = min(chunk_begin + rows_per_chunk, num_rows);
       const Offset begin = min(chunk_begin + member.team_rank() * rows_per_thread, chunk_end);
       const Offset end = min(begin + rows_per_thread, chunk_end);
-      const auto mine =
-          sumRange<typename Device::execution_space, Count>(member, lanes, begin, end, body);
+      const auto mine = sumRange<typename Device::execution_space, Count, strands, gpu_rows>(
+          member, lanes, begin, end, body);
       Kokkos::single(Kokkos::PerThread(member),
                      [&]() { of_thread[c * team_size + member.team_rank()] = mine; });
     }
@@ -190,9 +197,9 @@ struct RowSumKernel {
           sums.partials(column * Count + k, first + c) = sum.value[k];
       });
     });
-    if (isLastTeam(sums, member, column, teams) && member.team_rank() == 0) {
-      const Sums<Count> total =
-          totalOf<Count>(sums, member, lanes, chunks, [=](int k) { return column * Count + k; });
+    if (isLastTeam(sums, member, column, sharing) && member.team_rank() == 0) {
+      const Sums<Count> total = totalOf<Count>(sums, member, lanes, shares.chunks,
+                                               [=](int k) { return column * Count + k; });
       Kokkos::single(Kokkos::PerThread(member), [&]() { body.finish(total); });
     }
   }
@@ -250,19 +257,18 @@ template <int Count, class Device, class Body>
 void launchSums(const typename Device::execution_space& exec, const char* label,
                 const SumTeams& shape, const PartialSums<Device>& sums, Offset num_rows,
                 const Body& body, const Reduction<Device>* reduction, const ColumnSet& columns) {
+  ChunkShares shares = shape.shares(exec, columns.size());
   // On hosts a chunk each, so that threads that are held up leave theirs to others.
-  const int chunks_per_team = compat::IsGpu<typename Device::execution_space>::value
-                                  ? shape.chunksPerTeam(exec, columns.size())
-                                  : 1;
+  if constexpr (!compat::IsGpu<typename Device::execution_space>::value)
+    shares.per_team = 1;
   const auto launch = [&](const auto& of_rows) {
     using Kernel = RowSumKernel<Count, Device, std::decay_t<decltype(of_rows)>>;
     if (num_rows > 0)
       Kokkos::parallel_for(
           label,
-          shape.policy(exec, Kernel::scratchBytes(shape.team_size, chunks_per_team) + 16,
-                       columns.size(), chunks_per_team),
-          withinArguments(Kernel{of_rows, sums, columns, num_rows, shape.rows_per_chunk,
-                                 shape.lanes, shape.chunks, chunks_per_team}));
+          shape.policy(exec, Kernel::scratchBytes(shape.team_size, shares.per_team) + 16, shares),
+          withinArguments(
+              Kernel{of_rows, sums, columns, num_rows, shape.rows_per_chunk, shape.lanes, shares}));
   };
   if (reduction == nullptr)
     return launch(body);

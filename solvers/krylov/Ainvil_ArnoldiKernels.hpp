@@ -146,12 +146,11 @@ struct ArnoldiConcludeKernel {
 
 /// s = V^T u, where u is orthogonalised again, and p = V^T z for the first `columns` columns of V,
 /// and u . u, u . z, z . z. A thread of the team takes `tile` columns at a time, the first fewer
-/// and the products of u and z, and its lanes neighbouring rows of a chunk. A team has one
-/// chunk or some neighbouring ones; sums are by chunk, and do not depend on the teams. On GPUs a
+/// and the products of u and z, and its lanes neighbouring rows of a chunk. A team has some
+/// chunks, see ChunkShares; sums are by chunk, and do not depend on the teams. On GPUs a
 /// chunk is split where there are fewer tiles than threads. On hosts a tile runs through the chunks
 /// one after the other, so that few columns are read at a time for long. The last team adds up and,
-/// if these are the sums of all rows, concludes the record. So for each of some right-hand sides,
-/// which have teams of their own.
+/// if these are the sums of all rows, concludes the record. So for each of some right-hand sides.
 template <class Stored, class Scalar, class Device, ArnoldiForm Form>
 struct ArnoldiDotsKernel {
   using Member = typename Kokkos::TeamPolicy<typename Device::execution_space>::member_type;
@@ -161,15 +160,15 @@ struct ArnoldiDotsKernel {
   /// rows. Products with 27 vectors take an H200 7 % less so with 1.3 million rows, 11 % less with
   /// half of them.
   static constexpr int gpu_threads = 512;
-  static constexpr int gpu_rows = 4;
+  static constexpr int gpu_rows = SumTeams::gpu_rows;
   static constexpr bool on_gpu = compat::IsGpu<typename Device::execution_space>::value;
 
   ArnoldiOperands<const Stored, const Scalar> on;
   int columns;
   PartialSums<Device> sums;
   Offset num_rows, rows_per_chunk;
-  int lanes, chunks; ///< of a right-hand side
-  int chunks_per_team;
+  int lanes;
+  ChunkShares shares;
   bool all_rows; ///< else concludeRecord() is for the sums of all processes
   OrthogonalityLoss loss;
 
@@ -178,36 +177,27 @@ struct ArnoldiDotsKernel {
     return size_t(chunks_per_team) * (2 * tile + 1) * team_size * sizeof(double);
   }
 
-  /// Teams of a right-hand side.
-  KOKKOS_INLINE_FUNCTION int teams() const {
-    return (chunks + chunks_per_team - 1) / chunks_per_team;
-  }
-
   KOKKOS_FUNCTION void operator()(const Member& member) const {
-    if constexpr (Form == ArnoldiForm::OneColumn) {
-      sumRows<true>(member, 0, member.league_rank());
-    } else {
-      const int side = on.sides[member.league_rank() / teams()];
-      const int team = member.league_rank() % teams();
-      if (Form == ArnoldiForm::TwiceBelow512M || loss.again(on.step.record(side)))
-        sumRows<true>(member, side, team);
+    // Partial sums of the splits of a chunk meet here, (chunk, split, sum).
+    auto* const shared = static_cast<double*>(
+        member.team_shmem().get_shmem(scratchBytes(member.team_size(), shares.per_team)));
+    shares.forColumnsOf(member.league_rank(), [&](int k, int first, int count, int sharing) {
+      const int side = Form == ArnoldiForm::OneColumn ? 0 : on.sides[k];
+      if (Form != ArnoldiForm::General || loss.again(on.step.record(side)))
+        sumChunks<true>(member, side, first, count, sharing, shared);
       else if constexpr (Form == ArnoldiForm::General)
-        sumRows<false>(member, side, team);
-    }
+        sumChunks<false>(member, side, first, count, sharing, shared);
+    });
   }
 
+  /// Those of a team for a right-hand side, of which `sharing` teams have some.
   template <bool Again>
-  KOKKOS_FUNCTION void sumRows(const Member& member, int side, int team) const {
+  KOKKOS_FUNCTION void sumChunks(const Member& member, int side, int first_chunk, int count,
+                                 int sharing, double* shared) const {
     const int tiles = columns / tile + 1;
     const int splits = tiles < member.team_size() ? member.team_size() / tiles : 1;
-    const int first_chunk = team * chunks_per_team;
-    const int count =
-        first_chunk + chunks_per_team < chunks ? chunks_per_team : chunks - first_chunk;
-    // Partial sums of the splits of a chunk meet here, (chunk, split, sum).
     const int num_sums = sumsOfVector(Again) * columns + 3;
     const int first_sum = side * sumsOfSide();
-    auto* shared = static_cast<double*>(
-        member.team_shmem().get_shmem(scratchBytes(member.team_size(), chunks_per_team)));
     const int items = tiles * splits;
     for (int k = member.team_rank(); k < count * items; k += member.team_size()) {
       const int chunk = on_gpu ? k / items : k % count;
@@ -225,7 +215,7 @@ struct ArnoldiDotsKernel {
         sums.partials(first_sum + k % num_sums, first_chunk + k / num_sums) = sum;
       });
     }
-    if (isLastTeam(sums, member, side, teams())) {
+    if (isLastTeam(sums, member, side, sharing)) {
       addUp<Again>(member, side);
       if (all_rows)
         concludeRecord(member, on.step, side, columns, loss);
@@ -246,8 +236,8 @@ struct ArnoldiDotsKernel {
   KOKKOS_FORCEINLINE_FUNCTION void sumItem(const Member& member, int side, int item, int tiles,
                                            int splits, const Chunk& chunk, double* to) const {
     const int split = item / tiles;
-    const Offset begin = chunk.begin + chunk.rows * split / splits;
-    const Offset end = chunk.begin + chunk.rows * (split + 1) / splits;
+    const Offset begin = chunk.begin + beginOfSplit(split, splits, chunk.rows);
+    const Offset end = chunk.begin + beginOfSplit(split + 1, splits, chunk.rows);
     const int in_first = columns % tile;
     const int first = item % tiles == 0 ? 0 : in_first + (item % tiles - 1) * tile;
     if (item % tiles > 0)
@@ -260,6 +250,13 @@ struct ArnoldiDotsKernel {
       sumTile<1, Again, true>(member, side, chunk.number, first, begin, end, to);
     else
       sumTile<0, Again, true>(member, side, chunk.number, first, begin, end, to);
+  }
+
+  /// Whole in what the lanes have under way at a time, as the chunks are.
+  KOKKOS_INLINE_FUNCTION Offset beginOfSplit(int split, int splits, Offset rows) const {
+    const int whole = on_gpu ? gpu_rows * lanes : 1;
+    const Offset begin = (rows + whole - 1) / whole * split / splits * whole;
+    return begin < rows ? begin : rows;
   }
 
   /// What there is room for.
@@ -303,7 +300,7 @@ struct ArnoldiDotsKernel {
     const int first_sum = side * sumsOfSide(), team_size = member.team_size();
     for (int c = member.team_rank(); c < columns; c += 2 * team_size) {
       const int next = c + team_size < columns ? c + team_size : c;
-      const auto total = totalOf<2 * of_vector>(sums, member, lanes, chunks, [&](int k) {
+      const auto total = totalOf<2 * of_vector>(sums, member, lanes, shares.chunks, [&](int k) {
         return first_sum + (k < of_vector ? of_vector * c + k : of_vector * next + k - of_vector);
       });
       Kokkos::single(Kokkos::PerThread(member), [&]() {
@@ -314,7 +311,7 @@ struct ArnoldiDotsKernel {
       });
     }
     if (member.team_rank() == columns % team_size) {
-      const auto total = totalOf<3>(sums, member, lanes, chunks,
+      const auto total = totalOf<3>(sums, member, lanes, shares.chunks,
                                     [&](int k) { return first_sum + of_vector * columns + k; });
       Kokkos::single(Kokkos::PerThread(member), [&]() {
         record.dotU(columns) = total.value[0];

@@ -261,16 +261,15 @@ void Gmres<Scalar, Device>::takeInnerProducts(const execution_space& exec, const
       return;
     using Stored = std::decay_t<decltype(*on.v.data)>;
     using Kernel = detail::ArnoldiDotsKernel<Stored, Scalar, Device, decltype(form)::value>;
-    const int chunks_per_team = shape_.chunksPerTeam(exec, on.sides.size());
+    const detail::ChunkShares shares = shape_.shares(exec, on.sides.size());
     Kokkos::parallel_for(
         "Ainvil::Gmres::innerProducts",
         shape_.template policy<Kernel::gpu_threads>(
             exec,
-            Kernel::scratchBytes(shape_.template teamSize<Kernel::gpu_threads>(), chunks_per_team),
-            on.sides.size(), chunks_per_team),
+            Kernel::scratchBytes(shape_.template teamSize<Kernel::gpu_threads>(), shares.per_team),
+            shares),
         detail::withinArguments(Kernel{on.toRead(), vectors, sums_, n_, shape_.rows_per_chunk,
-                                       shape_.lanes, shape_.chunks, chunks_per_team,
-                                       reduction == nullptr, losses(next)}));
+                                       shape_.lanes, shares, reduction == nullptr, losses(next)}));
   });
   if (reduction == nullptr)
     return;

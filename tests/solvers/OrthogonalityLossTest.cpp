@@ -52,6 +52,7 @@ Basis arnoldi(const HostCsr& a, const Doubles& start, int steps, double allowed,
   Kokkos::deep_copy(column(u), toDevice<double>(start));
   const auto shape = detail::SumTeams::forRows(exec, n);
   const detail::PartialSums<Device> sums(exec, 2 * capacity, shape);
+  const detail::ChunkShares shares{shape.chunks, 1, chunks_per_team};
   const OrthogonalityLoss loss{losses.data(), size, 11 * eps, allowed, true};
   const auto one = detail::ColumnSet::first(1);
 
@@ -65,10 +66,8 @@ Basis arnoldi(const HostCsr& a, const Doubles& start, int steps, double allowed,
     using Dots = detail::ArnoldiDotsKernel<double, double, Device, detail::ArnoldiForm::General>;
     Kokkos::parallel_for(
         shape.policy<Dots::gpu_threads>(
-            exec, Dots::scratchBytes(shape.teamSize<Dots::gpu_threads>(), chunks_per_team), 1,
-            chunks_per_team),
-        Dots{on.toRead(), j, sums, n, shape.rows_per_chunk, shape.lanes, shape.chunks,
-             chunks_per_team, true, loss});
+            exec, Dots::scratchBytes(shape.teamSize<Dots::gpu_threads>(), chunks_per_team), shares),
+        Dots{on.toRead(), j, sums, n, shape.rows_per_chunk, shape.lanes, shares, true, loss});
     using Update =
         detail::ArnoldiUpdateKernel<double, double, Device, detail::ArnoldiForm::General>;
     const auto runs = detail::runsOf<Exec>(one, n);
@@ -151,9 +150,9 @@ TEST(OrthogonalityLoss, VectorsDoNotDependOnTheTeams) {
   }
 }
 
-/// All chunks have a team. Hosts: as many chunks as there are for each thread, at most four. GPUs:
-/// no more teams for all columns than for one, but at least one a column; a chunk each where they
-/// are long.
+/// Every chunk of every column is one team's, and what a team is told of the others is true. Hosts:
+/// as many chunks as there are for each thread, at most four. GPUs: no more teams than run at a
+/// time, but a team a chunk where they are long.
 TEST(SumTeams, ShareChunks) {
   const int threads = Exec().concurrency();
   for (const Offset rows : {Offset(1), Offset(256), Offset(257), Offset(64 * 256 + 1),
@@ -161,17 +160,30 @@ TEST(SumTeams, ShareChunks) {
     for (const int columns : {1, 2, 3, 6, 8}) {
       SCOPED_TRACE(message(rows, " rows, ", columns, " columns"));
       const auto shape = detail::SumTeams::forRows(Exec(), rows);
-      const int chunks = shape.chunksPerTeam(Exec(), columns);
-      EXPECT_GE(chunks, 1);
-      const int teams = shape.policy(Exec(), 64, columns, chunks).league_size();
-      EXPECT_EQ(teams % columns, 0);
-      EXPECT_GE(teams / columns * chunks, shape.chunks);
-      EXPECT_LT((teams / columns - 1) * chunks, shape.chunks);
+      const auto shares = shape.shares(Exec(), columns);
+      EXPECT_EQ(shape.policy(Exec(), 64, shares).league_size(), shares.teams());
+      std::vector<int> next(columns), told(columns), teams(columns);
+      for (int team = 0; team < shares.teams(); ++team) {
+        int taken = 0;
+        shares.forColumnsOf(team, [&](int k, int first, int count, int sharing) {
+          ASSERT_GE(count, 1);
+          EXPECT_EQ(first, next[k]);
+          next[k] += count;
+          taken += count;
+          EXPECT_TRUE(teams[k] == 0 || told[k] == sharing);
+          told[k] = sharing;
+          ++teams[k];
+        });
+        EXPECT_LE(taken, shares.per_team);
+      }
+      EXPECT_EQ(next, std::vector<int>(columns, shape.chunks));
+      EXPECT_EQ(told, teams);
       if (compat::IsGpu<Exec>::value) {
+        const int at_a_time = std::max(1, threads / (2 * detail::SumTeams::gpu_threads));
         if (shape.rows_per_chunk > detail::SumTeams::longest_shared_chunk) {
-          EXPECT_EQ(chunks, 1);
+          EXPECT_EQ(shares.per_team, 1);
         } else {
-          EXPECT_LE(teams, std::max(shape.chunks, columns));
+          EXPECT_LE(shares.teams(), at_a_time);
         }
         continue;
       }
@@ -180,9 +192,9 @@ TEST(SumTeams, ShareChunks) {
       if (rows > 64 * 256 && rows <= 64 * 4096) {
         EXPECT_LE(shape.chunks, 64);
       }
-      EXPECT_LE(chunks, 4);
-      if (chunks > 1) {
-        EXPECT_GE(shape.chunks / chunks, threads);
+      EXPECT_LE(shares.per_team, 4);
+      if (shares.per_team > 1) {
+        EXPECT_GE(shape.chunks / shares.per_team, threads);
       }
     }
 }
