@@ -73,16 +73,17 @@ RowTeams teamsForRowsOf(const AnyGraph& graph, int items = 1) {
   return RowTeams::forWork<typename AnyGraph::execution_space>(graph.meanRowLength() * items);
 }
 
-/// Bytes of a kernel that Kokkos for CUDA passes as arguments of the launch: 512, less what it adds
-/// itself (152 in its ParallelFor over teams) and RowKernel (32 without tickets). What is longer is
-/// copied to constant memory first, for which the host waits until the kernel before has read its
-/// own.
-constexpr std::size_t most_kernel_bytes = 328;
+/// Bytes of a kernel that Kokkos for CUDA passes as arguments of the launch: fewer than 512, less
+/// what it adds itself (152 in its ParallelFor over teams). What is longer is copied to constant
+/// memory first, for which the host waits until the kernel before has read its own.
+constexpr std::size_t most_kernel_bytes = 352;
+/// The same of a body of forEachRow(), to which RowKernel adds 32, and a Ticket where it has one.
+constexpr std::size_t most_body_bytes = most_kernel_bytes - 32;
 
 /// The kernel; does not compile if its launch would wait. For kernels that an apply() launches.
-template <class Kernel>
+template <std::size_t MostBytes = most_kernel_bytes, class Kernel>
 constexpr const Kernel& withinArguments(const Kernel& kernel) {
-  static_assert(sizeof(Kernel) <= most_kernel_bytes, "a launch of this kernel waits on CUDA");
+  static_assert(sizeof(Kernel) <= MostBytes, "a launch of this kernel waits on CUDA");
   return kernel;
 }
 
@@ -93,8 +94,7 @@ struct RowKernel {
   Ordinal first_row, end_row;
   int rows_per_team;
   Place place;
-  char*
-      slow_scratch; ///< shares of all threads of the launch; null: Kokkos has their scratch memory
+  char* slow_scratch; ///< a share for each thread of the launch; null: that of Kokkos
   std::size_t scratch_bytes;
 
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
@@ -135,18 +135,20 @@ struct RowsFrom {
   }
 };
 
-/// Rows that share a launch where their scratch memory is an array: as many as run at a time, and
-/// no more than fit in 1 GiB, but one team. Scratch memory of level 1 will not do: in Kokkos 3.4
-/// and 3.7 it has a share for every warp that runs at a time, however few teams there are, and 23
-/// MB for the one long row of a matrix would be 195 GB on an H200.
+/// Rows that share a launch where their scratch memory is an array: as many as run at a time, no
+/// more than fit in 1 GiB, but at least those of a team, of which the number is a multiple. Scratch
+/// memory of level 1 will not do: in Kokkos 3.4 and 3.7 it has a share for every warp that runs at
+/// a time, however few teams there are, and 23 MB for the one long row of a matrix would be 195 GB
+/// on an H200.
 template <class Exec>
 Ordinal rowsInSlowScratch(const Exec& exec, Ordinal num_rows, const RowTeams& shape,
                           std::size_t scratch_bytes) {
   constexpr std::size_t most_bytes = std::size_t(1) << 30;
   const std::size_t at_a_time = std::size_t(exec.concurrency()) / shape.lanes;
   const std::size_t rows = std::min(at_a_time, most_bytes / scratch_bytes);
-  const std::size_t teams = std::max(std::size_t(1), rows / shape.team_size);
-  return static_cast<Ordinal>(std::min(std::size_t(num_rows), teams * shape.team_size));
+  const std::size_t all_teams = (std::size_t(num_rows) + shape.team_size - 1) / shape.team_size;
+  const std::size_t teams = std::max<std::size_t>(1, rows / shape.team_size);
+  return static_cast<Ordinal>(std::min(all_teams, teams) * shape.team_size);
 }
 
 /// Scratch memory of rows that need more than a device has of the fast one.
@@ -157,10 +159,11 @@ using SlowScratch = Kokkos::View<char*, typename Exec::device_type>;
 /// so that forLanes(member, n, f) runs over the lanes of that row and joins them at its end.
 /// `scratch` points to memory private to the thread: on GPUs fast memory where the device has that
 /// much for a team of one row, else a share of an array, and as many rows as it has shares for are
-/// in a launch; the array is `kept` where the caller keeps one, and grows. No team barriers inside.
-/// `places` is Tickets, which hand the rows out in the order in which teams start, where rows wait
-/// for earlier ones; else the default. \throws OutOfMemory for 2 GiB of scratch memory and more, or
-/// if there is no room for one row
+/// in a launch. The array is `kept`, or one that is freed again; to make it longer or free it waits
+/// for the device. No team barriers inside. `places` is Tickets, which hand the rows out in the
+/// order in which teams start, where rows wait for earlier ones; else the default.
+/// \throws OutOfMemory for 2 GiB of scratch memory a row and more, or if there is no room for the
+/// array, before the first launch
 template <class Exec, class Body, class Places = PlacesByRank>
 void forEachRow(const Exec& exec, const char* label, Ordinal num_rows, RowTeams shape,
                 const Body& body, std::size_t scratch_bytes = 0, SlowScratch<Exec>* kept = nullptr,

@@ -61,9 +61,10 @@ struct SumTeams {
   /// each of them.
   static constexpr int gpu_rows = 4;
 
-  /// GPUs: a chunk a multiprocessor, which runs 2 gpu_threads: as few partial sums as keep the
-  /// memory busy. Chunks are whole in what a thread has under way at a time: rows beside that come
-  /// one by one, each a wait for memory, in chunks of 2000 rows as many waits as for half of it.
+  /// GPUs: at most a chunk a multiprocessor, which runs 2 gpu_threads: as few partial sums as keep
+  /// the memory busy. Chunks are multiples of the rows that a thread has under way at a time: what
+  /// is left of a chunk is loaded row by row, and waiting for that took chunks of 2046 rows an
+  /// eighth more time (docs/results/decisions.md, Several right-hand sides on GPUs).
   /// Hosts: chunks of hostChunk() rows, so that vectors that are read repeatedly, 32 KiB each in
   /// double, stay in the L2 cache. They depend on the number of rows alone, and so do the sums.
   template <class Exec>
@@ -107,6 +108,7 @@ struct SumTeams {
     return shares;
   }
 
+  /// With so many bytes of scratch memory a team.
   template <int GpuThreads = gpu_threads, class Exec>
   Policy<Exec, GpuThreads> policy(const Exec& exec, size_t scratch_bytes,
                                   const ChunkShares& shares) const {

@@ -272,7 +272,7 @@ private:
   template <class Gate, class Body>
   static constexpr void requireShortArguments() {
     static_assert(sizeof(detail::OrderedRowBody<Gate, Body>) + sizeof(detail::Ticket) <=
-                      detail::most_kernel_bytes,
+                      detail::most_body_bytes,
                   "a launch of this body waits on CUDA");
   }
 
@@ -354,7 +354,7 @@ private:
             s.most_tasks, num_rows_, scratch_bytes});
   }
 
-  /// All rows in one launch, where they wait; backwards if step is -1.
+  /// All rows in one launch, or in some of large blocks, where they wait; backwards if step is -1.
   template <class Gate, class Body>
   void launchRows(const execution_space& exec, const char* label, const Body& body,
                   std::size_t scratch_bytes, int step, const Gate& gate) const {
@@ -388,7 +388,7 @@ private:
   Kokkos::View<unsigned*, Device> updates_; ///< that a row gets in a run
   mutable unsigned epoch_ = 0, runs_ = 0;
   mutable detail::Tickets<Device> tickets_;
-  mutable detail::SlowScratch<execution_space> scratch_; ///< of long rows
+  mutable detail::SlowScratch<execution_space> scratch_; ///< of large blocks
   Kokkos::View<unsigned*, Device> progress_;             ///< of the workers
   Kokkos::View<Ordinal*, Device> spent_patience_;
   mutable unsigned tasks_done_ = 0; ///< by each of them, in all runs

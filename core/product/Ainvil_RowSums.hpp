@@ -135,7 +135,7 @@ KOKKOS_INLINE_FUNCTION Sums<Count> sumRange(const Member& member, [[maybe_unused
 }
 
 /// s = sum over all rows i of body.row(i), which may update vectors on the way, for each of some
-/// columns: teams take some chunks of rows of a column each, and keep the sums of a chunk apart, so
+/// columns: teams take some chunks of rows, see ChunkShares, and keep the sums of a chunk apart, so
 /// that these do not depend on the number of columns. body.begin(column) runs first and tells
 /// whether there is anything to do; body.finish(s) runs once at the end, in one thread. A body has
 /// no arrays: its copy that begin() changes is in registers on GPUs only then, else in memory,

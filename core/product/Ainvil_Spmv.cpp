@@ -197,11 +197,12 @@ void launchLongRows(const typename Device::execution_space& exec, const LongRows
     return;
   const typename LongRows<Device>::Lease lease(long_rows, exec);
   for (Offset j = first_column; j < end_column; j += most_columns)
-    detail::forEachRow(
-        exec, "Ainvil::spmv[long rows]", long_rows.numSegments(), segmentTeams<Device>(),
-        withinArguments(Kernel{lease.segments(), a.graph.row_map.data(), a.graph.entries.data(),
-                               a.values.data(), x, epilogue, a.block_size, j,
-                               static_cast<int>(std::min<Offset>(most_columns, end_column - j))}));
+    detail::forEachRow(exec, "Ainvil::spmv[long rows]", long_rows.numSegments(),
+                       segmentTeams<Device>(),
+                       withinArguments<detail::most_body_bytes>(Kernel{
+                           lease.segments(), a.graph.row_map.data(), a.graph.entries.data(),
+                           a.values.data(), x, epilogue, a.block_size, j,
+                           static_cast<int>(std::min<Offset>(most_columns, end_column - j))}));
 }
 
 template <class MatrixScalar, class Scalar, class Device>
@@ -270,9 +271,10 @@ void detail::multiply(const typename Device::execution_space& exec, const Produc
   // x has another shape than y, so y stands in for it.
   axpby<Scalar, Device>(exec, Scalar(0), y, beta, y);
   const auto& long_rows = plan.long_rows;
-  const auto kernel = withinArguments(TransposedSpmvKernel<MatrixScalar, Scalar, Device>{
-      a.graph.row_map.data(), a.graph.entries.data(), a.values.data(), alpha, x, y, a.block_size,
-      long_rows.limit(), long_rows.segments()});
+  const auto kernel =
+      withinArguments<most_body_bytes>(TransposedSpmvKernel<MatrixScalar, Scalar, Device>{
+          a.graph.row_map.data(), a.graph.entries.data(), a.values.data(), alpha, x, y,
+          a.block_size, long_rows.limit(), long_rows.segments()});
   Kokkos::parallel_for("Ainvil::spmv[transposed]", Range<Exec>(exec, 0, a.numRows()), kernel);
   forEachRow(exec, "Ainvil::spmv[transposed long rows]", long_rows.numSegments(),
              segmentTeams<Device>(), kernel);

@@ -51,7 +51,8 @@
 /// 2. *SelectColumns.* j is selected for this round, or it waits: if a pending i < j influences it
 ///    and enough others are queued to keep the GPU busy. Its turn comes when i has been computed.
 ///    The selected columns are sorted by the size of the hash tables they need (SortByTableSize),
-///    because scratch memory decides how many columns a GPU computes at a time: a launch a size.
+///    because scratch memory decides how many columns a GPU computes at a time: a launch a size, or
+///    some where tables are long.
 /// 3. *ConjugateColumns.* One warp computes column j. It reads the current versions of x_i, y_i and
 ///    d_i, i < j, and columns of B; which i to look at it finds in FactorSide::by_row, the columns
 ///    of Y by rows. x_j and B x_j grow in hash tables in scratch memory. No other warp writes

@@ -189,6 +189,7 @@ Graph<Device> detail::adaptivePattern(const typename Device::execution_space& ex
   const Growth<Device> growth = startGrowth<Device>(exec, n, per_step);
   Graph<Device> pattern = parameters.start;
   const Offset steps = parameters.growth.steps;
+  SlowScratch<typename Device::execution_space> scratch; // of long rows, for all steps
   for (Offset step = 0; step < steps; ++step) {
     const auto values = allocate<Scalar, Device>(exec, "Ainvil::FsaiAdaptive::values",
                                                  size_t(pattern.numEntries()) * bs * bs);
@@ -198,7 +199,7 @@ Graph<Device> detail::adaptivePattern(const typename Device::execution_space& ex
         a,        parameters.neighbours, pattern,     values, pivots, info, growth,
         per_step, parameters.max_row,    log_decrease};
     forEachRow(exec, "Ainvil::FsaiAdaptive[grow]", n, teamsForRowsOf(parameters.neighbours), grow,
-               grow.scratchBytes());
+               grow.scratchBytes(), &scratch);
     const Offset before = pattern.numEntries();
     pattern = unionGraph<Device>(exec, "Ainvil::FsaiAdaptive[pattern]", n, n,
                                  GrownLists<Device>{pattern, growth.chosen, per_step},

@@ -151,6 +151,7 @@ Graph<Device> detail::adaptiveSpaiPattern(const typename Device::execution_space
       allocate<Ordinal, Device>(exec, "Ainvil::SpaiAdaptive::chosen", size_t(n) * per_step);
   Kokkos::deep_copy(exec, active, char(1));
   Graph<Device> pattern = start;
+  SlowScratch<typename Device::execution_space> scratch; // of long rows, for all steps
   for (int step = 0; step < parameters.steps; ++step) {
     const SpaiRowSolver<Scalar, Device> solver(exec, pattern, a_with_diagonal, bs);
     requireSpaiWork<Device>(exec, {pattern, solver.shadow(), bs, active}, max_work);
@@ -161,7 +162,7 @@ Graph<Device> detail::adaptiveSpaiPattern(const typename Device::execution_space
         a,       columns, pattern, solver.shadow(), values,
         results, active,  chosen,  per_step,        parameters.eps * parameters.eps * bs};
     forEachRow(exec, "Ainvil::SpaiAdaptive[grow]", n, teamsForRowsOf(a.graph), grow,
-               grow.scratchBytes(longestRow(exec, solver.shadow())));
+               grow.scratchBytes(longestRow(exec, solver.shadow())), &scratch);
     const Offset before = pattern.numEntries();
     pattern = unionGraph<Device>(exec, "Ainvil::SpaiAdaptive[pattern]", n, n,
                                  GrownLists<Device>{pattern, chosen, per_step},

@@ -81,7 +81,7 @@ TEST(Tickets, HandOutEveryRowOnceALaunch) {
 
 /// Adds one for every row whose share of scratch memory keeps what the row wrote to both its ends.
 struct CountKept {
-  static constexpr int bytes = 320 * 1024; ///< more than the fast memory of any device
+  std::size_t bytes; ///< of a share
   Kokkos::View<int*, Device> kept;
 
   template <class Member>
@@ -103,18 +103,39 @@ struct CountKept {
   }
 };
 
+/// More than the fast memory of any device.
 TEST(ForEachRow, GivesEveryRowItsShareOfMuchScratchMemory) {
-  const Ordinal n = 5000; // on GPUs more than share a launch, of which 1 GiB has room for 3276
-  Kokkos::View<int*, Device> kept("kept", n);
-  const CountKept body{kept};
+  constexpr Ordinal n = 5000; // on GPUs more than share a launch, of which 1 GiB has room for 3276
+  Kokkos::View<int*, Device> counts("counts", n);
   const auto shape = detail::RowTeams::forWork<Exec>(items);
-  detail::forEachRow(Exec(), "kept", n, shape, body, CountKept::bytes);
+  detail::SlowScratch<Exec> kept;
   detail::Tickets<Device> tickets(allocateZeros<unsigned, Device>(Exec(), "next", 1));
-  for (const Ordinal rows : {n, 37})
-    detail::forEachRow(Exec(), "kept", rows, shape, body, CountKept::bytes, nullptr, tickets);
-  const auto counted = toHost(kept);
-  for (size_t row = 0; row < counted.size(); ++row)
-    ASSERT_EQ(counted[row], row < 37 ? 3 : 2) << row;
+  for (const Ordinal rows : {37, n, 200}) { // the array grows, and is used again
+    const CountKept body{320 * 1024, counts};
+    detail::forEachRow(Exec(), "counts", rows, shape, body, body.bytes, &kept);
+    detail::forEachRow(Exec(), "counts", rows, shape, body, body.bytes, nullptr, tickets);
+  }
+  EXPECT_EQ(kept.data() != nullptr, compat::IsGpu<Exec>::value);
+  const auto counted = toHost(counts);
+  for (Ordinal row = 0; row < n; ++row)
+    ASSERT_EQ(counted[row], row < 37 ? 6 : row < 200 ? 4 : 2) << row;
+}
+
+std::size_t bytes_seen = 0;
+
+/// As many bytes for each warp that runs at a time would be more than any device has.
+TEST(ForEachRow, GivesOneLongRowNoMoreThanItNeeds) {
+  Kokkos::View<int*, Device> counts("counts", 1);
+  const CountKept body{24'000'000, counts};
+  bytes_seen = 0;
+  detail::allocation_hook = [](const std::string&, std::size_t bytes) { bytes_seen += bytes; };
+  detail::forEachRow(Exec(), "counts", 1, detail::RowTeams::forWork<Exec>(items), body, body.bytes);
+  detail::allocation_hook = nullptr;
+  Exec().fence();
+  EXPECT_EQ(toHost(counts)[0], 1);
+  if (compat::IsGpu<Exec>::value) {
+    EXPECT_LE(bytes_seen, body.bytes + 16);
+  }
 }
 
 } // namespace

@@ -18,11 +18,13 @@ struct DotsBody {
   Kokkos::View<double*, Device> result;
   int column = 0;
 
+  int left_out = -1; ///< this column has nothing to do
+
   KOKKOS_INLINE_FUNCTION bool begin(int c) {
     x.moveTo(c);
     y.moveTo(c);
     column = c;
-    return true;
+    return c != left_out;
   }
   KOKKOS_INLINE_FUNCTION detail::Sums<2> row(Offset i) const {
     detail::Sums<2> products;
@@ -36,24 +38,28 @@ struct DotsBody {
   }
 };
 
-/// With more chunks than a team takes, the last one shorter: a column has the bits that it has
-/// alone, and the others are left alone.
+/// With more chunks than a team takes, the last one shorter, and with teams that have chunks of two
+/// columns: a column has the bits that it has alone, and the others are left alone.
 TEST(RowSums, OfAColumnAreWhatTheyAreAlone) {
   const Exec exec;
-  constexpr size_t n = 21 * 1024 + 7, columns = 8;
+  constexpr size_t n = 20 * 1024 + 7, columns = 8;
   Random random(3);
   const Doubles x = random.vector<double>(n * columns), y = random.vector<double>(n * columns);
   const auto x_device = toDevice(x, n, columns, n), y_device = toDevice(y, n, columns, n);
   const auto shape = detail::SumTeams::forRows(exec, n);
   ASSERT_GE(shape.chunks, 20);
+  if (compat::IsGpu<Exec>::value) {
+    const int per_team = shape.shares(exec, columns).per_team;
+    ASSERT_TRUE(per_team > 1 && shape.chunks % per_team != 0) << per_team;
+  }
   const detail::PartialSums<Device> sums(exec, 2, shape, nullptr, columns);
-  const auto sumsOf = [&](const std::vector<int>& numbers) {
+  const auto sumsOf = [&](const std::vector<int>& numbers, int left_out = -1) {
     detail::ColumnSet set;
     for (const int c : numbers)
       set.add(c);
     const auto result = toDevice(Doubles(2 * columns, -1.0));
-    detail::sumRows<2, Device>(exec, "dots", shape, sums, n, DotsBody{x_device, y_device, result},
-                               nullptr, set);
+    detail::sumRows<2, Device>(exec, "dots", shape, sums, n,
+                               DotsBody{x_device, y_device, result, 0, left_out}, nullptr, set);
     return toHost(result);
   };
   Doubles alone(2 * columns);
@@ -78,6 +84,12 @@ TEST(RowSums, OfAColumnAreWhatTheyAreAlone) {
         EXPECT_EQ(result[k], is_in ? alone[k] : -1.0)
             << numbers.size() << " columns, sum " << k % 2 << " of column " << c;
     }
+  }
+  // Columns 4 and 6 share teams with one that has ended.
+  const Doubles result = sumsOf({4, 5, 6}, 5), all_but_one = sumsOf({0, 1, 2, 3, 4, 5, 6, 7}, 5);
+  for (int k = 0; k < int(2 * columns); ++k) {
+    EXPECT_EQ(all_but_one[k], k / 2 == 5 ? -1.0 : alone[k]) << k;
+    EXPECT_EQ(result[k], k / 2 == 4 || k / 2 == 6 ? alone[k] : -1.0) << k;
   }
 }
 
