@@ -2,12 +2,13 @@
 #pragma once
 /// \file
 /// What differs between versions of Kokkos: 3.4.01 up to the current release look the same from
-/// here on, and a backend is described by traits instead of preprocessor tests. Lanes, memory that
-/// threads share during a kernel, and launch shapes have headers of their own beside this one.
+/// here on, and a backend is described by traits instead of preprocessor tests. Lanes, and memory
+/// that threads share during a kernel, have headers of their own beside this one.
 
 #include <Kokkos_Core.hpp>
 #include <Kokkos_MathematicalFunctions.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -255,6 +256,24 @@ inline void keepFreedMemory() {
   if (cudaDeviceGetDefaultMemPool(&pool, Kokkos::Cuda().cuda_device()) == cudaSuccess)
     cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all);
 #endif
+}
+
+/// Bytes of fast scratch memory that a team of `team_size` threads may ask for, `teams` of which
+/// share a multiprocessor. Kokkos itself tells what the largest team there is leaves.
+template <class Policy>
+int teamScratchBytes([[maybe_unused]] int team_size, [[maybe_unused]] int teams) {
+#if defined(KOKKOS_ENABLE_CUDA)
+  if constexpr (std::is_same<typename Policy::execution_space, Kokkos::Cuda>::value) {
+    const auto& device = Kokkos::Cuda().cuda_device_prop();
+    // Kokkos keeps a double a thread there, and a few, for reductions over the team; CUDA itself
+    // takes 1 KiB a team from compute capability 8.0 on.
+    const int taken = (team_size + 4) * int(sizeof(double)), taken_by_system = 1024;
+    return std::min(int(device.sharedMemPerBlock),
+                    int(device.sharedMemPerMultiprocessor) / teams - taken_by_system) -
+           taken;
+  }
+#endif
+  return Policy::scratch_size_max(0);
 }
 
 } // namespace compat

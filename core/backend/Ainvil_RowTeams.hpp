@@ -9,34 +9,13 @@
 #include "backend/Ainvil_Allocation.hpp"
 #include "backend/Ainvil_Flags.hpp"
 #include "backend/Ainvil_Lanes.hpp"
+#include "backend/Ainvil_SlowScratch.hpp"
 
 #include <algorithm>
 #include <climits>
 #include <cstddef>
 
 namespace ainvil {
-namespace compat {
-
-/// Bytes of fast scratch memory that a team of `team_size` threads may ask for, `teams` of which
-/// share a multiprocessor. Kokkos itself tells what the largest team there is leaves.
-template <class Policy>
-int teamScratchBytes([[maybe_unused]] int team_size, [[maybe_unused]] int teams) {
-#if defined(KOKKOS_ENABLE_CUDA)
-  if constexpr (std::is_same<typename Policy::execution_space, Kokkos::Cuda>::value) {
-    const auto& device = Kokkos::Cuda().cuda_device_prop();
-    // Kokkos keeps a double a thread there, and a few, for reductions over the team; CUDA itself
-    // takes 1 KiB a team from compute capability 8.0 on.
-    const int taken = (team_size + 4) * int(sizeof(double)), taken_by_system = 1024;
-    return std::min(int(device.sharedMemPerBlock),
-                    int(device.sharedMemPerMultiprocessor) / teams - taken_by_system) -
-           taken;
-  }
-#endif
-  return Policy::scratch_size_max(0);
-}
-
-} // namespace compat
-
 namespace detail {
 
 /// Shape of a launch over rows. Nothing may rely on a particular number of lanes.
@@ -150,10 +129,6 @@ Ordinal rowsInSlowScratch(const Exec& exec, Ordinal num_rows, const RowTeams& sh
   const std::size_t teams = std::max<std::size_t>(1, rows / shape.team_size);
   return static_cast<Ordinal>(std::min(all_teams, teams) * shape.team_size);
 }
-
-/// Scratch memory of rows that need more than a device has of the fast one.
-template <class Exec>
-using SlowScratch = Kokkos::View<char*, typename Exec::device_type>;
 
 /// Calls body(member, row, scratch) for every row in [0, num_rows): one thread of the team a row,
 /// so that forLanes(member, n, f) runs over the lanes of that row and joins them at its end.

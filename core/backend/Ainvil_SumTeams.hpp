@@ -63,8 +63,8 @@ struct SumTeams {
 
   /// GPUs: at most a chunk a multiprocessor, which runs 2 gpu_threads: as few partial sums as keep
   /// the memory busy. Chunks are multiples of the rows that a thread has under way at a time: what
-  /// is left of a chunk is loaded row by row, and waiting for that took chunks of 2046 rows an
-  /// eighth more time (docs/results/decisions.md, Several right-hand sides on GPUs).
+  /// is left of a chunk would be loaded row by row, a wait for memory each
+  /// (docs/results/decisions.md, Several right-hand sides on GPUs).
   /// Hosts: chunks of hostChunk() rows, so that vectors that are read repeatedly, 32 KiB each in
   /// double, stay in the L2 cache. They depend on the number of rows alone, and so do the sums.
   template <class Exec>

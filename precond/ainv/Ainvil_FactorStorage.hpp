@@ -8,6 +8,7 @@
 #include "ainv/Ainvil_ColumnsByRow.hpp"
 #include "ainv/Ainvil_Worklist.hpp"
 #include "backend/Ainvil_AllocateTogether.hpp"
+#include "backend/Ainvil_SlowScratch.hpp"
 
 #include <utility>
 

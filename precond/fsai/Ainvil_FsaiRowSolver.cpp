@@ -165,7 +165,7 @@ void detail::FsaiRowSolver<Scalar, Device>::filterRows(
   if constexpr (compat::IsGpu<execution_space>::value) {
     using Row = FsaiFilterRow<Scalar, Device>;
     forEachRow(exec, "Ainvil::Fsai[filter]", pattern_.num_rows, teamsForRowsOf(pattern_),
-               Row{a, pattern_, values, filter_}, Row::scratchBytes(a.block_size));
+               Row{a, pattern_, values, filter_}, Row::scratchBytes(a.block_size), &scratch_);
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include "Ainvil_BatchedCholesky.hpp"
 #include "Ainvil_BsrMatrix.hpp"
+#include "backend/Ainvil_SlowScratch.hpp"
 
 #include <functional>
 #include <memory>
@@ -59,6 +60,7 @@ private:
   Graph<Device> pattern_;
   Kokkos::View<const char*, Device> active_;
   double filter_ = 0;
+  mutable SlowScratch<execution_space> scratch_; ///< of the filter with large blocks
   // On hosts:
   std::shared_ptr<std::vector<FsaiWorkRows<Scalar>>> work_rows_; ///< one a thread
   // On GPUs:

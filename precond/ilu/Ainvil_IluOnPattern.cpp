@@ -245,7 +245,7 @@ void IluOnPattern<Scalar, Device>::factorRows(const execution_space& exec, const
       else
         launchInPieces(exec, n, at_a_time, progress, [&](Ordinal first, Ordinal end) {
           forEachRow(exec, label, end - first, teamsForRowsOf(a.graph, a.block_size * a.block_size),
-                     RowsFrom<IndependentRow<Row, Device>>{independent, first}, scratch);
+                     RowsFrom<IndependentRow<Row, Device>>{independent, first}, scratch, &scratch_);
         });
     }
   });

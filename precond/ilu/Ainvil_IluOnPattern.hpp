@@ -115,6 +115,7 @@ private:
   OrderedRows<Device> order_;                 ///< without sweeps
   Kokkos::View<Scalar*, Device> other_upper_; ///< with sweeps, U of every other one
   PivotInverter<Scalar, Device> pivot_inverter_;
+  SlowScratch<execution_space> scratch_;   ///< of sweeps with large blocks
   std::vector<WorkRow<Scalar>> work_rows_; ///< on hosts, one a thread
 };
 

@@ -4,6 +4,7 @@
 /// Internal to Spai: the rows of M from their least squares problems.
 
 #include "Ainvil_BsrMatrix.hpp"
+#include "backend/Ainvil_SlowScratch.hpp"
 #include "graph/Ainvil_RowClass.hpp"
 
 #include <functional>
@@ -49,8 +50,7 @@ private:
   int block_size_ = 1;
   Graph<Device> pattern_, shadow_;
   std::vector<RowClass<Device>> classes_; ///< by the scratch memory of their problems
-  /// A SlowScratch, whose header has kernels, which public ones have not.
-  mutable Kokkos::View<char*, typename execution_space::device_type> scratch_;
+  mutable SlowScratch<execution_space> scratch_;
 };
 
 } // namespace detail

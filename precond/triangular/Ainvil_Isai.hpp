@@ -3,6 +3,7 @@
 /// \file
 /// Incomplete sparse approximate inverses of triangular block matrices.
 
+#include "backend/Ainvil_SlowScratch.hpp"
 #include "graph/Ainvil_RowClass.hpp"
 #include "triangular/Ainvil_ExactTriangularSolver.hpp"
 #include "triangular/Ainvil_TriangularOptions.hpp"
