@@ -145,7 +145,7 @@ TEST(OrthogonalityLoss, NeedsNoSecondPassWhereOneServes) {
   EXPECT_LT(basis.largestLoss(), 1e-10);
 }
 
-/// Sums are those of single chunks, however many a team takes, of two right-hand sides, too.
+/// Sums are those of single chunks, however many a team takes, and of whichever right-hand sides.
 TEST(OrthogonalityLoss, VectorsDoNotDependOnTheTeams) {
   const HostCsr a = convectionDiffusion(50, 51, 0.3, 0.2);
   const Doubles start = randomVector(a.size(), 7);

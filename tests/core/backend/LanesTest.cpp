@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "KokkosObservers.hpp"
 #include "TestSupport.hpp"
 #include "backend/Ainvil_Allocation.hpp"
 #include "backend/Ainvil_RowTeams.hpp"
@@ -121,21 +122,17 @@ TEST(ForEachRow, GivesEveryRowItsShareOfMuchScratchMemory) {
     ASSERT_EQ(counted[row], row < 37 ? 6 : row < 200 ? 4 : 2) << row;
 }
 
-std::size_t bytes_seen = 0;
-
 /// As many bytes for each warp that runs at a time would be more than any device has.
 TEST(ForEachRow, GivesOneLongRowNoMoreThanItNeeds) {
   Kokkos::View<int*, Device> counts("counts", 1);
   const CountKept body{24'000'000, counts};
-  bytes_seen = 0;
-  detail::allocation_hook = [](const std::string&, std::size_t bytes) { bytes_seen += bytes; };
+  const MemoryPeak peak;
   detail::forEachRow(Exec(), "counts", 1, detail::RowTeams::forWork<Exec>(items), body, body.bytes);
-  detail::allocation_hook = nullptr;
   Exec().fence();
-  EXPECT_EQ(toHost(counts)[0], 1);
   if (compat::IsGpu<Exec>::value) {
-    EXPECT_LE(bytes_seen, body.bytes + 16);
+    EXPECT_LE(peak.bytes(), body.bytes + 16);
   }
+  EXPECT_EQ(toHost(counts)[0], 1);
 }
 
 } // namespace
