@@ -9,40 +9,86 @@ namespace ainvil {
 
 using detail::Range;
 
+namespace {
+
+/// out block e = op(in block source(e)), in blocks of bs x bs; source(e) = e if there is no array.
+template <class Scalar, class Device>
+struct CopyBlocks {
+  Kokkos::View<const Offset*, Device> source;
+  Kokkos::View<const Scalar*, Device> in;
+  Kokkos::View<Scalar*, Device> out;
+  int bs;
+  bool transposed;
+
+  KOKKOS_FUNCTION Offset from(Offset e) const { return source.data() == nullptr ? e : source(e); }
+};
+
+/// A thread a block: a division a scalar takes longer than its copy on hosts.
+template <class Scalar, class Device>
+struct CopyByBlocks : CopyBlocks<Scalar, Device> {
+  KOKKOS_FUNCTION void operator()(const Offset e) const {
+    const int bs = this->bs, bs2 = bs * bs;
+    const Offset from = this->from(e);
+    Scalar* const to = this->out.data() + e * bs2;
+    if (from < 0) {
+      for (int i = 0; i < bs2; ++i)
+        to[i] = Scalar(0);
+      return;
+    }
+    const Scalar* const block = this->in.data() + from * bs2;
+    if (!this->transposed) {
+      for (int i = 0; i < bs2; ++i)
+        to[i] = block[i];
+      return;
+    }
+    for (int r = 0; r < bs; ++r)
+      for (int c = 0; c < bs; ++c)
+        to[r * bs + c] = block[c * bs + r];
+  }
+};
+
+/// A thread a scalar: those of a warp write side by side.
+template <class Scalar, class Device>
+struct CopyByScalars : CopyBlocks<Scalar, Device> {
+  KOKKOS_FUNCTION void operator()(const Offset i) const {
+    const int bs = this->bs, bs2 = bs * bs;
+    const Offset e = i / bs2;
+    const int within = static_cast<int>(i - e * bs2);
+    const int r = within / bs, c = within - r * bs;
+    const Offset from = this->from(e);
+    this->out(i) =
+        from < 0 ? Scalar(0) : this->in(from * bs2 + (this->transposed ? c * bs + r : within));
+  }
+};
+
+template <class Scalar, class Device>
+void copyBlocks(const typename Device::execution_space& exec, const char* label,
+                const CopyBlocks<Scalar, Device>& copy) {
+  using Exec = typename Device::execution_space;
+  const Offset n = Offset(copy.out.extent(0));
+  if (compat::IsGpu<Exec>::value && copy.bs > 1)
+    Kokkos::parallel_for(label, Range<Exec>(exec, 0, n), CopyByScalars<Scalar, Device>{copy});
+  else
+    Kokkos::parallel_for(label, Range<Exec>(exec, 0, n / (Offset(copy.bs) * copy.bs)),
+                         CopyByBlocks<Scalar, Device>{copy});
+}
+
+} // namespace
+
 template <class Scalar, class Device>
 void gatherBlocks(const typename Device::execution_space& exec, Trans trans,
                   const Kokkos::View<const Offset*, Device>& source, int block_size,
                   const Kokkos::View<const Scalar*, Device>& in,
                   const Kokkos::View<Scalar*, Device>& out) {
-  using Exec = typename Device::execution_space;
-  const int bs = block_size;
-  const int bs2 = bs * bs;
-  const bool transposed = trans == Trans::Yes;
-  Kokkos::parallel_for(
-      "Ainvil::gatherBlocks", Range<Exec>(exec, 0, out.extent(0)), KOKKOS_LAMBDA(const Offset i) {
-        const Offset e = i / bs2;
-        const int within = static_cast<int>(i - e * bs2);
-        const int r = within / bs, c = within - r * bs;
-        const Offset from = source(e);
-        out(i) = from < 0 ? Scalar(0) : in(from * bs2 + (transposed ? c * bs + r : within));
-      });
+  copyBlocks<Scalar, Device>(exec, "Ainvil::gatherBlocks",
+                             {source, in, out, block_size, trans == Trans::Yes});
 }
 
 template <class Scalar, class Device>
 void transposeBlocks(const typename Device::execution_space& exec, int block_size,
                      const Kokkos::View<const Scalar*, Device>& in,
                      const Kokkos::View<Scalar*, Device>& out) {
-  using Exec = typename Device::execution_space;
-  const int bs = block_size;
-  const int bs2 = bs * bs;
-  Kokkos::parallel_for(
-      "Ainvil::transposeBlocks", Range<Exec>(exec, 0, out.extent(0)),
-      KOKKOS_LAMBDA(const Offset i) {
-        const Offset e = i / bs2;
-        const int within = static_cast<int>(i - e * bs2);
-        const int r = within / bs, c = within - r * bs;
-        out(i) = in(e * bs2 + c * bs + r);
-      });
+  copyBlocks<Scalar, Device>(exec, "Ainvil::transposeBlocks", {{}, in, out, block_size, true});
 }
 
 template <class From, class To, class Device>
