@@ -5,6 +5,7 @@
 #include "backend/Ainvil_Profiling.hpp"
 #include "dense/Ainvil_BlockArrays.hpp"
 #include "graph/Ainvil_CollectRows.hpp"
+#include "graph/Ainvil_LeadingBlocks.hpp"
 
 namespace ainvil {
 namespace {
@@ -29,16 +30,21 @@ struct BlockLists {
   KOKKOS_FUNCTION Ordinal at(Offset position) const { return points.entries(position) / bs; }
 };
 
+template <class Device>
+void requireWholeBlocks(const Graph<Device>& points, int block_size) {
+  detail::requireBlockSize(block_size);
+  if (points.num_rows % block_size != 0 || points.num_cols % block_size != 0)
+    throw InvalidArgument(message("block size ", block_size, " does not divide the matrix of ",
+                                  points.num_rows, " rows and ", points.num_cols, " columns"));
+}
+
 } // namespace
 
 template <class Device>
 PermutedGraph<Device> toBlocks(const typename Device::execution_space& exec,
                                const Graph<Device>& points, int block_size) {
   using Exec = typename Device::execution_space;
-  detail::requireBlockSize(block_size);
-  if (points.num_rows % block_size != 0 || points.num_cols % block_size != 0)
-    throw InvalidArgument(message("block size ", block_size, " does not divide the matrix of ",
-                                  points.num_rows, " rows and ", points.num_cols, " columns"));
+  requireWholeBlocks(points, block_size);
   ScopedRegion region("Ainvil::toBlocks");
   const bool sorted = validate(exec, points);
   const PermutedGraph<Device> in_order =
@@ -81,6 +87,17 @@ BsrMatrix<Scalar, Device> toBlocks(const typename Device::execution_space& exec,
     return a;
   if (a.block_size != 1)
     return toBlocks(exec, toPoints(exec, a), block_size);
+  requireWholeBlocks(a.graph, block_size);
+  ScopedRegion region("Ainvil::toBlocks");
+  validate(exec, a.graph);
+  const detail::LeadingBlocks<Device> whole(exec, a.graph, {}, block_size);
+  if (whole.exist()) {
+    const auto values = allocate<Scalar, Device>(
+        exec, "Ainvil::values", whole.graph().numEntries() * Offset(block_size) * block_size);
+    whole.template gather<Scalar>(exec, 1, a.values, values);
+    compat::fence(exec, "Ainvil::toBlocks");
+    return {whole.graph(), values, block_size};
+  }
   const PermutedGraph<Device> blocks = toBlocks(exec, a.graph, block_size);
   const auto values = allocate<Scalar, Device>(exec, "Ainvil::values", blocks.source.extent(0));
   gatherBlocks<Scalar, Device>(exec, Trans::No, blocks.source, 1, a.values, values);

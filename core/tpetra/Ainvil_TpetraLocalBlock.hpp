@@ -8,6 +8,7 @@
 #include "Ainvil_TpetraStackedRows.hpp"
 #include "Ainvil_TpetraStructures.hpp"
 #include "dense/Ainvil_BlockArrays.hpp"
+#include "graph/Ainvil_LeadingBlocks.hpp"
 #include "graph/Ainvil_SelectEntries.hpp"
 
 #include <algorithm>
@@ -86,8 +87,9 @@ bool isIdentity(const typename Device::execution_space& exec,
 /// has too, in the numbering of the row map: what block-Jacobi over the ranks inverts. Values of a
 /// CrsMatrix or BlockCrsMatrix are never copied where the block is all that the rank has; they are
 /// gathered on the device where there are other columns, or blocks are made of points, and from
-/// both matrices of StackedRows. The rows of other kinds of RowMatrix are copied one by one through
-/// the host.
+/// both matrices of StackedRows. Where own columns do not come first in the rows, or points do not
+/// fill their blocks, that takes an index (8 bytes) a value. The rows of other kinds of RowMatrix
+/// are copied one by one through the host.
 template <class Scalar, class LO, class GO, class Node>
 class LocalBlock {
 public:
@@ -133,10 +135,14 @@ public:
   Matrix get(const execution_space& exec, const row_matrix_type& a) {
     const auto from = valuesOf(exec, a);
     requireNumValues(from.extent(0));
-    if (!gathered_)
-      return Matrix(graph_, from, block_size_);
     const int within = in_points_ ? 1 : block_size_;
-    gatherBlocks<Scalar, device_type>(exec, Trans::No, source_, within, from, values_);
+    if (leading_.exist())
+      leading_.gather(exec, within * within, Kokkos::View<const Scalar*, device_type>(from),
+                      values_);
+    else if (gathered_)
+      gatherBlocks<Scalar, device_type>(exec, Trans::No, source_, within, from, values_);
+    else
+      return Matrix(graph_, from, block_size_);
     return Matrix(graph_, values_, block_size_);
   }
 
@@ -204,13 +210,27 @@ private:
     const Kokkos::View<const Ordinal*, device_type> place =
         detail::rowsOfColumns<Tpetra::Map<LO, GO, Node>, device_type>(exec, *a.getRowMap(),
                                                                       *a.getColMap());
+    const bool all = detail::isIdentity<device_type>(exec, place, graph.num_rows);
+    const int in_block = in_points_ ? block_size_ : 1; // entries in a row of a block
+    if (all && in_block == 1) {
+      graph_ = withOwnColumns(exec, graph);
+      return;
+    }
+    ainvil::detail::requireBlockSize(block_size_);
+    leading_ = {exec, graph, place, in_block};
+    if (leading_.exist()) {
+      graph_ = leading_.graph();
+      values_ = allocate<Scalar, device_type>(
+          exec, "Ainvil::values", graph_.numEntries() * size_t(block_size_) * block_size_);
+      return;
+    }
     graph_ = graph;
-    if (!detail::isIdentity<device_type>(exec, place, graph.num_rows))
+    if (!all)
       take(exec, detail::selectPlaced<device_type>(exec, graph, place));
     finish(exec);
   }
 
-  /// Blocks of points, and the array for what is gathered.
+  /// Blocks of points, and the array for what is gathered by indices.
   void finish(const execution_space& exec) {
     if (in_points_ && block_size_ > 1)
       take(exec, toBlocks(exec, graph_, block_size_));
@@ -233,12 +253,13 @@ private:
     gathered_ = true;
   }
 
-  /// The graph of all local entries in local columns.
+  /// The graph of all local entries in local columns: a CrsMatrix's or BlockCrsMatrix's columns
+  /// stand in its own array.
   Graph<device_type> graphOf(const execution_space& exec, const row_matrix_type& a) {
     if (const auto* crs = dynamic_cast<const crs_matrix_type*>(&a))
-      return localGraph(exec, *crs->getCrsGraph());
+      return borrowedGraph(exec, *crs->getCrsGraph());
     if (const auto* blocks = dynamic_cast<const block_matrix_type*>(&a))
-      return localGraph(exec, blocks->getCrsGraph());
+      return borrowedGraph(exec, blocks->getCrsGraph());
     const Ordinal n = compat::numLocalElements(*a.getRowMap());
     size_t longest = 0;
     for (Ordinal row = 0; row < n; ++row)
@@ -268,7 +289,8 @@ private:
   int block_size_ = 1;
   bool in_points_ = true;
   Offset num_values_ = 0;
-  bool gathered_ = false; ///< else the values are those of the matrix, as they stand
+  ainvil::detail::LeadingBlocks<device_type> leading_; ///< if they exist, the block is these
+  bool gathered_ = false; ///< by source_; else the values are the matrix's own
   Kokkos::View<const Offset*, device_type> source_;
   Values values_;
   // Of other kinds of RowMatrix: one row, and all values.

@@ -61,19 +61,36 @@ bool rowsAreUnknowns(const Tpetra::RowMatrix<Scalar, LO, GO, Node>& a) {
   return true;
 }
 
-/// The graph of the rows that the calling rank has, in local columns. Shares no array with Tpetra,
-/// which counts who holds its own.
+/// The graph of the rows that the calling rank has, in local columns. These stand in Tpetra's own
+/// array, without a part in its ownership: while views that own it exist on the device, Tpetra lets
+/// nobody read it on the host. So it is there as long as `graph` is, and for reading only.
+template <class LO, class GO, class Node>
+Graph<typename Node::device_type>
+borrowedGraph(const typename Node::device_type::execution_space& exec,
+              const Tpetra::CrsGraph<LO, GO, Node>& graph) {
+  using Device = typename Node::device_type;
+  const auto local = graph.getLocalGraphDevice();
+  const auto row_map = ainvil::detail::toOffsets<Device>(exec, local.row_map);
+  return {static_cast<Ordinal>(row_map.extent(0)) - 1, compat::numLocalElements(*graph.getColMap()),
+          row_map,
+          Kokkos::View<const Ordinal*, Device>(local.entries.data(), local.entries.extent(0))};
+}
+
+/// The graph with a copy of its columns.
+template <class Device>
+Graph<Device> withOwnColumns(const typename Device::execution_space& exec,
+                             const Graph<Device>& graph) {
+  const auto entries = allocate<Ordinal, Device>(exec, "Ainvil::entries", graph.numEntries());
+  Kokkos::deep_copy(exec, entries, graph.entries);
+  return {graph.num_rows, graph.num_cols, graph.row_map, entries};
+}
+
+/// A copy of borrowedGraph().
 template <class LO, class GO, class Node>
 Graph<typename Node::device_type>
 localGraph(const typename Node::device_type::execution_space& exec,
            const Tpetra::CrsGraph<LO, GO, Node>& graph) {
-  using Device = typename Node::device_type;
-  const auto local = graph.getLocalGraphDevice();
-  const auto row_map = ainvil::detail::toOffsets<Device>(exec, local.row_map);
-  const auto entries = allocate<Ordinal, Device>(exec, "Ainvil::entries", local.entries.extent(0));
-  Kokkos::deep_copy(exec, entries, local.entries);
-  return {static_cast<Ordinal>(row_map.extent(0)) - 1, compat::numLocalElements(*graph.getColMap()),
-          row_map, entries};
+  return withOwnColumns(exec, borrowedGraph(exec, graph));
 }
 
 } // namespace tpetra

@@ -148,7 +148,7 @@ private:
   /// behind them, those of the others.
   PermutedGraph<device_type> stackedGraph(const execution_space& exec, const crs_matrix_type& a) {
     const PermutedGraph<device_type> upper = detail::selectPlaced<device_type>(
-        exec, localGraph(exec, *a.getCrsGraph()),
+        exec, borrowedGraph(exec, *a.getCrsGraph()),
         order_.placed(exec, compat::numLocalElements(*a.getColMap()),
                       detail::GlobalOfColumn<Columns>{a.getColMap()->getLocalMap()}));
     if (levels_.empty())

@@ -61,7 +61,7 @@ void BlockOperator<MatrixType>::makeHalo(const execution_space& exec) {
     const auto& graph = blocks != nullptr ? blocks->getCrsGraph()
                                           : *dynamic_cast<const Crs&>(*matrix_).getCrsGraph();
     halo = {exec,
-            {localGraph(exec, graph), {}},
+            {borrowedGraph(exec, graph), {}},
             detail::rowsOfColumns<map_type, device_type>(exec, rows, columns),
             block_size};
     const auto numbers = copyArray<HostDevice>(halo.columns(), "Ainvil::columns");

@@ -80,20 +80,6 @@ TEST_F(BlockJacobi, TransposeIdentity) {
   EXPECT_NEAR(left, right, 1e-12 * std::fabs(left));
 }
 
-TEST_F(BlockJacobi, ValuesAreNotCopiedOnOneRank) {
-  using Local =
-      tpetra::LocalBlock<double, int, tpetra::Map::global_ordinal_type, tpetra::Map::node_type>;
-  Local crs(Exec(), *crs_);
-  const auto blocks = blockMatrix(a_, Spread::Parts);
-  Local in_blocks(Exec(), *blocks);
-  const bool shares_points =
-      crs.get(Exec(), *crs_).values.data() == crs_->getLocalMatrixDevice().values.data();
-  const bool shares_blocks =
-      in_blocks.get(Exec(), *blocks).values.data() == blocks->getValuesDevice().data();
-  EXPECT_EQ(shares_points, ranks() == 1);
-  EXPECT_EQ(shares_blocks, ranks() == 1);
-}
-
 TEST_F(BlockJacobi, CountsAndDescribes) {
   const auto m = tpetra::create<TpetraCrs>("ILU:solve=isai", crs_);
   EXPECT_FALSE(m->isInitialized());
@@ -326,15 +312,6 @@ TEST_F(BlockJacobi, BlockSizeIsThatOfTheBlocks) {
     else
       EXPECT_THROW(m->initialize(), InvalidArgument) << size;
   }
-}
-
-TEST_F(BlockJacobi, LocalBlockRefusesAMatrixOfAnotherSize) {
-  using Local =
-      tpetra::LocalBlock<double, int, tpetra::Map::global_ordinal_type, tpetra::Map::node_type>;
-  Local local(Exec(), *crs_);
-  EXPECT_NO_THROW(local.get(Exec(), *crs_));
-  const auto other = crsMatrix(matrixOn(randomPattern(40, 5, 82), 1, 82), Spread::Parts);
-  EXPECT_THROW(local.get(Exec(), *other), InvalidArgument);
 }
 
 TEST_F(BlockJacobi, BreakdownOnOneRankIsToldToAll) {

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "graph/Ainvil_LeadingBlocks.hpp"
+
+#include "backend/Ainvil_RowTeams.hpp"
+#include "graph/Ainvil_CountRows.hpp"
+#include "graph/Ainvil_RowSearch.hpp"
+
+namespace ainvil {
+namespace detail {
+namespace {
+
+/// Places of the columns of a matrix.
+template <class Device>
+struct PlacedColumns {
+  Kokkos::View<const Ordinal*, Device> entries;
+  Kokkos::View<const Ordinal*, Device> place; ///< none: a column is its own
+
+  KOKKOS_FUNCTION Ordinal operator()(Offset e) const {
+    return place.data() == nullptr ? entries(e) : place(entries(e));
+  }
+};
+
+/// For block row I of bs rows: counts(I) = the number of its blocks k, with their block columns
+/// J(k), if
+///     columns(row_map(I bs + r) + k bs + c) = J(k) bs + c,  J(k) > J(k - 1),
+/// for all r, c < bs, and no entry behind them has a place; else -1. Lanes take blocks.
+template <class Device>
+struct CheckLeadingBlocks {
+  Kokkos::View<const Offset*, Device> row_map;
+  PlacedColumns<Device> columns;
+  int bs;
+  Kokkos::View<Offset*, Device> counts;
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal block_row, void*) const {
+    const Offset row = Offset(block_row) * bs;
+    const Ordinal placed = numPlaced(member, row_map(row), row_map(row + 1));
+    bool fits = placed % bs == 0;
+    for (int r = 1; r < bs; ++r)
+      fits = fits && row_map(row + r + 1) - row_map(row + r) >= placed;
+    Ordinal wrong = fits ? 0 : 1;
+    if (fits) {
+      Kokkos::parallel_reduce(
+          Kokkos::ThreadVectorRange(member, placed / bs),
+          [&](const Ordinal k, Ordinal& sum) { sum += isBlock(row, k) ? 0 : 1; }, wrong);
+      for (int r = 0; r < bs; ++r)
+        wrong += numPlaced(member, row_map(row + r) + placed, row_map(row + r + 1));
+    }
+    Kokkos::single(Kokkos::PerThread(member),
+                   [&]() { counts(block_row) = wrong == 0 ? placed / bs : -1; });
+  }
+
+private:
+  /// Of the entries begin, begin + 1, ..., end - 1.
+  template <class Member>
+  KOKKOS_FUNCTION Ordinal numPlaced(const Member& member, Offset begin, Offset end) const {
+    Ordinal number = 0;
+    Kokkos::parallel_reduce(
+        Kokkos::ThreadVectorRange(member, static_cast<Ordinal>(end - begin)),
+        [&](const Ordinal k, Ordinal& sum) { sum += columns(begin + k) >= 0 ? 1 : 0; }, number);
+    return number;
+  }
+
+  KOKKOS_FUNCTION bool isBlock(Offset row, Ordinal k) const {
+    const Offset begin = row_map(row) + Offset(k) * bs;
+    const Ordinal first = columns(begin);
+    bool good = first >= 0 && first % bs == 0 && (k == 0 || first > columns(begin - 1));
+    for (int r = 0; r < bs; ++r) {
+      const Offset from = row_map(row + r) + Offset(k) * bs;
+      for (int c = 0; c < bs; ++c)
+        good = good && columns(from + c) == first + c;
+    }
+    return good;
+  }
+};
+
+/// True of block rows that have no count.
+template <class Device>
+struct HasNoCount {
+  Kokkos::View<const Offset*, Device> counts;
+
+  KOKKOS_FUNCTION bool operator()(Offset row) const { return counts(row) < 0; }
+};
+
+/// block_columns(block_map(I) + k) = J(k) of block row I.
+template <class Device>
+struct WriteBlockColumns {
+  Kokkos::View<const Offset*, Device> row_map;
+  PlacedColumns<Device> columns;
+  int bs;
+  Kokkos::View<const Offset*, Device> block_map;
+  Kokkos::View<Ordinal*, Device> block_columns;
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal block_row, void*) const {
+    const Offset begin = row_map(Offset(block_row) * bs), to = block_map(block_row);
+    Kokkos::parallel_for(
+        Kokkos::ThreadVectorRange(member, static_cast<Ordinal>(block_map(block_row + 1) - to)),
+        [&](const Ordinal k) { block_columns(to + k) = columns(begin + Offset(k) * bs) / bs; });
+  }
+};
+
+/// Value c of row r of block k of block row I:
+///     to(((block_map(I) + k) bs + r) w + c) = from((row_map(I bs + r) + k bs) v + c),
+/// where an entry of the matrix has v values, and so a row of a block w = bs v. Lanes take blocks.
+template <class Scalar, class Device>
+struct GatherLeadingBlocks {
+  Kokkos::View<const Offset*, Device> row_map, block_map;
+  int bs, v;
+  Kokkos::View<const Scalar*, Device> from;
+  Kokkos::View<Scalar*, Device> to;
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal block_row, void*) const {
+    const Offset row = Offset(block_row) * bs, begin = block_map(block_row);
+    const int w = bs * v;
+    Kokkos::parallel_for(
+        Kokkos::ThreadVectorRange(member, static_cast<Ordinal>(block_map(block_row + 1) - begin)),
+        [&](const Ordinal k) {
+          for (int r = 0; r < bs; ++r) {
+            const Offset in = (row_map(row + r) + Offset(k) * bs) * v;
+            const Offset out = ((begin + k) * bs + r) * w;
+            for (int c = 0; c < w; ++c)
+              to(out + c) = from(in + c);
+          }
+        });
+  }
+};
+
+} // namespace
+
+template <class Device>
+LeadingBlocks<Device>::LeadingBlocks(const execution_space& exec, const Graph<Device>& graph,
+                                     const Kokkos::View<const Ordinal*, Device>& place, int bs) {
+  if (graph.num_rows % bs != 0)
+    return;
+  const Ordinal n = graph.num_rows / bs;
+  const RowTeams teams = teamsForRowsOf(graph);
+  const PlacedColumns<Device> columns{graph.entries, place};
+  const auto block_map = allocate<Offset, Device>(exec, "Ainvil::row_map", size_t(n) + 1);
+  forEachRow(exec, "Ainvil::LeadingBlocks[check]", n, teams,
+             CheckLeadingBlocks<Device>{graph.row_map, columns, bs, block_map});
+  Ordinal first = -1;
+  if (countRows(exec, "Ainvil::LeadingBlocks[others]", n, HasNoCount<Device>{block_map}, first) > 0)
+    return;
+  const Offset num_blocks = countsToOffsets(exec, block_map);
+  const auto block_columns = allocate<Ordinal, Device>(exec, "Ainvil::entries", num_blocks);
+  forEachRow(exec, "Ainvil::LeadingBlocks[columns]", n, teams,
+             WriteBlockColumns<Device>{graph.row_map, columns, bs, block_map, block_columns});
+  compat::fence(exec, "Ainvil::LeadingBlocks"); // the columns of the graph may go now
+  const Ordinal num_cols = place.data() == nullptr ? graph.num_cols / bs : n;
+  row_map_ = graph.row_map;
+  graph_ = Graph<Device>(n, num_cols, block_map, block_columns);
+  block_size_ = bs;
+}
+
+template <class Device>
+template <class Scalar>
+void LeadingBlocks<Device>::gather(const execution_space& exec, int values_per_entry,
+                                   const Kokkos::View<const Scalar*, Device>& from,
+                                   const Kokkos::View<Scalar*, Device>& to) const {
+  forEachRow(exec, "Ainvil::LeadingBlocks[gather]", graph_.num_rows, teamsForRowsOf(graph_),
+             GatherLeadingBlocks<Scalar, Device>{row_map_, graph_.row_map, block_size_,
+                                                 values_per_entry, from, to});
+}
+
+#define AINVIL_INSTANTIATE_SCALAR(SCALAR, DEVICE)                                                  \
+  template void LeadingBlocks<DEVICE>::gather<SCALAR>(                                             \
+      const typename DEVICE::execution_space&, int, const Kokkos::View<const SCALAR*, DEVICE>&,    \
+      const Kokkos::View<SCALAR*, DEVICE>&) const;
+#define AINVIL_INSTANTIATE(DEVICE)                                                                 \
+  template class LeadingBlocks<DEVICE>;                                                            \
+  AINVIL_INSTANTIATE_SCALAR(double, DEVICE)                                                        \
+  AINVIL_INSTANTIATE_SCALAR(float, DEVICE)
+AINVIL_FOR_EACH_DEVICE(AINVIL_INSTANTIATE)
+
+} // namespace detail
+} // namespace ainvil

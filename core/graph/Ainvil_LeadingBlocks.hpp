@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// The blocks with which the rows of a matrix begin, found without an index for each value.
+
+#include "Ainvil_BsrMatrix.hpp"
+
+namespace ainvil {
+namespace detail {
+
+/// Those entries of a matrix whose columns have a place, if they come first in each row and form
+/// whole blocks in ascending order: what a rank has of its own unknowns, as column maps of Tpetra
+/// begin with these, and points that fill their blocks. Where a value stands then follows from two
+/// row maps.
+template <class Device>
+class LeadingBlocks {
+public:
+  using execution_space = typename Device::execution_space; ///< of the kernels
+
+  LeadingBlocks() = default;
+
+  /// Of the entries of `graph` whose columns c have place(c) >= 0, in blocks of bs x bs entries,
+  /// columns numbered by their places, of which there are as many as rows; or of all entries, if
+  /// there is no array of places. They do not exist unless all are of that form. Two passes over
+  /// the columns; waits.
+  LeadingBlocks(const execution_space& exec, const Graph<Device>& graph,
+                const Kokkos::View<const Ordinal*, Device>& place, int bs);
+
+  bool exist() const { return row_map_.data() != nullptr; } ///< else nothing else may be called
+  const Graph<Device>& graph() const { return graph_; }     ///< of the blocks
+
+  /// `to` <- values of the blocks, row-major, of those of the matrix, which has so many an entry:
+  /// 1, or those of blocks that are its entries. Asynchronous.
+  template <class Scalar>
+  void gather(const execution_space& exec, int values_per_entry,
+              const Kokkos::View<const Scalar*, Device>& from,
+              const Kokkos::View<Scalar*, Device>& to) const;
+
+private:
+  Kokkos::View<const Offset*, Device> row_map_; ///< of the matrix
+  Graph<Device> graph_;
+  int block_size_ = 1;
+};
+
+} // namespace detail
+} // namespace ainvil
