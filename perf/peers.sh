@@ -6,7 +6,8 @@
 #   perf/peers_table.py OUTPUT.jsonl
 #
 # `quick` takes small versions of the problems, `smoke` toys. Libraries that EXECUTABLE was built without are left
-# out. AINVIL_SOLVE_MPI: an ainvil-solve-mpi, which runs ours over as many ranks as the others after each problem.
+# out. AINVIL_SOLVE_MPI: an ainvil-solve-mpi, which runs ours over as many ranks as the others after each problem, of
+# a matrix in points and, where it has blocks, of one in blocks, as PETSc's BAIJ is.
 set -euo pipefail
 # shellcheck source=perf/study.sh
 . "$(dirname "${BASH_SOURCE[0]}")/study.sh"
@@ -29,14 +30,15 @@ if [[ -n ${AINVIL_SOLVE_MPI:-} && " ${*:5} " =~ " --clock"[[:space:]=]"cpu " ]];
 fi
 start_commands "${output%.jsonl}" "$@"
 shift 4
-# Problem, tolerance, solver, list of preconditioners, block size.
-problems=("cavity:300 1e-5 gmres cavity" "convdiff:74x74x29 1e-8 gmres general 4"
-  "laplace27:64 1e-8 cg spd" "jump:64 1e-8 cg spd" "elasticity:60x20x20 1e-8 cg spd")
+# Problem, tolerance, solver, list of preconditioners, formats of the matrix over ranks, block size.
+problems=("cavity:300 1e-5 gmres cavity points,blocks" "convdiff:74x74x29 1e-8 gmres general points,blocks 4"
+  "laplace27:64 1e-8 cg spd points" "jump:64 1e-8 cg spd points" "elasticity:60x20x20 1e-8 cg spd points,blocks")
 if [[ $size == quick ]]; then
-  problems=("cavity:60 1e-5 gmres cavity" "convdiff:20x20x16 1e-8 gmres general 4"
-    "laplace27:20 1e-8 cg spd" "jump:20 1e-8 cg spd" "elasticity:16x8x8 1e-8 cg spd")
+  problems=("cavity:60 1e-5 gmres cavity points,blocks" "convdiff:20x20x16 1e-8 gmres general points,blocks 4"
+    "laplace27:20 1e-8 cg spd points" "jump:20 1e-8 cg spd points" "elasticity:16x8x8 1e-8 cg spd points,blocks")
 elif [[ $size == smoke ]]; then
-  problems=("cavity:10 1e-5 gmres cavity" "convdiff:6x6x8 1e-8 gmres general 4" "jump:6 1e-8 cg spd")
+  problems=("cavity:10 1e-5 gmres cavity points" "convdiff:6x6x8 1e-8 gmres general points,blocks 4"
+    "jump:6 1e-8 cg spd points")
 fi
 # ParaSails of the cavity does not converge in 2000 iterations. Its defaults drop all but the diagonal
 # of laplace27; without thresholds it has the pattern of fsai:power=1,filter=0.
@@ -69,7 +71,7 @@ part=$(mktemp)
 trap 'rm -f "$part"' EXIT
 rm -f "$output"
 for problem in "${problems[@]}"; do
-  read -r spec tolerance solver name block_size <<<"$problem"
+  read -r spec tolerance solver name formats block_size <<<"$problem"
   system=(--problem "$spec" --tol "$tolerance" ${block_size:+--block-size "$block_size"} --solver "$solver"
     --max-iters 2000 --repeat "${AINVIL_REPEAT:-3}")
   preconds=()
@@ -82,6 +84,8 @@ for problem in "${problems[@]}"; do
   run "$peers" "${system[@]}" "${preconds[@]}" "$@"
   if [[ -n ${AINVIL_SOLVE_MPI:-} ]]; then
     declare -n list=${name}_over_ranks
-    run "$AINVIL_SOLVE_MPI" "${system[@]}" "${list[@]/#/--precond=}"
+    for format in ${formats//,/ }; do
+      run "$AINVIL_SOLVE_MPI" "${system[@]}" --format "$format" "${list[@]/#/--precond=}"
+    done
   fi
 done

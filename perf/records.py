@@ -56,8 +56,10 @@ def solves(records):
 
 
 def over_ranks(run):
-    """", over ranks" for a run of ainvil-solve-mpi, else nothing: in ainvil-peers the same preconditioner has threads."""
-    return ", over ranks" if "partition" in run else ""
+    """Behind the name of a preconditioner in ainvil-solve-mpi, for in ainvil-peers the same one has threads."""
+    if "partition" not in run:
+        return ""
+    return ", over ranks, in blocks" if run.get("format") == "blocks" else ", over ranks"
 
 
 def write(path, records):

@@ -54,15 +54,18 @@ class PeersScriptTest(unittest.TestCase):
                 self.assertEqual(len(file.readlines()), 3)
 
     def test_ours_over_ranks(self):
-        """A run more of each problem; the option of ainvil-peers is not for it."""
+        """A run more of each problem, another of the one in blocks; the option of ainvil-peers is not for it."""
         done = self.run_as(1000, AINVIL_SOLVE_MPI=os.path.join(self.folder, "ainvil-solve-mpi"))
         self.assertEqual(done.returncode, 0, done.stderr)
         with open(self.output, encoding="utf-8") as file:
             programs = [os.path.basename(line.split()[1]) for line in file]
-        self.assertEqual(programs, 3 * ["ainvil-peers", "ainvil-solve-mpi"])
+        self.assertEqual(programs, ["ainvil-peers", "ainvil-solve-mpi", "ainvil-peers", "ainvil-solve-mpi",
+                                    "ainvil-solve-mpi", "ainvil-peers", "ainvil-solve-mpi"])
         with open(self.output.replace(".jsonl", ".commands"), encoding="utf-8") as file:
             text = file.read()
-        self.assertEqual(text.count("ainvil-solve-mpi --problem"), 3)
+        self.assertEqual(text.count("ainvil-solve-mpi --problem"), 4)
+        self.assertEqual(text.count("--format points"), 3)
+        self.assertEqual(text.count("--format blocks"), 1)
         self.assertIn("--precond=fsai:power=1,filter=0", text)
 
     def test_one_clock_for_all(self):

@@ -82,11 +82,13 @@ class PeersTableTest(unittest.TestCase):
         self.assertIn("iterations, 2 cores", text)
 
     def test_ours_over_ranks(self):
-        """A row of its own beside the same preconditioner with threads; it may be the fastest of Ainvil."""
+        """A row for each format beside the same preconditioner with threads; one may be the fastest of Ainvil."""
         threads = {**RUN, "precond": "ilu", "setup_total_seconds": 1, "solve_seconds": 4}
-        ranks = {**threads, "ranks": 2, "threads": 1, "partition": "rows", "iterations": 120, "solve_seconds": 3}
-        self.assertEqual(rows(peers_table.show, [threads, ranks]), [
-            ["`ilu`", "100", "1", "5", "1.25"], ["`ilu`, over ranks", "120", "1", "4", "1.00"]])
+        points = {**threads, "ranks": 2, "threads": 1, "partition": "rows", "format": "points", "iterations": 120, "solve_seconds": 3}
+        blocks = {**points, "format": "blocks", "setup_total_seconds": 0.2}
+        self.assertEqual(rows(peers_table.show, [threads, points, blocks]), [
+            ["`ilu`", "100", "1", "5", "1.56"], ["`ilu`, over ranks", "120", "1", "4", "1.25"],
+            ["`ilu`, over ranks, in blocks", "120", "0.2", "3.2", "1.00"]])
 
     def test_fastest_of_several(self):
         """Set-up and solve each, wherever they come and whatever is missing."""
