@@ -124,6 +124,18 @@ private:
   }
 };
 
+/// The arrays of PartialSums in a kernel: pointers take less of its arguments than views, which
+/// have 24 to 72 bytes each, by their rank and the version of Kokkos.
+struct KernelSums {
+  double* partials;
+  Offset chunks; ///< of a column
+  int* teams_done;
+
+  KOKKOS_FORCEINLINE_FUNCTION double& partial(int sum, int chunk) const {
+    return partials[sum * chunks + chunk];
+  }
+};
+
 /// One partial sum a chunk, added up by whichever team of a column ends last: no second launch.
 template <class Device>
 struct PartialSums {
@@ -133,6 +145,10 @@ struct PartialSums {
   Kokkos::View<int*, Device> teams_done; ///< (column), 0 between launches
   /// The sums of all rows of a process, to be summed over processes; else empty.
   ProcessSums<Device> of_process;
+
+  KernelSums inKernel() const {
+    return {partials.data(), Offset(partials.extent(1)), teams_done.data()};
+  }
 
   PartialSums() = default;
   /// Room for `num_sums` sums a column of launches of the given shape, with a reduction also for

@@ -41,8 +41,8 @@ namespace detail {
 
 /// True in all threads of the team that is the last of the `teams` of this column to have stored
 /// its partial sums.
-template <class Device, class Member>
-KOKKOS_FUNCTION bool isLastTeam(const PartialSums<Device>& sums, const Member& member, int column,
+template <class Member>
+KOKKOS_FUNCTION bool isLastTeam(const KernelSums& sums, const Member& member, int column,
                                 int teams) {
   member.team_barrier();
   int last = 0;
@@ -50,9 +50,9 @@ KOKKOS_FUNCTION bool isLastTeam(const PartialSums<Device>& sums, const Member& m
       Kokkos::PerTeam(member),
       [&](int& out) {
         Kokkos::memory_fence();
-        out = Kokkos::atomic_fetch_add(&sums.teams_done(column), 1) == teams - 1;
+        out = Kokkos::atomic_fetch_add(&sums.teams_done[column], 1) == teams - 1;
         if (out != 0)
-          sums.teams_done(column) = 0;
+          sums.teams_done[column] = 0;
         Kokkos::memory_fence();
       },
       last);
@@ -63,9 +63,9 @@ KOKKOS_FUNCTION bool isLastTeam(const PartialSums<Device>& sums, const Member& m
 /// last team, for which the whole kernel waits: so the loads of a lane, five a sum where a GPU has
 /// 129 to 160 chunks, are under way at the same time. They go to memory because other teams wrote
 /// during the kernel.
-template <int Count, class Device, class Member, class At>
-KOKKOS_INLINE_FUNCTION Sums<Count> totalOf(const PartialSums<Device>& sums, const Member& member,
-                                           int lanes, int chunks, const At& at) {
+template <int Count, class Member, class At>
+KOKKOS_INLINE_FUNCTION Sums<Count> totalOf(const KernelSums& sums, const Member& member, int lanes,
+                                           int chunks, const At& at) {
   constexpr int at_once = 5;
   Sums<Count> result;
   Kokkos::parallel_reduce(
@@ -77,7 +77,7 @@ KOKKOS_INLINE_FUNCTION Sums<Count> totalOf(const PartialSums<Device>& sums, cons
           unrolled<at_once>([&](int r) {
             const int chunk = first + r * lanes < chunks ? first + r * lanes : first;
             for (int k = 0; k < Count; ++k)
-              loaded[r].value[k] = compat::volatileLoad(&sums.partials(at(k), chunk));
+              loaded[r].value[k] = compat::volatileLoad(&sums.partial(at(k), chunk));
           });
           unrolled<at_once>([&](int r) {
             if (first + r * lanes < chunks)
@@ -146,7 +146,7 @@ struct RowSumKernel {
   static constexpr int strands = Count > 2 ? 8 : 16, gpu_rows = 2; ///< see sumRange()
 
   Body body_in;
-  PartialSums<Device> sums;
+  KernelSums sums;
   ColumnSet columns;
   Offset num_rows;
   Offset rows_per_chunk;
@@ -194,7 +194,7 @@ struct RowSumKernel {
         for (int t = 1; t < team_size; ++t)
           sum += of_thread[c * team_size + t];
         for (int k = 0; k < Count; ++k)
-          sums.partials(column * Count + k, first + c) = sum.value[k];
+          sums.partial(column * Count + k, first + c) = sum.value[k];
       });
     });
     if (isLastTeam(sums, member, column, sharing) && member.team_rank() == 0) {
@@ -208,10 +208,10 @@ struct RowSumKernel {
 };
 
 /// Ends with the sums of the process kept, for the Body to finish with those of all processes.
-template <int Count, class Device, class Body>
+template <int Count, class Body>
 struct KeepSumsBody {
   Body body;
-  ProcessSums<Device> kept; ///< Count of each column
+  double* kept; ///< Count of each column
   int column = 0;
 
   KOKKOS_INLINE_FUNCTION bool begin(int c) {
@@ -221,16 +221,16 @@ struct KeepSumsBody {
   KOKKOS_INLINE_FUNCTION Sums<Count> row(Offset i) const { return body.row(i); }
   KOKKOS_INLINE_FUNCTION void finish(const Sums<Count>& sums) const {
     for (int k = 0; k < Count; ++k)
-      kept(column * Count + k) = sums.value[k];
+      kept[column * Count + k] = sums.value[k];
   }
 };
 
 /// body.finish(s) for the sums s of all processes, a column an item.
-template <int Count, class Device, class Body>
+template <int Count, class Body>
 struct FinishSumsKernel {
   Body body_in;
   ColumnSet columns;
-  ProcessSums<Device> kept;
+  const double* kept;
 
   KOKKOS_FUNCTION void operator()(const Offset item) const {
     const int column = columns[static_cast<int>(item)];
@@ -239,7 +239,7 @@ struct FinishSumsKernel {
       return;
     Sums<Count> sums;
     for (int k = 0; k < Count; ++k)
-      sums.value[k] = kept(column * Count + k);
+      sums.value[k] = kept[column * Count + k];
     body.finish(sums);
   }
 };
@@ -267,15 +267,15 @@ void launchSums(const typename Device::execution_space& exec, const char* label,
       Kokkos::parallel_for(
           label,
           shape.policy(exec, Kernel::scratchBytes(shape.team_size, shares.per_team) + 16, shares),
-          withinArguments(
-              Kernel{of_rows, sums, columns, num_rows, shape.rows_per_chunk, shape.lanes, shares}));
+          withinArguments(Kernel{of_rows, sums.inKernel(), columns, num_rows, shape.rows_per_chunk,
+                                 shape.lanes, shares}));
   };
   if (reduction == nullptr)
     return launch(body);
   const auto kept = sumsOfProcess<Count>(sums, columns);
   if (num_rows == 0)
     Kokkos::deep_copy(exec, kept, 0.0);
-  launch(KeepSumsBody<Count, Device, Body>{body, kept});
+  launch(KeepSumsBody<Count, Body>{body, kept.data()});
 }
 
 /// body.finish() with what sumsOfProcess() has become: a kernel of a thread a column.
@@ -284,8 +284,8 @@ void finishSums(const typename Device::execution_space& exec, const PartialSums<
                 const Body& body, const ColumnSet& columns) {
   Kokkos::parallel_for("Ainvil::finishSums",
                        Range<typename Device::execution_space>(exec, 0, columns.size()),
-                       withinArguments(FinishSumsKernel<Count, Device, Body>{
-                           body, columns, sumsOfProcess<Count>(sums, columns)}));
+                       withinArguments(FinishSumsKernel<Count, Body>{
+                           body, columns, sumsOfProcess<Count>(sums, columns).data()}));
 }
 
 /// The sums over all rows, and their end: one kernel for all columns, asynchronous. Over the rows

@@ -165,7 +165,7 @@ struct ArnoldiDotsKernel {
 
   ArnoldiOperands<const Stored, const Scalar> on;
   int columns;
-  PartialSums<Device> sums;
+  KernelSums sums;
   Offset num_rows, rows_per_chunk;
   int lanes;
   ChunkShares shares;
@@ -212,7 +212,7 @@ struct ArnoldiDotsKernel {
         double sum = 0;
         for (int split = 0; split < splits; ++split)
           sum += of_chunk[split * num_sums + k % num_sums];
-        sums.partials(first_sum + k % num_sums, first_chunk + k / num_sums) = sum;
+        sums.partial(first_sum + k % num_sums, first_chunk + k / num_sums) = sum;
       });
     }
     if (isLastTeam(sums, member, side, sharing)) {
@@ -287,7 +287,7 @@ struct ArnoldiDotsKernel {
         if (to != nullptr)
           to[sum] = mine.value[k];
         else
-          sums.partials(first_sum + sum, chunk) = mine.value[k];
+          sums.partial(first_sum + sum, chunk) = mine.value[k];
       }
     });
   }

@@ -268,8 +268,9 @@ void Gmres<Scalar, Device>::takeInnerProducts(const execution_space& exec, const
             exec,
             Kernel::scratchBytes(shape_.template teamSize<Kernel::gpu_threads>(), shares.per_team),
             shares),
-        detail::withinArguments(Kernel{on.toRead(), vectors, sums_, n_, shape_.rows_per_chunk,
-                                       shape_.lanes, shares, reduction == nullptr, losses(next)}));
+        detail::withinArguments(Kernel{on.toRead(), vectors, sums_.inKernel(), n_,
+                                       shape_.rows_per_chunk, shape_.lanes, shares,
+                                       reduction == nullptr, losses(next)}));
   });
   if (reduction == nullptr)
     return;

@@ -73,7 +73,8 @@ Basis arnoldi(const HostCsr& a, const Doubles& start, int steps, double allowed,
     Kokkos::parallel_for(
         shape.policy<Dots::gpu_threads>(
             exec, Dots::scratchBytes(shape.teamSize<Dots::gpu_threads>(), chunks_per_team), shares),
-        Dots{on.toRead(), j, sums, n, shape.rows_per_chunk, shape.lanes, shares, true, loss});
+        Dots{on.toRead(), j, sums.inKernel(), n, shape.rows_per_chunk, shape.lanes, shares, true,
+             loss});
     using Update =
         detail::ArnoldiUpdateKernel<double, double, Device, detail::ArnoldiForm::General>;
     const auto runs = detail::runsOf<Exec>(all, n);
