@@ -82,48 +82,72 @@ struct HasNoCount {
   KOKKOS_FUNCTION bool operator()(Offset row) const { return counts(row) < 0; }
 };
 
-/// block_columns(block_map(I) + k) = J(k) of block row I.
+/// block_columns(block_map(I) + k) = J(k) of block row I, and block_rows(block_map(I) + k) = I if
+/// there is that array.
 template <class Device>
 struct WriteBlockColumns {
   Kokkos::View<const Offset*, Device> row_map;
   PlacedColumns<Device> columns;
   int bs;
   Kokkos::View<const Offset*, Device> block_map;
-  Kokkos::View<Ordinal*, Device> block_columns;
+  Kokkos::View<Ordinal*, Device> block_columns, block_rows;
 
   template <class Member>
   KOKKOS_FUNCTION void operator()(const Member& member, Ordinal block_row, void*) const {
     const Offset begin = row_map(Offset(block_row) * bs), to = block_map(block_row);
     Kokkos::parallel_for(
         Kokkos::ThreadVectorRange(member, static_cast<Ordinal>(block_map(block_row + 1) - to)),
-        [&](const Ordinal k) { block_columns(to + k) = columns(begin + Offset(k) * bs) / bs; });
+        [&](const Ordinal k) {
+          block_columns(to + k) = columns(begin + Offset(k) * bs) / bs;
+          if (block_rows.data() != nullptr)
+            block_rows(to + k) = block_row;
+        });
   }
 };
 
 /// Value c of row r of block k of block row I:
 ///     to(((block_map(I) + k) bs + r) w + c) = from((row_map(I bs + r) + k bs) v + c),
-/// where an entry of the matrix has v values, and so a row of a block w = bs v. Lanes take blocks.
+/// where an entry of the matrix has v values, and so a row of a block w = bs v.
 template <class Scalar, class Device>
-struct GatherLeadingBlocks {
+struct LeadingValues {
   Kokkos::View<const Offset*, Device> row_map, block_map;
   int bs, v;
   Kokkos::View<const Scalar*, Device> from;
   Kokkos::View<Scalar*, Device> to;
 
-  template <class Member>
-  KOKKOS_FUNCTION void operator()(const Member& member, Ordinal block_row, void*) const {
-    const Offset row = Offset(block_row) * bs, begin = block_map(block_row);
-    const int w = bs * v;
-    Kokkos::parallel_for(
-        Kokkos::ThreadVectorRange(member, static_cast<Ordinal>(block_map(block_row + 1) - begin)),
-        [&](const Ordinal k) {
-          for (int r = 0; r < bs; ++r) {
-            const Offset in = (row_map(row + r) + Offset(k) * bs) * v;
-            const Offset out = ((begin + k) * bs + r) * w;
-            for (int c = 0; c < w; ++c)
-              to(out + c) = from(in + c);
-          }
-        });
+  /// Value 0 of row r of block k of block row I.
+  KOKKOS_FUNCTION const Scalar* at(Offset block_row, Offset k, int r) const {
+    return from.data() + (row_map(block_row * bs + r) + k * bs) * v;
+  }
+};
+
+/// Those of a block row, for hosts.
+template <class Scalar, class Device>
+struct GatherBlockRow : LeadingValues<Scalar, Device> {
+  KOKKOS_FUNCTION void operator()(const Offset block_row) const {
+    const int bs = this->bs, w = bs * this->v;
+    const Offset begin = this->block_map(block_row), end = this->block_map(block_row + 1);
+    Scalar* out = this->to.data() + begin * bs * w;
+    for (Offset k = 0; k < end - begin; ++k)
+      for (int r = 0; r < bs; ++r, out += w) {
+        const Scalar* const in = this->at(block_row, k, r);
+        for (int c = 0; c < w; ++c)
+          out[c] = in[c];
+      }
+  }
+};
+
+/// One of them, for GPUs: neighbouring threads write side by side, whatever the rows hold.
+template <class Scalar, class Device>
+struct GatherValue : LeadingValues<Scalar, Device> {
+  Kokkos::View<const Ordinal*, Device> block_rows;
+
+  KOKKOS_FUNCTION void operator()(const Offset i) const {
+    const int w = this->bs * this->v, of_block = this->bs * w;
+    const Offset block = i / of_block;
+    const int within = static_cast<int>(i - block * of_block), r = within / w;
+    const Ordinal block_row = block_rows(block);
+    this->to(i) = this->at(block_row, block - this->block_map(block_row), r)[within - r * w];
   }
 };
 
@@ -145,8 +169,11 @@ LeadingBlocks<Device>::LeadingBlocks(const execution_space& exec, const Graph<De
     return;
   const Offset num_blocks = countsToOffsets(exec, block_map);
   const auto block_columns = allocate<Ordinal, Device>(exec, "Ainvil::entries", num_blocks);
-  forEachRow(exec, "Ainvil::LeadingBlocks[columns]", n, teams,
-             WriteBlockColumns<Device>{graph.row_map, columns, bs, block_map, block_columns});
+  if (compat::IsGpu<execution_space>::value)
+    block_rows_ = allocate<Ordinal, Device>(exec, "Ainvil::block_rows", num_blocks);
+  forEachRow(
+      exec, "Ainvil::LeadingBlocks[columns]", n, teams,
+      WriteBlockColumns<Device>{graph.row_map, columns, bs, block_map, block_columns, block_rows_});
   compat::fence(exec, "Ainvil::LeadingBlocks"); // the columns of the graph may go now
   const Ordinal num_cols = place.data() == nullptr ? graph.num_cols / bs : n;
   row_map_ = graph.row_map;
@@ -159,9 +186,16 @@ template <class Scalar>
 void LeadingBlocks<Device>::gather(const execution_space& exec, int values_per_entry,
                                    const Kokkos::View<const Scalar*, Device>& from,
                                    const Kokkos::View<Scalar*, Device>& to) const {
-  forEachRow(exec, "Ainvil::LeadingBlocks[gather]", graph_.num_rows, teamsForRowsOf(graph_),
-             GatherLeadingBlocks<Scalar, Device>{row_map_, graph_.row_map, block_size_,
-                                                 values_per_entry, from, to});
+  const char* const label = "Ainvil::LeadingBlocks[gather]";
+  const LeadingValues<Scalar, Device> values{row_map_,         graph_.row_map, block_size_,
+                                             values_per_entry, from,           to};
+  using Range = detail::Range<execution_space>;
+  if constexpr (compat::IsGpu<execution_space>::value)
+    Kokkos::parallel_for(label, Range(exec, 0, to.extent(0)),
+                         GatherValue<Scalar, Device>{values, block_rows_});
+  else
+    Kokkos::parallel_for(label, Range(exec, 0, graph_.num_rows),
+                         GatherBlockRow<Scalar, Device>{values});
 }
 
 #define AINVIL_INSTANTIATE_SCALAR(SCALAR, DEVICE)                                                  \

@@ -11,7 +11,7 @@ namespace detail {
 /// Those entries of a matrix whose columns have a place, if they come first in each row and form
 /// whole blocks in ascending order: what a rank has of its own unknowns, as column maps of Tpetra
 /// begin with these, and points that fill their blocks. Where a value stands then follows from two
-/// row maps.
+/// row maps, and on GPUs, where threads take values, from the row of each block.
 template <class Device>
 class LeadingBlocks {
 public:
@@ -39,6 +39,7 @@ public:
 private:
   Kokkos::View<const Offset*, Device> row_map_; ///< of the matrix
   Graph<Device> graph_;
+  Kokkos::View<Ordinal*, Device> block_rows_; ///< of the blocks; on hosts none
   int block_size_ = 1;
 };
 
