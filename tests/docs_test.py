@@ -102,12 +102,13 @@ def help_of(program, *subcommand):
 
 
 def options_of(program):
-    """Options, or None if the program was not built and its sources do not tell."""
+    """Options; of a program that was not built, those that its sources name."""
     if program in EXECUTABLES:
         return helped_options(help_of(program))
-    if program in ("ainvil-peers", "ainvil-solve-mpi"):
-        return set(re.findall(r'"(--[a-z0-9-]+)"', read("perf/solve/SolveCommandLine.cpp")))
-    return None
+    sources = ["perf/solve/SolveCommandLine.cpp"]
+    if program not in ("ainvil-peers", "ainvil-solve-mpi"):
+        sources = [os.path.relpath(path, SOURCE) for path in glob.glob(os.path.join(SOURCE, "perf", "studies", "*.cpp"))]
+    return {option for name in sources for option in helped_options(read(name))}
 
 
 def programs():
@@ -168,8 +169,6 @@ class Options(unittest.TestCase):
     def test_options_of_commands_exist(self):
         for program in programs():
             known = options_of(program)
-            if known is None:
-                continue
             for name in documents():
                 for words in commands(read(name), program):
                     subcommand = [word for word in words[:1] if re.fullmatch("[a-z]+", word)]
@@ -183,7 +182,7 @@ class Options(unittest.TestCase):
     def test_options_in_sentences_exist(self):
         known = set(OTHER_OPTIONS)
         for program in programs():
-            known |= options_of(program) or set()
+            known |= options_of(program)
         for name in documents():
             for code in inline_code(read(name)):
                 if code.startswith("--") and not code.startswith("--kokkos-"):
