@@ -38,46 +38,63 @@ void requireWholeBlocks(const Graph<Device>& points, int block_size) {
                                   points.num_rows, " rows and ", points.num_cols, " columns"));
 }
 
+/// source(block(e) bs^2 + r bs + c) = e for each entry e, where it stands in its block. The points
+/// of a row are sorted, as are the blocks of its block row, and each point lies in one of these
+/// blocks: one walk along both.
+template <class Device>
+struct WriteSources {
+  Graph<Device> points, blocks;
+  Kokkos::View<const Offset*, Device> points_source; ///< of the entries; none: their numbers
+  int bs;
+  Kokkos::View<Offset*, Device> source;
+
+  KOKKOS_FUNCTION void operator()(const Offset point_row) const {
+    const Offset bs2 = Offset(bs) * bs;
+    const Offset row = point_row / bs;
+    const Offset r = point_row - row * bs;
+    Offset block = blocks.row_map(row) - 1;
+    Offset first = 0, end = 0; // point columns of the block
+    for (Offset e = points.row_map(point_row); e < points.row_map(point_row + 1); ++e) {
+      const Offset column = points.entries(e);
+      while (column >= end) {
+        first = Offset(blocks.entries(++block)) * bs;
+        end = first + bs;
+      }
+      source(block * bs2 + r * bs + column - first) =
+          points_source.data() == nullptr ? e : points_source(e);
+    }
+  }
+};
+
+/// toBlocks() of a valid graph.
+template <class Device>
+PermutedGraph<Device> blocksOf(const typename Device::execution_space& exec,
+                               const Graph<Device>& points, bool sorted, int bs) {
+  const PermutedGraph<Device> in_order =
+      sorted ? PermutedGraph<Device>{points, {}} : sortRows(exec, points);
+  const Graph<Device> from = in_order.graph;
+  const Graph<Device> blocks = detail::unionOfSortedLists<Device>(
+      exec, "Ainvil::toBlocks", from.num_rows / bs, from.num_cols / bs,
+      BlockLists<Device>{from, bs}, bs * from.meanRowLength());
+  const auto source =
+      allocate<Offset, Device>(exec, "Ainvil::source", blocks.numEntries() * Offset(bs) * bs);
+  Kokkos::deep_copy(exec, source, Offset(-1));
+  Kokkos::parallel_for("Ainvil::toBlocks",
+                       Range<typename Device::execution_space>(exec, 0, from.num_rows),
+                       WriteSources<Device>{from, blocks, in_order.source, bs, source});
+  compat::fence(exec, "Ainvil::toBlocks");
+  return {blocks, source};
+}
+
 } // namespace
 
 template <class Device>
 PermutedGraph<Device> toBlocks(const typename Device::execution_space& exec,
                                const Graph<Device>& points, int block_size) {
-  using Exec = typename Device::execution_space;
   requireWholeBlocks(points, block_size);
   ScopedRegion region("Ainvil::toBlocks");
   const bool sorted = validate(exec, points);
-  const PermutedGraph<Device> in_order =
-      sorted ? PermutedGraph<Device>{points, {}} : sortRows(exec, points);
-  const Graph<Device> from = in_order.graph;
-  const auto from_source = in_order.source;
-  const int bs = block_size;
-  const Offset bs2 = Offset(bs) * bs;
-  const Graph<Device> blocks = detail::unionOfSortedLists<Device>(
-      exec, "Ainvil::toBlocks", from.num_rows / bs, from.num_cols / bs,
-      BlockLists<Device>{from, bs}, bs * from.meanRowLength());
-  const auto source = allocate<Offset, Device>(exec, "Ainvil::source", blocks.numEntries() * bs2);
-  Kokkos::deep_copy(exec, source, Offset(-1));
-  Kokkos::parallel_for(
-      "Ainvil::toBlocks", Range<Exec>(exec, 0, from.num_rows),
-      KOKKOS_LAMBDA(const Offset point_row) {
-        // The points of a row are sorted, as are the blocks of its block row, and each point lies
-        // in one of these blocks: one walk along both.
-        const Offset row = point_row / bs;
-        const Offset r = point_row - row * bs;
-        Offset block = blocks.row_map(row) - 1;
-        Offset first = 0, end = 0; // point columns of the block
-        for (Offset e = from.row_map(point_row); e < from.row_map(point_row + 1); ++e) {
-          const Offset column = from.entries(e);
-          while (column >= end) {
-            first = Offset(blocks.entries(++block)) * bs;
-            end = first + bs;
-          }
-          source(block * bs2 + r * bs + column - first) = sorted ? e : from_source(e);
-        }
-      });
-  compat::fence(exec, "Ainvil::toBlocks");
-  return {blocks, source};
+  return blocksOf(exec, points, sorted, block_size);
 }
 
 template <class Scalar, class Device>
@@ -89,18 +106,18 @@ BsrMatrix<Scalar, Device> toBlocks(const typename Device::execution_space& exec,
     return toBlocks(exec, toPoints(exec, a), block_size);
   requireWholeBlocks(a.graph, block_size);
   ScopedRegion region("Ainvil::toBlocks");
-  validate(exec, a.graph);
-  const detail::LeadingBlocks<Device> whole(exec, a.graph, {}, block_size);
-  if (whole.exist()) {
-    const auto values = allocate<Scalar, Device>(
-        exec, "Ainvil::values", whole.graph().numEntries() * Offset(block_size) * block_size);
+  const bool sorted = validate(exec, a.graph);
+  detail::LeadingBlocks<Device> whole;
+  if (sorted)
+    whole = {exec, a.graph, {}, block_size};
+  const PermutedGraph<Device> blocks = whole.exist() ? PermutedGraph<Device>{whole.graph(), {}}
+                                                     : blocksOf(exec, a.graph, sorted, block_size);
+  const auto values = allocate<Scalar, Device>(
+      exec, "Ainvil::values", blocks.graph.numEntries() * Offset(block_size) * block_size);
+  if (whole.exist())
     whole.template gather<Scalar>(exec, 1, a.values, values);
-    compat::fence(exec, "Ainvil::toBlocks");
-    return {whole.graph(), values, block_size};
-  }
-  const PermutedGraph<Device> blocks = toBlocks(exec, a.graph, block_size);
-  const auto values = allocate<Scalar, Device>(exec, "Ainvil::values", blocks.source.extent(0));
-  gatherBlocks<Scalar, Device>(exec, Trans::No, blocks.source, 1, a.values, values);
+  else
+    gatherBlocks<Scalar, Device>(exec, Trans::No, blocks.source, 1, a.values, values);
   compat::fence(exec, "Ainvil::toBlocks");
   return {blocks.graph, values, block_size};
 }

@@ -65,11 +65,12 @@ template <class Scalar, class Device>
 void copyBlocks(const typename Device::execution_space& exec, const char* label,
                 const CopyBlocks<Scalar, Device>& copy) {
   using Exec = typename Device::execution_space;
-  const Offset n = Offset(copy.out.extent(0));
-  if (compat::IsGpu<Exec>::value && copy.bs > 1)
+  const Offset n = Offset(copy.out.extent(0)), num_blocks = n / (Offset(copy.bs) * copy.bs);
+  const bool few = num_blocks < 16 * Offset(exec.concurrency()); // large ones, for all threads
+  if (copy.bs > 1 && (compat::IsGpu<Exec>::value || few))
     Kokkos::parallel_for(label, Range<Exec>(exec, 0, n), CopyByScalars<Scalar, Device>{copy});
   else
-    Kokkos::parallel_for(label, Range<Exec>(exec, 0, n / (Offset(copy.bs) * copy.bs)),
+    Kokkos::parallel_for(label, Range<Exec>(exec, 0, num_blocks),
                          CopyByBlocks<Scalar, Device>{copy});
 }
 

@@ -23,7 +23,8 @@ struct PlacedColumns {
 /// For block row I of bs rows: counts(I) = the number of its blocks k, with their block columns
 /// J(k), if
 ///     columns(row_map(I bs + r) + k bs + c) = J(k) bs + c,  J(k) > J(k - 1),
-/// for all r, c < bs, and no entry behind them has a place; else -1. Lanes take blocks.
+/// for all r, c < bs, and no entry behind them has a place; else -1. Lanes take blocks on hosts,
+/// entries of a row side by side on GPUs.
 template <class Device>
 struct CheckLeadingBlocks {
   Kokkos::View<const Offset*, Device> row_map;
@@ -38,11 +39,17 @@ struct CheckLeadingBlocks {
     bool fits = placed % bs == 0;
     for (int r = 1; r < bs; ++r)
       fits = fits && row_map(row + r + 1) - row_map(row + r) >= placed;
+    constexpr bool on_gpu = compat::IsGpu<typename Device::execution_space>::value;
     Ordinal wrong = fits ? 0 : 1;
     if (fits) {
       Kokkos::parallel_reduce(
-          Kokkos::ThreadVectorRange(member, placed / bs),
-          [&](const Ordinal k, Ordinal& sum) { sum += isBlock(row, k) ? 0 : 1; }, wrong);
+          Kokkos::ThreadVectorRange(member, on_gpu ? placed : placed / bs),
+          [&](const Ordinal k, Ordinal& sum) {
+            const Ordinal block = on_gpu ? k / bs : k;
+            const Ordinal first_c = on_gpu ? k % bs : 0;
+            sum += isBlock(row, block, first_c, on_gpu ? first_c + 1 : bs) ? 0 : 1;
+          },
+          wrong);
       for (int r = 0; r < bs; ++r)
         wrong += numPlaced(member, row_map(row + r) + placed, row_map(row + r + 1));
     }
@@ -61,14 +68,15 @@ private:
     return number;
   }
 
-  KOKKOS_FUNCTION bool isBlock(Offset row, Ordinal k) const {
+  /// Whether columns c, first_c <= c < end_c, of block k are those of a block.
+  KOKKOS_FUNCTION bool isBlock(Offset row, Ordinal k, int first_c, int end_c) const {
     const Offset begin = row_map(row) + Offset(k) * bs;
     const Ordinal first = columns(begin);
     bool good = first >= 0 && first % bs == 0 && (k == 0 || first > columns(begin - 1));
     for (int r = 0; r < bs; ++r) {
       const Offset from = row_map(row + r) + Offset(k) * bs;
-      for (int c = 0; c < bs; ++c)
-        good = good && columns(from + c) == first + c;
+      for (int c = first_c; c < end_c; ++c)
+        good &= columns(from + c) == first + c;
     }
     return good;
   }
@@ -121,19 +129,28 @@ struct LeadingValues {
   }
 };
 
-/// Those of a block row, for hosts.
+/// Those of some consecutive blocks, for hosts: threads take equal parts, whatever the rows hold.
 template <class Scalar, class Device>
-struct GatherBlockRow : LeadingValues<Scalar, Device> {
-  KOKKOS_FUNCTION void operator()(const Offset block_row) const {
+struct GatherBlocks : LeadingValues<Scalar, Device> {
+  static constexpr Offset run = 64;
+
+  KOKKOS_FUNCTION void operator()(const Offset item) const {
+    const auto& block_map = this->block_map;
     const int bs = this->bs, w = bs * this->v;
-    const Offset begin = this->block_map(block_row), end = this->block_map(block_row + 1);
-    Scalar* out = this->to.data() + begin * bs * w;
-    for (Offset k = 0; k < end - begin; ++k)
+    const Offset num_rows = Offset(block_map.extent(0)) - 1;
+    const Offset first = item * run;
+    const Offset end = first + run < block_map(num_rows) ? first + run : block_map(num_rows);
+    Offset row = lowerBound(block_map, 0, num_rows, first + 1) - 1; // of the first
+    Scalar* out = this->to.data() + first * bs * w;
+    for (Offset block = first; block < end; ++block) {
+      while (block >= block_map(row + 1))
+        ++row;
       for (int r = 0; r < bs; ++r, out += w) {
-        const Scalar* const in = this->at(block_row, k, r);
+        const Scalar* const in = this->at(row, block - block_map(row), r);
         for (int c = 0; c < w; ++c)
           out[c] = in[c];
       }
+    }
   }
 };
 
@@ -190,12 +207,14 @@ void LeadingBlocks<Device>::gather(const execution_space& exec, int values_per_e
   const LeadingValues<Scalar, Device> values{row_map_,         graph_.row_map, block_size_,
                                              values_per_entry, from,           to};
   using Range = detail::Range<execution_space>;
+  using Gather = GatherBlocks<Scalar, Device>;
   if constexpr (compat::IsGpu<execution_space>::value)
     Kokkos::parallel_for(label, Range(exec, 0, to.extent(0)),
                          GatherValue<Scalar, Device>{values, block_rows_});
   else
-    Kokkos::parallel_for(label, Range(exec, 0, graph_.num_rows),
-                         GatherBlockRow<Scalar, Device>{values});
+    Kokkos::parallel_for(label,
+                         Range(exec, 0, (graph_.numEntries() + Gather::run - 1) / Gather::run),
+                         Gather{values});
 }
 
 #define AINVIL_INSTANTIATE_SCALAR(SCALAR, DEVICE)                                                  \

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// \file
-/// The blocks with which the rows of a matrix begin, found without an index for each value.
+/// The blocks with which the rows of a matrix begin, without an index for each value on hosts.
 
 #include "Ainvil_BsrMatrix.hpp"
 
 namespace ainvil {
 namespace detail {
 
-/// Those entries of a matrix whose columns have a place, if they come first in each row and form
-/// whole blocks in ascending order: what a rank has of its own unknowns, as column maps of Tpetra
-/// begin with these, and points that fill their blocks. Where a value stands then follows from two
-/// row maps, and on GPUs, where threads take values, from the row of each block.
+/// Part of a matrix: the entries in some of its columns, which have new numbers there, their
+/// places; of the others the place is negative. If in each row these entries come first and form
+/// whole blocks, by ascending places, then where a value stands follows from two row maps, and on
+/// GPUs, where a thread takes a value, from the row of each block, 4 bytes. So it is with what a
+/// rank has of its own unknowns, for column maps of Tpetra begin with these, and with points that
+/// fill their blocks.
 template <class Device>
 class LeadingBlocks {
 public:
@@ -21,8 +23,9 @@ public:
 
   /// Of the entries of `graph` whose columns c have place(c) >= 0, in blocks of bs x bs entries,
   /// columns numbered by their places, of which there are as many as rows; or of all entries, if
-  /// there is no array of places. They do not exist unless all are of that form. Two passes over
-  /// the columns; waits.
+  /// there is no array of places. They do not exist unless all are of that form. A pass over the
+  /// columns, and two more over those of the first row of each block row; waits. \throws
+  /// OutOfMemory
   LeadingBlocks(const execution_space& exec, const Graph<Device>& graph,
                 const Kokkos::View<const Ordinal*, Device>& place, int bs);
 

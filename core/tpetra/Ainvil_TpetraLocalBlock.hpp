@@ -87,9 +87,9 @@ bool isIdentity(const typename Device::execution_space& exec,
 /// has too, in the numbering of the row map: what block-Jacobi over the ranks inverts. Values of a
 /// CrsMatrix or BlockCrsMatrix are never copied where the block is all that the rank has; they are
 /// gathered on the device where there are other columns, or blocks are made of points, and from
-/// both matrices of StackedRows. Where own columns do not come first in the rows, or points do not
-/// fill their blocks, that takes an index (8 bytes) a value. The rows of other kinds of RowMatrix
-/// are copied one by one through the host.
+/// both matrices of StackedRows. That takes an index, 8 bytes, for each value gathered, but not if
+/// it is of one matrix where own columns come first in the rows and points fill their blocks (see
+/// LeadingBlocks). The rows of other kinds of RowMatrix are copied one by one through the host.
 template <class Scalar, class LO, class GO, class Node>
 class LocalBlock {
 public:
@@ -154,6 +154,8 @@ public:
     if (rows.lower != nullptr)
       lower = withoutOwner(rows.lower->getLocalMatrixDevice().values);
     requireNumValues(upper.extent(0) + lower.extent(0));
+    if (leading_.exist())
+      throw InvalidArgument("initialize was called with one matrix: call it again with these rows");
     if (!gathered_)
       return Matrix(graph_, upper, block_size_);
     detail::gatherStacked<Scalar, device_type>(exec, source_, upper, lower, values_);
@@ -213,7 +215,9 @@ private:
     const bool all = detail::isIdentity<device_type>(exec, place, graph.num_rows);
     const int in_block = in_points_ ? block_size_ : 1; // entries in a row of a block
     if (all && in_block == 1) {
-      graph_ = withOwnColumns(exec, graph);
+      const bool borrowed = copied_.data() == nullptr; // see graphOf()
+      graph_ = borrowed ? withOwnColumns(exec, graph) : graph;
+      ainvil::compat::fence(exec, "Ainvil::LocalBlock");
       return;
     }
     ainvil::detail::requireBlockSize(block_size_);
@@ -228,6 +232,7 @@ private:
     if (!all)
       take(exec, detail::selectPlaced<device_type>(exec, graph, place));
     finish(exec);
+    ainvil::compat::fence(exec, "Ainvil::LocalBlock"); // kernels have read Tpetra's columns
   }
 
   /// Blocks of points, and the array for what is gathered by indices.

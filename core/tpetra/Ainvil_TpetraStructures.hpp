@@ -61,9 +61,10 @@ bool rowsAreUnknowns(const Tpetra::RowMatrix<Scalar, LO, GO, Node>& a) {
   return true;
 }
 
-/// The graph of the rows that the calling rank has, in local columns. These stand in Tpetra's own
-/// array, without a part in its ownership: while views that own it exist on the device, Tpetra lets
-/// nobody read it on the host. So it is there as long as `graph` is, and for reading only.
+/// The graph of the rows that the calling rank has, in local columns. The columns are Tpetra's own
+/// array, without a part in its ownership, because Tpetra lets nobody read an array on the host
+/// while other views own it on the device. They are for reading only, and by kernels that have
+/// ended before Tpetra's graph goes. The row map is shared, or converted.
 template <class LO, class GO, class Node>
 Graph<typename Node::device_type>
 borrowedGraph(const typename Node::device_type::execution_space& exec,

@@ -154,6 +154,11 @@ std::vector<Function> functionTable() {
   add("levelSets", End::Waits, [&t](const Exec& exec) { levelSets(exec, t.lower, Uplo::Lower); });
   add("toPoints", End::Waits, [&t](const Exec& exec) { toPoints(exec, t.a); });
   add("toBlocks", End::Waits, [&t](const Exec& exec) { toBlocks(exec, t.points, bs); });
+  add("toBlocks of a graph", End::Waits,
+      [&t](const Exec& exec) { toBlocks(exec, t.points.graph, bs); });
+  // Blocks of other points do not fill.
+  add("toBlocks that fills up", End::Waits,
+      [&t](const Exec& exec) { toBlocks(exec, t.points, num_rows); });
   add("Kokkos Kernels", End::Waits,
       [&t](const Exec& exec) { fromKokkos(exec, toKokkos(exec, t.points)); });
   for (const ScalingRule rule : {ScalingRule::Diagonal, ScalingRule::ColumnNorm})

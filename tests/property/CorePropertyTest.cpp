@@ -199,6 +199,11 @@ TEST(CoreProperty, DuplicatesAreRefused) {
     const Graph<Device> graph = onDevice(rows);
     EXPECT_THROW(sortRows(Exec(), graph), InvalidArgument);
     EXPECT_THROW(toBlocks(Exec(), graph, 1), InvalidArgument);
+    if (rows.size() % 2 == 0) {
+      const BsrMatrix<double, Device> a(
+          graph, allocateZeros<double, Device>(Exec(), "a", graph.numEntries()), 1);
+      EXPECT_THROW(toBlocks(Exec(), a, 2), InvalidArgument);
+    }
     EXPECT_THROW(permuted(Exec(), identityPermutation<Device>(Exec(), graph.num_rows), graph),
                  InvalidArgument);
   });

@@ -135,6 +135,24 @@ TEST(LeadingBlocks, DoNotExistInAnyOtherForm) {
   EXPECT_TRUE(exist({{1, 0}, {1}}, 2, crossed, 1));
 }
 
+/// Fewer of them than a thread of a host takes, and lanes for part of a block.
+TEST(LeadingBlocks, OfLargeBlocks) {
+  for (const int bs : {33, 100, 257}) {
+    const Rows blocks = {{1}, {}, {0, 1, 2}};
+    const Distributed points = distributed(blocks, bs);
+    const Leading leading = leadingOf(makeGraph(points.rows, 6 * bs), points.place, bs);
+    ASSERT_TRUE(leading.exist());
+    EXPECT_EQ(rowsOf(leading.graph()), blocks);
+    Offset entries = 0;
+    for (const auto& row : points.rows)
+      entries += Offset(row.size());
+    EXPECT_EQ(gathered(leading, entries, 1, bs), points.values);
+    Rows wrong = points.rows; // one point of the last row of a block
+    std::swap(wrong[bs - 1][bs - 2], wrong[bs - 1][bs - 1]);
+    EXPECT_FALSE(exist(wrong, 6 * bs, points.place, bs));
+  }
+}
+
 TEST(LeadingBlocks, OfNoRows) {
   const Leading leading = leadingOf(makeGraph(Rows(), 0), {0}, 3);
   ASSERT_TRUE(leading.exist());

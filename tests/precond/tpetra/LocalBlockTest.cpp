@@ -2,8 +2,11 @@
 /// The diagonal block of a rank, against rows and columns taken one by one.
 #include "precond/tpetra/TpetraSupport.hpp"
 
+#include "Ainvil_Convert.hpp"
 #include "Ainvil_TpetraLocalBlock.hpp"
 #include "KokkosObservers.hpp"
+
+#include <algorithm>
 
 namespace ainvil {
 namespace {
@@ -79,6 +82,38 @@ TEST_F(LocalBlock, OfWholeBlocksNeedsNoIndices) {
     expectSame(copyTo<HostDevice>(of_points.get(Exec(), *points)), block);
     expectSame(copyTo<HostDevice>(of_blocks.get(Exec(), *blocks)), block);
     EXPECT_EQ(counter.labels().find("'Ainvil::source'"), std::string::npos) << counter.labels();
+  }
+}
+
+/// Points that do not fill their blocks, and values that have changed.
+TEST_F(LocalBlock, OfPartsOfBlocks) {
+  for (const Spread spread : {Spread::Parts, Spread::LastEmpty}) {
+    // Blocks of 2 x 2 points spread alike; the last point of each is missing.
+    const HostBsr points = toPoints(HostDevice::execution_space(), a_);
+    Rows rows = rowsOf(points.graph);
+    for (size_t i = 1; i < rows.size(); i += 2)
+      rows[i].erase(
+          std::remove_if(rows[i].begin(), rows[i].end(),
+                         [&](Ordinal j) { return j / 2 != Ordinal(i) / 2 && j % 2 == 1; }),
+          rows[i].end());
+    std::vector<double> values(makeGraph(rows).numEntries());
+    for (size_t e = 0; e < values.size(); ++e)
+      values[e] = double(e) + 1;
+    const HostBsr partial(makeGraph(rows), viewOf<double>(values), 1);
+    std::vector<int> of_points;
+    for (const int owner : owners(57, spread))
+      of_points.insert(of_points.end(), 2, owner);
+    const auto a = tpetra::distribute(partial, tpetra::makeRowMap(world(), of_points));
+    Local local(Exec(), *a, 2);
+    const HostBsr block = toBlocks(HostDevice::execution_space(), ownBlock(partial, of_points), 2);
+    expectSame(copyTo<HostDevice>(local.get(Exec(), *a)), block);
+    const auto twice = rcp(new TpetraCrs(*a, Teuchos::Copy));
+    twice->resumeFill();
+    twice->scale(2);
+    twice->fillComplete();
+    for (size_t v = 0; v < block.values.extent(0); ++v)
+      block.values(v) *= 2;
+    expectSame(copyTo<HostDevice>(local.get(Exec(), *twice)), block);
   }
 }
 
