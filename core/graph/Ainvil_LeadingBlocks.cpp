@@ -142,15 +142,27 @@ struct GatherBlocks : LeadingValues<Scalar, Device> {
     const Offset end = first + run < block_map(num_rows) ? first + run : block_map(num_rows);
     Offset row = lowerBound(block_map, 0, num_rows, first + 1) - 1; // of the first
     Scalar* out = this->to.data() + first * bs * w;
-    for (Offset block = first; block < end; ++block) {
+    for (Offset block = first; block < end;) {
       while (block >= block_map(row + 1))
         ++row;
-      for (int r = 0; r < bs; ++r, out += w) {
-        const Scalar* const in = this->at(row, block - block_map(row), r);
-        for (int c = 0; c < w; ++c)
-          out[c] = in[c];
-      }
+      const Offset begin = block_map(row), stop = block_map(row + 1);
+      const Offset behind = stop < end ? stop : end; // the last of the row, or of the run
+      if (bs == 1)                                   // the values of a row stand together
+        out = copy(this->at(row, block - begin, 0), (behind - block) * w, out);
+      else
+        for (Offset k = block - begin; k < behind - begin; ++k)
+          for (int r = 0; r < bs; ++r)
+            out = copy(this->at(row, k, r), w, out);
+      block = behind;
     }
+  }
+
+private:
+  /// Copies n values; the place behind them.
+  KOKKOS_FORCEINLINE_FUNCTION static Scalar* copy(const Scalar* from, Offset n, Scalar* to) {
+    for (Offset i = 0; i < n; ++i)
+      to[i] = from[i];
+    return to + n;
   }
 };
 
