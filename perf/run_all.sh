@@ -38,6 +38,10 @@ while (($#)); do
 done
 out=${out:-results-$size}
 find_programs "$build"
+[[ -x $bin/ainvil-triangular-sweeps ]] || {
+  echo "run_all: $build/bin has no ainvil-triangular-sweeps; configure with -DAINVIL_ENABLE_STUDIES=ON, or take build/openmp" >&2
+  exit 2
+}
 mkdir -p "$out"
 start_commands "$out/run_all" "${arguments[@]}"
 

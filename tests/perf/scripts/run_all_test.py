@@ -105,6 +105,15 @@ class RunAllTest(unittest.TestCase):
             self.assertIn(says or "perf/run_all.sh", done.stderr if says else done.stdout)
         self.assertEqual(run("--help").returncode, 0)
 
+    def test_a_build_without_studies_is_refused(self):
+        with tempfile.TemporaryDirectory() as build:
+            os.mkdir(os.path.join(build, "bin"))
+            os.symlink(os.path.join(BUILD, "bin/ainvil-solve"), os.path.join(build, "bin/ainvil-solve"))
+            done = run("--smoke", "--out", os.path.join(build, "results"), build)
+            self.assertEqual(done.returncode, 2, done)
+            self.assertIn("has no ainvil-triangular-sweeps; configure with -DAINVIL_ENABLE_STUDIES=ON", done.stderr)
+            self.assertFalse(os.path.exists(os.path.join(build, "results")))
+
 
 if __name__ == "__main__":
     BUILD = os.path.abspath(sys.argv.pop(1))
