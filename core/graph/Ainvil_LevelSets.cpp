@@ -145,6 +145,8 @@ LevelSets<Device> levelSets(const typename Device::execution_space& exec,
       });
   compat::fence(exec, "Ainvil::levelSets");
   sets.rows = rows;
+  sets.level = level;
+  sets.ends = firstOf(begins, num_levels); // where the next row of each would go
   return sets;
 }
 

@@ -14,6 +14,8 @@ template <class Device>
 struct LevelSets {
   Kokkos::View<const Ordinal*, Device> rows; ///< all rows, level by level
   std::vector<Ordinal> offsets; ///< level l holds rows[offsets[l]] .. rows[offsets[l + 1] - 1]
+  Kokkos::View<const unsigned*, Device> level; ///< of each row, counted from 1
+  Kokkos::View<const unsigned*, Device> ends;  ///< offsets[l + 1] of level l, on the device
 
   /// Steps in sequence that a substitution takes.
   int numLevels() const { return static_cast<int>(offsets.size()) - 1; }

@@ -32,14 +32,26 @@ struct ColumnState {
   /// columns chunk_begin(j), ..., j - 1 and the current ones of those before. not_computed: it was
   /// not in a batch, or tables or pools were too small for it.
   Kokkos::View<Ordinal*, Device> chunk_begin;
+  /// Empty; or the levels of columns in a round by levels, in which a column is computed from the
+  /// next versions of those of lower levels, too.
+  Kokkos::View<const unsigned*, Device> level;
 
   static constexpr Ordinal not_computed = -1;
 
   /// Of the columns i before this one, j knows the current versions only: if i changes in this
-  /// round, j has to be computed again. Of those from it on j has used the next versions.
+  /// round, j has to be computed again. Of those from it on j has used the next versions. Not in a
+  /// round by levels.
   KOKKOS_FUNCTION Ordinal knowsNextFrom(Ordinal j) const {
     const Ordinal begin = chunk_begin(j);
     return begin != not_computed ? begin : j;
+  }
+  /// Whether column j was computed in this round, and from the next version of column i < j.
+  KOKKOS_FUNCTION bool knowsNext(Ordinal j, Ordinal i) const {
+    const Ordinal begin = chunk_begin(j);
+    return begin != not_computed && (i >= begin || isOfLowerLevel(i, j));
+  }
+  KOKKOS_FUNCTION bool isOfLowerLevel(Ordinal i, Ordinal j) const {
+    return level.data() != nullptr && level(i) < level(j);
   }
   KOKKOS_FUNCTION Change changeOf(Ordinal j) const { return static_cast<Change>(change(j)); }
   KOKKOS_FUNCTION Scalar& pivot(Ordinal j, int version) const {

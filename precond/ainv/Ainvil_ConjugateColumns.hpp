@@ -5,6 +5,7 @@
 
 #include "Ainvil_Preconditioner.hpp"
 #include "ainv/Ainvil_Diagonal.hpp"
+#include "ainv/Ainvil_LevelGate.hpp"
 #include "ainv/Ainvil_StoreColumn.hpp"
 #include "backend/Ainvil_FiniteNumbers.hpp"
 #include "backend/Ainvil_Flags.hpp"
@@ -54,6 +55,7 @@ struct ConjugateColumns {
   Counter<Device> num_entries; ///< of all columns, in the versions computed last
   Counter<Device> num_broken;  ///< of their pivots
   Counter<Device> stop;        ///< a FactorStop; other than None it ends all rounds
+  LevelGate gate;              ///< where columns of one launch wait for those of lower levels
 
   /// The column at hand and the first one of its chunk.
   struct Column {
@@ -63,6 +65,15 @@ struct ConjugateColumns {
   template <class Member>
   KOKKOS_FUNCTION void operator()(const Member& member, Ordinal chunk, void* scratch) const {
     const Ordinal begin = batch_begin + chunk * per_chunk;
+    gate.wait(member, batch(begin));
+    computeChunk(member, begin, scratch);
+    gate.announce(member, batch(begin));
+  }
+
+  /// The columns of the chunk that begins there in the batch.
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void computeChunk(const Member& member, Ordinal begin,
+                                           void* scratch) const {
     const Ordinal end = batch_end - begin < per_chunk ? batch_end : begin + per_chunk;
     const Ordinal first = begin + first_step;
     // After a column that could not be computed the rest of the chunk is left for the next round:
@@ -98,7 +109,8 @@ struct ConjugateColumns {
   /// The version of column i that column j is computed from.
   KOKKOS_INLINE_FUNCTION int versionFor(const Column& column, Ordinal i) const {
     const int current = state.current(i);
-    return i >= column.chunk_begin && state.change(i) != 0 ? 1 - current : current;
+    const bool next = i >= column.chunk_begin || state.isOfLowerLevel(i, column.j);
+    return next && state.change(i) != 0 ? 1 - current : current;
   }
 
   /// The next versions of z_j, w_j and d_j. False if a table, a pool or a list is too small for

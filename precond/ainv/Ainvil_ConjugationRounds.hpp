@@ -3,6 +3,7 @@
 /// \file
 /// The loops of InverseFactors: rounds until no column is pending.
 
+#include "ainv/Ainvil_ColumnLevels.hpp"
 #include "ainv/Ainvil_ConjugateColumns.hpp"
 #include "ainv/Ainvil_InverseFactors.hpp"
 #include "ainv/Ainvil_RoundKernels.hpp"
@@ -36,6 +37,22 @@ public:
       : exec_(exec), factors_(factors), parameters_(factors.parameters_),
         storage_(factors.storage_), state_(storage_.state), worklist_(storage_.worklist), a_(a),
         transposed_(transposed), progress_(progress), n_(factors.n_), last_(n_ - 1) {}
+
+  /// Rounds by levels, while there are many, but none too narrow, and while they leave many columns
+  /// pending. What they leave is for the other rounds.
+  void runLevels(int fewest) {
+    const int most = std::min(n_ / columns_of_level, most_levels);
+    if (fewest > most)
+      return;
+    for (int times = 0; times < most_rounds_by_levels; ++times) {
+      levels_ = findLevels();
+      if (levels_.numLevels() < fewest || levels_.numLevels() > most || !computeLevels())
+        return;
+      Ordinal first;
+      if (4 * countFlags(exec_, "Ainvil::InverseFactors[pending]", state_.pending, first) < n_)
+        return;
+    }
+  }
 
   void runWorklist() {
     Kokkos::deep_copy(exec_, worklist_.is_queued, 0);
@@ -109,6 +126,16 @@ private:
   // order, once. Where chains are short they need 1.3 to 4 (docs/results/ainv.md, AINV); where they
   // are long, chunks would go on for as many rounds as there are chunks in a chain.
   static constexpr Offset computations_in_chunks = 3;
+
+  static constexpr int most_rounds_by_levels = 3;
+  // Chains of nearly all columns, or of so many levels, which take 40 to 85 us each on a GPU, are
+  // left to the other rounds, for which only the last few columns of a chain count where many
+  // entries are dropped.
+  static constexpr Ordinal columns_of_level = 2, most_levels = 16384;
+  // Pools grow between parts, and patterns by rows are rebuilt.
+  static constexpr Ordinal parts_by_levels = 8;
+  // The largest tables there: columns that need longer ones are left to the other rounds.
+  static constexpr Ordinal table_by_levels = 4 * FactorStorage<Scalar, Device>::smallest_table;
 
   // Launches of a chunk between which progress is told, and the fewest columns of one.
   static constexpr Ordinal launches_of_chunk = 100, fewest_columns_of_launch = 64;
@@ -220,11 +247,73 @@ private:
                          SortByTableSize<Scalar, Device>{state_, worklist_});
   }
 
+  /// By the patterns of the current columns.
+  LevelSets<Device> findLevels() const {
+    InfluenceSide<Scalar, Device> sides[2];
+    for (int s = 0; s < storage_.num_sides; ++s)
+      sides[s] = {bTransposed(s).graph, storage_.sides[s].supports, other(s).by_row};
+    return columnLevels(exec_, n_, sides, storage_.num_sides, parameters_.stabilized,
+                        64.0 * n_ + 16.0 * double(a_.numEntries()));
+  }
+
+  /// Every column once, level by level, in parts. False if many found no place or a pivot has
+  /// ended it.
+  bool computeLevels() {
+    const int num_levels = levels_.numLevels();
+    storage_.state.level = levels_.level;
+    if (compat::TeamsMayWait<execution_space>::value)
+      computed_of_level_ =
+          allocateZeros<unsigned, Device>(exec_, "Ainvil::computed_of_level", size_t(num_levels));
+    bool goes_on = true;
+    for (int level = 0; level < num_levels && goes_on;) {
+      const Ordinal begin = levels_.offsets[level];
+      int end_level = level;
+      while (end_level < num_levels && levels_.offsets[end_level] - begin <= n_ / parts_by_levels)
+        ++end_level;
+      const Ordinal end = levels_.offsets[end_level], count = end - begin;
+      Kokkos::deep_copy(exec_, firstOf(worklist_.batch, count),
+                        Kokkos::subview(levels_.rows, std::make_pair(begin, end)));
+      conjugateLevels(level, end_level);
+      notifyDependentsOfEach(count, false);
+      endRound(count, false);
+      storage_.grow(exec_, false);
+      tell();
+      goes_on = goesOnByLevels();
+      level = end_level;
+    }
+    storage_.state.level = {};
+    return goes_on;
+  }
+
+  /// Whether columns of the round by levels have found place so far, and no pivot has ended it.
+  bool goesOnByLevels() const {
+    const bool broken =
+        parameters_.breakdown == BreakdownPolicy::Fail && storage_.read(storage_.num_broken) > 0;
+    return !broken && storage_.read(storage_.stop) == Offset(FactorStop::None) &&
+           4 * storage_.read(worklist_.num_failed) <= factors_.num_batched_;
+  }
+
+  /// The batch, which is the columns of levels first, ..., end - 1: in one launch where columns may
+  /// wait for each other, else in a launch a level.
+  void conjugateLevels(int first, int end) {
+    const std::vector<Ordinal>& offsets = levels_.offsets;
+    if constexpr (compat::TeamsMayWait<execution_space>::value) {
+      const LevelGate gate{state_.level, levels_.ends, computed_of_level_,
+                           static_cast<unsigned>(first + 1)};
+      conjugate(0, offsets[end] - offsets[first], 1, table_by_levels, gate);
+    } else {
+      for (int level = first; level < end; ++level)
+        conjugate(offsets[level] - offsets[first], offsets[level + 1] - offsets[first], 1,
+                  table_by_levels);
+    }
+  }
+
   /// Columns begin, ..., end - 1 of the batch, `per_chunk` of them by a thread, with tables of at
   /// most that size. If progress of chunks is to be told, in several launches for a part of each.
-  void conjugate(Offset begin, Offset end, Ordinal per_chunk, Ordinal max_table_size) {
+  void conjugate(Offset begin, Offset end, Ordinal per_chunk, Ordinal max_table_size,
+                 const LevelGate& gate = {}) {
     using Kernel = ConjugateColumns<Scalar, Device>;
-    const bool in_parts = progress_ && !factors_.by_worklist_;
+    const bool in_parts = progress_ && !factors_.by_worklist_ && per_chunk > 1;
     Kernel kernel;
     kernel.batch = worklist_.batch;
     for (int s = 0; s < storage_.num_sides; ++s) {
@@ -242,11 +331,12 @@ private:
     kernel.shift = static_cast<Scalar>(parameters_.shift);
     kernel.pivot_tolerance = static_cast<Scalar>(parameters_.pivot_tolerance);
     kernel.row_sizes = factors_.row_sizes_;
-    kernel.batch_is_all_pending = !factors_.by_worklist_;
+    kernel.batch_is_all_pending = !factors_.by_worklist_ && state_.level.data() == nullptr;
     kernel.max_entries = parameters_.max_entries > 0 ? parameters_.max_entries : LLONG_MAX;
     kernel.num_entries = storage_.num_entries;
     kernel.num_broken = storage_.num_broken;
     kernel.stop = storage_.stop;
+    kernel.gate = gate;
     kernel.max_table_size = max_table_size;
     kernel.per_chunk = per_chunk;
     kernel.steps =
@@ -257,7 +347,7 @@ private:
     for (kernel.first_step = 0; kernel.first_step < per_chunk; kernel.first_step += kernel.steps) {
       forEachRow(exec_, "Ainvil::InverseFactors[columns]", chunks,
                  RowTeams::forWork<execution_space>(lanes_of_column), kernel,
-                 Kernel::Workspace::bytes(max_table_size), &storage_.scratch);
+                 Kernel::Workspace::bytes(max_table_size), &storage_.scratch, places());
       if (in_parts)
         tell();
     }
@@ -276,15 +366,21 @@ private:
       }
       return true;
     }
+    notifyDependentsOfEach(count, factors_.by_worklist_);
+    return false;
+  }
+
+  /// The same from each column of the batch to those it influences; those that are pending are
+  /// enqueued, if wanted.
+  void notifyDependentsOfEach(Ordinal count, bool enqueue) {
     NotifyDependents<Scalar, Device> kernel;
     for (int s = 0; s < storage_.num_sides; ++s)
       kernel.sides[s] = {influencedRows(s), storage_.sides[s].supports_by_row};
     kernel.num_sides = storage_.num_sides;
     kernel.state = state_;
     kernel.worklist = worklist_;
-    kernel.enqueue = factors_.by_worklist_;
+    kernel.enqueue = enqueue;
     forEachRow(exec_, "Ainvil::InverseFactors[notify]", count, teamsForRowsOf(a_.graph), kernel);
-    return false;
   }
 
   void endRound(Ordinal count, bool enqueue) {
@@ -316,6 +412,14 @@ private:
                FirstInfluence<Scalar, Device>{influencedRows(side), which, state_, list, first});
   }
 
+  /// Teams in the order in which they start, where columns wait for others.
+  decltype(auto) places() {
+    if constexpr (compat::TeamsMayWait<execution_space>::value)
+      return (factors_.tickets_);
+    else
+      return PlacesByRank();
+  }
+
   const execution_space& exec_;
   Factors& factors_;
   const InverseFactorsParameters& parameters_;
@@ -325,6 +429,8 @@ private:
   const Matrix &a_, &transposed_;
   const ColumnProgress& progress_;
   const Ordinal n_;
+  LevelSets<Device> levels_;                          ///< of a round by levels
+  Kokkos::View<unsigned*, Device> computed_of_level_; ///< see LevelGate
   Ordinal last_; ///< column that may be computed; those behind it wait
   /// Number of queued columns if these are all that are pending, else -1: only the device knows.
   Offset num_queued_ = -1;

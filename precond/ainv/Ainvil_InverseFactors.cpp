@@ -2,6 +2,7 @@
 #include "ainv/Ainvil_InverseFactors.hpp"
 
 #include "ainv/Ainvil_ConjugationRounds.hpp"
+#include "ainv/Ainvil_FirstColumns.hpp"
 #include "breakdown/Ainvil_PivotInverter.hpp"
 
 namespace ainvil {
@@ -19,6 +20,8 @@ InverseFactors<Scalar, Device>::InverseFactors(const execution_space& exec,
                by_worklist_ || exec.concurrency() > 1, by_worklist_),
       size_begins_(allocate<Offset, HostDevice>(HostDevice::execution_space(), "Ainvil::begins",
                                                 Worklist<Device>::num_sizes)) {
+  if (compat::TeamsMayWait<execution_space>::value)
+    tickets_ = Tickets<Device>(allocateZeros<unsigned, Device>(exec, "Ainvil::tickets", 1));
   if (parameters.drop_rule == DropRule::Relative)
     scales_ = allocate<Scalar, Device>(exec, "Ainvil::scales", n);
   if (!parameters.symmetric)
@@ -32,16 +35,15 @@ void InverseFactors<Scalar, Device>::compute(const execution_space& exec, const 
   if (n_ == 0)
     return;
   const ColumnState<Scalar, Device>& state = storage_.state;
-  if (rounds_ == 0)
-    Kokkos::parallel_for("Ainvil::InverseFactors[pivots]", Range<execution_space>(exec, 0, n_),
-                         PivotsOfIdentity<Scalar, Device>{a, state.pivots});
-  rounds_ = 0;
-  num_batched_ = 0;
   if (scales_.data() != nullptr)
     Kokkos::parallel_for("Ainvil::InverseFactors[diagonal]", Range<execution_space>(exec, 0, n_),
                          DiagonalRoots<Scalar, Device>{a, scales_});
   if (row_sizes_.data() != nullptr)
     findRowSizes<Scalar, Device>(exec, a, row_sizes_);
+  if (rounds_ == 0)
+    makeFirstColumns(exec, a, transposed);
+  rounds_ = 0;
+  num_batched_ = 0;
   Kokkos::deep_copy(exec, state.pending, 1);
   Kokkos::deep_copy(exec, state.change, static_cast<char>(Change::None));
   Kokkos::deep_copy(exec, state.chunk_begin, ColumnState<Scalar, Device>::not_computed);
@@ -49,6 +51,8 @@ void InverseFactors<Scalar, Device>::compute(const execution_space& exec, const 
   Kokkos::deep_copy(exec, storage_.stop, 0);
   storage_.grow(exec, true);
   ConjugationRounds<Scalar, Device> rounds(exec, *this, a, transposed, progress);
+  if (storage_.sides[0].supports_by_row.exists())
+    rounds.runLevels(fewestLevels(exec));
   if (by_worklist_)
     rounds.runWorklist();
   else
@@ -57,6 +61,34 @@ void InverseFactors<Scalar, Device>::compute(const execution_space& exec, const 
       countFlags(exec, "Ainvil::InverseFactors[broken]", state.broken, result_.first_breakdown);
   result_.is_too_full = storage_.read(storage_.stop) == Offset(FactorStop::TooFull);
   result_.entries = storage_.read(storage_.num_entries);
+}
+
+template <class Scalar, class Device>
+int InverseFactors<Scalar, Device>::fewestLevels(const execution_space& exec) const {
+  // Shorter chains are no trouble for the other rounds, and a few threads of a host lose more by
+  // the order of memory than they gain (docs/results/decisions.md, AINV).
+  constexpr int long_chain = 256, many_threads = 8;
+  if (parameters_.fewest_levels > 0)
+    return parameters_.fewest_levels;
+  return compat::IsGpu<execution_space>::value || exec.concurrency() >= many_threads ? long_chain
+                                                                                     : INT_MAX;
+}
+
+template <class Scalar, class Device>
+void InverseFactors<Scalar, Device>::makeFirstColumns(const execution_space& exec, const Matrix& a,
+                                                      const Matrix& transposed) {
+  Kokkos::parallel_for("Ainvil::InverseFactors[pivots]", Range<execution_space>(exec, 0, n_),
+                       PivotsOfIdentity<Scalar, Device>{a, storage_.state.pivots});
+  if (!storage_.sides[0].supports_by_row.exists())
+    return; // one thread computes the columns in order
+  for (int s = 0; s < storage_.num_sides; ++s) {
+    const FactorSide<Scalar, Device>& side = storage_.sides[s];
+    Kokkos::parallel_for(
+        "Ainvil::InverseFactors[first]", Range<execution_space>(exec, 0, n_),
+        FirstColumns<Scalar, Device>{s == 0 ? transposed : a, side.columns, side.supports,
+                                     storage_.state.pivots, static_cast<Scalar>(parameters_.drop),
+                                     scales_, parameters_.max_column, storage_.num_entries});
+  }
 }
 
 template <class Scalar, class Device>

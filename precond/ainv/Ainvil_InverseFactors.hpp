@@ -29,13 +29,24 @@
 /// So columns are computed by a fixed-point iteration. A round computes many *pending* columns,
 /// each from the *current versions* of the columns before it, whether these are final or not, and
 /// writes their *next versions*. Columns that depend on one that has changed become pending again.
-/// The iteration begins with the identity (or with the columns of an earlier compute()) and ends
-/// when none is pending. The fixed point is unique, since a column depends on earlier ones only,
+/// The iteration begins with any columns, those of an earlier compute(), say, and ends when none is
+/// pending. The fixed point is unique, since a column depends on earlier ones only,
 /// and it is the factor of the sequential algorithm, to the last dropped entry. Sums are taken in
 /// the order of stored entries: neither the starting point nor the schedule nor the number of
 /// threads changes a bit on the same device.
 ///
-/// There are two schedules (ColumnSchedule), whose loops are in ConjugationRounds:
+/// What it begins with are columns to first order, x_lj = -b_lj / a_ll (FirstColumns). Where chains
+/// of columns are long, nearly all of them would be computed again and again, until the changes
+/// have come along; there the first rounds are by levels:
+///
+/// *Levels*. Column j is of a level above all columns that influence it by the patterns of the
+/// current versions (columnLevels). A round takes the columns level by level, in parts between
+/// which memory may grow, each from the next versions of those of lower levels. If no column turns
+/// out wider than its current version, that is all: every column has been computed once. Else those
+/// that depend on what has changed are pending, as after any other round. On CUDA a part is one
+/// launch, whose columns wait for the level before (LevelGate), elsewhere a launch a level.
+///
+/// Then there are two schedules (ColumnSchedule), whose loops are in ConjugationRounds:
 ///
 /// *Worklist*, for GPUs. The columns of a round are independent of each other (a Jacobi iteration).
 /// A round costs what its columns cost, whatever n is, and one wait of the host.
@@ -90,6 +101,7 @@
 
 #include "Ainvil_Ainv.hpp"
 #include "ainv/Ainvil_FactorStorage.hpp"
+#include "backend/Ainvil_Flags.hpp"
 
 #include <functional>
 
@@ -117,6 +129,8 @@ struct InverseFactorsParameters {
   double pivot_tolerance = 0; ///< not symmetric: relative to the largest entry of the row of A
   Offset max_entries = 0;     ///< of Z and W together, at which the rounds end; 0: any number
   ColumnSchedule schedule = ColumnSchedule::Device;
+  /// With at least so many levels the first rounds are by levels; 0: where that is faster.
+  int fewest_levels = 0;
 };
 
 /// Called with the number of columns that are complete; empty if nobody wants to know.
@@ -164,10 +178,16 @@ private:
   template <class S, class D>
   friend class ConjugationRounds;
 
+  /// Whether the first rounds may be by levels, and with how many of them, where nobody says.
+  int fewestLevels(const execution_space& exec) const;
+  /// Columns to begin with, once.
+  void makeFirstColumns(const execution_space& exec, const Matrix& a, const Matrix& transposed);
+
   InverseFactorsParameters parameters_;
   Ordinal n_ = 0;
   bool by_worklist_ = false;
   FactorStorage<Scalar, Device> storage_;
+  Tickets<Device> tickets_;
   Kokkos::View<Offset*, HostDevice> size_begins_; ///< in the batch, by table size
   Kokkos::View<Scalar*, Device> row_sizes_;       ///< max_k |a_jk|; empty if symmetric
   Kokkos::View<Scalar*, Device> scales_; ///< sqrt |a_kk|, 1 for 0; empty: absolute dropping

@@ -123,7 +123,7 @@ struct NotifyDependents {
     if (state.chunk_begin(i) == state.not_computed || (!enqueue && change == Change::None))
       return;
     const auto notify = [&](const Ordinal j) {
-      if (i >= state.knowsNextFrom(j))
+      if (i >= j || state.knowsNext(j, i))
         return;
       if (change != Change::None)
         compat::volatileStore(&state.pending(j), char(1)); // other threads may store the same

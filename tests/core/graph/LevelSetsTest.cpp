@@ -37,8 +37,14 @@ Rows deviceLevels(const Rows& rows, Uplo uplo) {
   EXPECT_EQ(sets.offsets.front(), 0);
   EXPECT_EQ(sets.offsets.back(), static_cast<Ordinal>(rows.size()));
   EXPECT_EQ(all.size(), rows.size());
+  const std::vector<unsigned> level = toHost(sets.level), ends = toHost(sets.ends);
+  EXPECT_EQ(level.size(), rows.size());
+  EXPECT_EQ(ends.size(), size_t(sets.numLevels()));
   Rows levels(sets.numLevels());
   for (int l = 0; l < sets.numLevels(); ++l) {
+    EXPECT_EQ(ends[l], unsigned(sets.offsets[l + 1]));
+    for (Ordinal at = sets.offsets[l]; at < sets.offsets[l + 1]; ++at)
+      EXPECT_EQ(level[all[at]], unsigned(l + 1));
     levels[l].assign(all.begin() + sets.offsets[l], all.begin() + sets.offsets[l + 1]);
     std::sort(levels[l].begin(), levels[l].end());
   }

@@ -6,6 +6,7 @@
 #include "Ainvil_Scaling.hpp"
 #include "dense/Ainvil_BlockArrays.hpp"
 
+#include <climits>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -225,20 +226,53 @@ TEST(AinvColumns, DoNotDependOnTheSchedule) {
         parameters.schedule = detail::ColumnSchedule::Chunks;
         detail::InverseFactors<double, HostDevice> chunks(exec, parameters, a.numRows());
         chunks.compute(exec, a, transposed);
-        parameters.schedule = detail::ColumnSchedule::Worklist;
-        detail::InverseFactors<double, HostDevice> by_worklist(exec, parameters, a.numRows());
-        for (int times = 0; times < 2; ++times) {
-          by_worklist.compute(exec, a, transposed);
-          EXPECT_EQ(columnsOf(by_worklist.z(), by_worklist.state()),
-                    columnsOf(chunks.z(), chunks.state()));
-          EXPECT_EQ(columnsOf(by_worklist.w(), by_worklist.state()),
-                    columnsOf(chunks.w(), chunks.state()));
-          EXPECT_EQ(pivotsOf(by_worklist.state()), pivotsOf(chunks.state()));
-          EXPECT_EQ(by_worklist.result().breakdowns, chunks.result().breakdowns);
+        for (const auto& [schedule, fewest_levels] :
+             {std::pair(detail::ColumnSchedule::Worklist, INT_MAX),
+              std::pair(detail::ColumnSchedule::Worklist, 1),
+              std::pair(detail::ColumnSchedule::Chunks, 1)}) {
+          parameters.schedule = schedule;
+          parameters.fewest_levels = fewest_levels;
+          detail::InverseFactors<double, HostDevice> other(exec, parameters, a.numRows());
+          for (int times = 0; times < 2; ++times) {
+            other.compute(exec, a, transposed);
+            EXPECT_EQ(columnsOf(other.z(), other.state()), columnsOf(chunks.z(), chunks.state()));
+            EXPECT_EQ(columnsOf(other.w(), other.state()), columnsOf(chunks.w(), chunks.state()));
+            EXPECT_EQ(pivotsOf(other.state()), pivotsOf(chunks.state()));
+            EXPECT_EQ(other.result().breakdowns, chunks.result().breakdowns);
+            EXPECT_EQ(other.result().entries, chunks.result().entries);
+          }
+          if (schedule == detail::ColumnSchedule::Worklist) {
+            EXPECT_EQ(other.columnsComputed(), a.numRows()); // again, with nothing new
+          }
         }
-        EXPECT_EQ(by_worklist.columnsComputed(), a.numRows()); // again, with nothing new
       }
   }
+}
+
+/// Where columns reach as far as those to first order, levels find all that they depend on: every
+/// column is computed once, in parts of an eighth, where the worklist takes a round a level.
+TEST(AinvColumns, AreComputedOnceByLevels) {
+  const HostExec exec;
+  for (const char* name : {"poisson5:60x57", "laplace7:16"})
+    for (const bool symmetric : {true, false}) {
+      SCOPED_TRACE(message(name, ", symmetric ", symmetric));
+      const HostBsr a = scaledByNorm(matrixNamed(name)); // its own transpose
+      detail::InverseFactorsParameters parameters;
+      parameters.symmetric = symmetric;
+      parameters.schedule = detail::ColumnSchedule::Worklist;
+      const auto computed = [&](int fewest_levels, int& rounds) {
+        parameters.fewest_levels = fewest_levels;
+        detail::InverseFactors<double, HostDevice> factors(exec, parameters, a.numRows());
+        factors.compute(exec, a, a);
+        rounds = factors.rounds();
+        return factors.columnsComputed();
+      };
+      int rounds;
+      EXPECT_EQ(computed(1, rounds), a.numRows());
+      EXPECT_LE(rounds, 9);
+      EXPECT_GE(computed(INT_MAX, rounds), a.numRows());
+      EXPECT_GT(rounds, 100);
+    }
 }
 
 TEST(Bainv, EqualsTheReferenceWithoutCouplings) {
