@@ -131,7 +131,7 @@ private:
   // Chains of nearly all columns, or of so many levels, which take 40 to 85 us each on a GPU, are
   // left to the other rounds, for which only the last few columns of a chain count where many
   // entries are dropped.
-  static constexpr Ordinal columns_of_level = 2, most_levels = 16384;
+  static constexpr Ordinal columns_of_level = 32, most_levels = 16384;
   // Pools grow between parts, and patterns by rows are rebuilt.
   static constexpr Ordinal parts_by_levels = 8;
   // The largest tables there: columns that need longer ones are left to the other rounds.
