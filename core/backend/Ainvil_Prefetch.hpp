@@ -30,11 +30,11 @@ KOKKOS_FORCEINLINE_FUNCTION void prefetch(const void* data, std::ptrdiff_t bytes
 /// The same for the entries begin .. end - 1 of a sparse matrix, columns and blocks of so many
 /// scalars, by a loop that goes through its rows in order; backwards with a negative distance. Rows
 /// shorter than a cache line ask for some lines twice; that costs less than to find out.
-template <class Value>
-KOKKOS_FORCEINLINE_FUNCTION void prefetchRow(const Ordinal* columns, const Value* values,
+template <class Column, class Value>
+KOKKOS_FORCEINLINE_FUNCTION void prefetchRow(const Column* columns, const Value* values,
                                              Offset begin, Offset end, int scalars,
                                              std::ptrdiff_t ahead = prefetch_distance) {
-  prefetch(columns + begin, (end - begin) * Offset(sizeof(Ordinal)), ahead);
+  prefetch(columns + begin, (end - begin) * Offset(sizeof(Column)), ahead);
   prefetch(values + begin * scalars, (end - begin) * scalars * Offset(sizeof(Value)), ahead);
 }
 

@@ -74,14 +74,19 @@ bool isStreamed(const detail::ProductPlan<Device>& plan, int count) {
          plan.kernel == ProductKernel::Streamed && count == 1;
 }
 
-/// Matrices that are read with columns of 16 bits where that fits: values of as many, where a
-/// column of 32 is two thirds of an entry.
-template <int BS, class MatrixScalar>
-constexpr bool may_have_near_columns = BS == 1 && sizeof(MatrixScalar) == 2;
-
-/// The fewest entries that are worth the set-up of such columns. 6 MB: less takes no longer to read
-/// than a launch takes.
-constexpr Offset fewest_near_columns = Offset(1) << 20;
+/// Whether to read a matrix with columns of 16 bits where that fits: scalars, on GPUs with values
+/// of as many, where a column of 32 is two thirds of an entry; on hosts with rows that do not take
+/// longer for what is beside their entries than for these (docs/results/decisions.md, "Columns of
+/// 16 bits"). It needs so many entries to be worth the set-up: less takes a GPU no longer to read
+/// than a launch takes, and stays in the caches of a host.
+template <class Device>
+bool wantsNearColumns(const Graph<Device>& graph, int block_size, std::size_t value_bytes) {
+  constexpr bool on_gpu = compat::IsGpu<typename Device::execution_space>::value;
+  constexpr Offset fewest_entries = Offset(1) << 20;
+  constexpr double fewest_of_row = 12;
+  return block_size == 1 && graph.numEntries() >= fewest_entries &&
+         (on_gpu ? value_bytes == 2 : graph.meanRowLength() >= fewest_of_row);
+}
 
 /// For up to Columns right-hand sides, on GPUs up to twice as many.
 template <int BS, int Columns, class MatrixScalar, class Scalar, class Device>
@@ -93,15 +98,24 @@ void launchPointRows(const typename Device::execution_space& exec,
   using Exec = typename Device::execution_space;
   const Offset longest = plan.long_rows.limit();
   if constexpr (BS > 0 && !compat::IsGpu<Exec>::value) {
-    using Kernel = detail::RowRunSpmvKernel<BS, Columns, MatrixScalar, Scalar, Device>;
     // Threads take equal parts of the work; where rows are left out, equal numbers of rows.
     const Offset threads = exec.concurrency();
     const Offset parts = threads > 1 && plan.long_rows.numSegments() == 0 ? threads : 0;
-    const Offset items = parts > 0 ? parts : (Offset(a.numRows()) + Kernel::run - 1) / Kernel::run;
-    Kokkos::parallel_for(
-        "Ainvil::spmv", Range<Exec>(exec, 0, items),
-        withinArguments(Kernel{a.graph.row_map, a.graph.entries, a.values, x, epilogue, step,
-                               a.numRows(), first_column, longest, parts}));
+    const auto launch = [&](const auto& columns, Offset first_diagonal) {
+      using Column = typename std::decay_t<decltype(columns)>::non_const_value_type;
+      using Kernel = detail::RowRunSpmvKernel<BS, Columns, MatrixScalar, Scalar, Device, Column>;
+      const Offset runs = (Offset(a.numRows()) + Kernel::run - 1) / Kernel::run;
+      Kokkos::parallel_for(
+          "Ainvil::spmv", Range<Exec>(exec, 0, parts > 0 ? parts : runs),
+          withinArguments(Kernel{a.graph.row_map, columns, a.values, x, epilogue, step, a.numRows(),
+                                 first_column, longest, parts, first_diagonal}));
+    };
+    if constexpr (BS == 1 && Columns == 1) // more right-hand sides share what is read
+      if (plan.near.exist()) {
+        launch(plan.near.distances, plan.near.first);
+        return;
+      }
+    launch(a.graph.entries, 0);
   } else {
     const auto launch = [&](const auto& column) {
       using Kernel = detail::SpmvKernel<BS, Columns, MatrixScalar, Scalar, Device,
@@ -115,7 +129,7 @@ void launchPointRows(const typename Device::execution_space& exec,
                                  first_column, longest, Kernel::isAligned(a.values.data(), first),
                                  has_groups, point_rows}));
     };
-    if constexpr (may_have_near_columns<BS, MatrixScalar>)
+    if constexpr (BS == 1 && sizeof(MatrixScalar) == 2)
       if (plan.near.exist()) {
         launch(detail::ShortColumns{plan.near.distances, plan.near.first});
         return;
@@ -249,9 +263,7 @@ detail::ProductPlan<Device> detail::planProducts(const typename Device::executio
   ProductPlan<Device> plan;
   plan.long_rows = LongRows<Device>(exec, graph, block_size);
   plan.kernel = chooseKernel(graph, block_size, value_bytes, plan.long_rows.longest());
-  if (compat::IsGpu<typename Device::execution_space>::value && block_size == 1 &&
-      value_bytes == sizeof(BFloat16) && plan.kernel == ProductKernel::PointRows &&
-      graph.numEntries() >= fewest_near_columns)
+  if (wantsNearColumns(graph, block_size, value_bytes) && plan.kernel == ProductKernel::PointRows)
     plan.near = nearColumns(exec, graph);
   return plan;
 }

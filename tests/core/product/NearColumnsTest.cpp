@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ProductSupport.hpp"
 
+#include <functional>
 #include <set>
 
 namespace {
@@ -54,9 +55,10 @@ TEST(NearColumns, ThereAreNoneOfMoreDiagonalsOrOfNothing) {
 }
 
 /// Products and steps with near columns are, bit for bit, those with the graph's.
-TEST(NearColumns, GiveTheSameProducts) {
+template <class Stored>
+void checkProducts() {
   const auto a = copyTo<Device>(
-      inPrecision<BFloat16>(randomMatrix(4000, 4000, 1, std::vector<Ordinal>{1, 3, 0, 5, 19})));
+      inPrecision<Stored>(randomMatrix(4000, 4000, 1, std::vector<Ordinal>{1, 3, 0, 5, 19})));
   const detail::ProductPlan<Device> with_graph;
   detail::ProductPlan<Device> with_near;
   with_near.near = detail::nearColumns(Exec(), a.graph);
@@ -69,10 +71,10 @@ TEST(NearColumns, GiveTheSameProducts) {
     const auto results = [&](const detail::ProductPlan<Device>& plan) {
       const auto y = poisoned<double>(n, columns), w = poisoned<double>(n, columns);
       const MultiVectorArg<const double, Device> u_in(u);
-      detail::multiplyAdd<BFloat16, double, Device>(Exec(), plan, 0.5, a, x, 2.0, u_in, 0.0, u_in,
-                                                    y, {1.5, 0.0, w});
+      detail::multiplyAdd<Stored, double, Device>(Exec(), plan, 0.5, a, x, 2.0, u_in, 0.0, u_in, y,
+                                                  {1.5, 0.0, w});
       const auto z = poisoned<double>(n, columns);
-      detail::multiply<BFloat16, double, Device>(Exec(), plan, Trans::No, -1.0, a, x, 0.0, z);
+      detail::multiply<Stored, double, Device>(Exec(), plan, Trans::No, -1.0, a, x, 0.0, z);
       auto all = toHost(y);
       for (const auto& more : {toHost(w), toHost(z)})
         all.insert(all.end(), more.begin(), more.end());
@@ -82,13 +84,20 @@ TEST(NearColumns, GiveTheSameProducts) {
   }
 }
 
-/// Matrices that an operator itself decides to read so on GPUs, among them one whose graph changes.
-TEST(NearColumns, AnOperatorThatHasThemMultipliesRight) {
-  constexpr Ordinal n = 500000;
-  SparseOperator<double, Device> op(Storage::BFloat16);
-  for (const Offset width : {Offset(40), Offset(65536), Offset(65537), Offset(1000)}) {
-    SCOPED_TRACE(width);
-    const auto graph = band(n, -width / 2, width);
+TEST(NearColumns, GiveTheSameProducts) {
+  checkProducts<double>();
+  checkProducts<float>();
+  checkProducts<BFloat16>();
+}
+
+/// Products of matrices that an operator itself decides to read with columns of 16 bits, or not,
+/// one after the other.
+void checkOperator(Storage storage, const std::vector<Graph<HostDevice>>& graphs,
+                   const std::function<bool(const Graph<HostDevice>&)>& isRead) {
+  SparseOperator<double, Device> op(storage);
+  for (const Graph<HostDevice>& graph : graphs) {
+    const Ordinal n = graph.num_rows;
+    SCOPED_TRACE(message(n, " rows, ", graph.numEntries(), " entries"));
     ASSERT_GT(graph.numEntries(), 1 << 20);
     std::vector<double> values(graph.numEntries()), x(n), expected(n, 0.0);
     for (size_t k = 0; k < values.size(); ++k)
@@ -100,12 +109,41 @@ TEST(NearColumns, AnOperatorThatHasThemMultipliesRight) {
         expected[i] += values[k] * x[graph.entries(k)];
     op.setGraph(Exec(), copyTo<Device>(graph), 1);
     op.update(Exec(), toDevice(values), false); // some rows are empty
-    const bool short_columns = compat::IsGpu<Exec>::value && width <= 65536;
-    EXPECT_EQ(op.bytes(), graph.numEntries() * (short_columns ? 4 : 6) + (n + 1) * 8);
+    const Offset value_bytes = storage == Storage::BFloat16 ? 2 : 8;
+    EXPECT_EQ(op.bytes(),
+              graph.numEntries() * (value_bytes + (isRead(graph) ? 2 : 4)) + (n + 1) * 8);
     const auto y = poisoned<double>(n, 1);
     op.multiply(Exec(), Trans::No, 1.0, toDevice(x, n, 1), 0.0, y);
     EXPECT_EQ(toHost(y), expected);
   }
+}
+
+/// On GPUs short rows of bfloat16.
+TEST(NearColumns, AreReadOfShortRowsOnGpus) {
+  std::vector<Graph<HostDevice>> graphs;
+  for (const Offset width : {Offset(40), Offset(65536), Offset(65537), Offset(1000)})
+    graphs.push_back(band(500000, -width / 2, width));
+  const Graph<HostDevice> too_wide = graphs[2];
+  checkOperator(Storage::BFloat16, graphs, [&](const Graph<HostDevice>& graph) {
+    return compat::IsGpu<Exec>::value && graph.entries.data() != too_wide.entries.data();
+  });
+}
+
+/// On hosts longer rows, of any precision.
+TEST(NearColumns, AreReadOfLongerRowsOnHosts) {
+  const auto rowsOf = [](Ordinal n, Ordinal length, Ordinal distance) {
+    Rows rows(n);
+    for (Ordinal i = 0; i < n; ++i)
+      for (Ordinal k = 0; k < length; ++k)
+        if (i + k * distance < n)
+          rows[i].push_back(i + k * distance);
+    return randomMatrix(rows, n, 1, {}).graph;
+  };
+  const std::vector<Graph<HostDevice>> graphs{rowsOf(100000, 13, 7), rowsOf(200000, 15, 5000),
+                                              rowsOf(200000, 7, 3)};
+  checkOperator(Storage::Native, graphs, [&](const Graph<HostDevice>& graph) {
+    return !compat::IsGpu<Exec>::value && graph.entries.data() == graphs[0].entries.data();
+  });
 }
 
 } // namespace
