@@ -44,11 +44,12 @@ fi
 # of laplace27; without thresholds it has the pattern of fsai:power=1,filter=0.
 # shellcheck disable=SC2034 # the lists are used by their names
 {
-  cavity=(ilu ilu:storage=float ilu:solve=isai,power=1 ilu:solve=isai,power=1,storage=float ilu:solve=isai,relax=1
+  cavity=(ilu ilu:storage=float ilu:storage=float,poly=20 ilu:solve=isai,power=1
+    ilu:solve=isai,power=1,storage=float ilu:solve=isai,relax=1
     petsc:ilu "petsc:ilu -mat_type baij" hypre:ilu hypre:boomeramg
     ifpack2:RILUK "ifpack2:RILUK,belos=TPETRA GMRES")
   general=("${cavity[@]}" hypre:parasails)
-  cavity_over_ranks=(ilu ilu:storage=float ilu:solve=isai,power=1)
+  cavity_over_ranks=(ilu ilu:storage=float ilu:storage=float,poly=20 ilu:solve=isai,power=1)
   general_over_ranks=("${cavity_over_ranks[@]}")
   spd_over_ranks=(jacobi ilu ic ic:storage=float fsai:power=1,filter=0)
   spd=(jacobi ilu ic ic:storage=float fsai:power=1 fsai:power=1,filter=0 fsai:power=1,storage=float fsai:power=2
