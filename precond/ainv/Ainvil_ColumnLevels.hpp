@@ -41,8 +41,10 @@ struct CountInfluences {
 };
 
 /// entries(row_map(j)), ... = for each of them the last column i < j that influences j through it,
-/// j if there is none. Others that do so influence i, too, where X and Y have one pattern, so that
-/// the levels of j are above theirs. A thread a column j, a lane an entry of a column of B.
+/// j if there is none. Others that do so influence i, too, where X and Y have one pattern and B a
+/// diagonal, so that the level of j is above theirs. Else it may not be, and columns computed by
+/// these levels may have to be computed again. A thread a column j, a lane an entry of a column of
+/// B.
 template <class Scalar, class Device>
 struct FillInfluences {
   InfluenceSide<Scalar, Device> sides[2];
@@ -79,17 +81,18 @@ struct FillInfluences {
   }
 };
 
-/// Level sets of the columns, or none if they need more than `most_entries` to be found. Waits.
+/// Level sets of the columns, or none if more than `most_entries` entries are to be looked at, of 4
+/// bytes each. Waits. \throws OutOfMemory
 template <class Scalar, class Device>
 LevelSets<Device> columnLevels(const typename Device::execution_space& exec, Ordinal n,
                                const InfluenceSide<Scalar, Device> (&sides)[2], int num_sides,
-                               bool stabilized, double most_entries) {
+                               bool stabilized, Offset most_entries) {
   const auto row_map = allocate<Offset, Device>(exec, "Ainvil::influences", size_t(n) + 1);
   Kokkos::parallel_for("Ainvil::columnLevels[count]",
                        Range<typename Device::execution_space>(exec, 0, n),
                        CountInfluences<Scalar, Device>{{sides[0], sides[1]}, num_sides, row_map});
   const Offset total = countsToOffsets(exec, row_map);
-  if (double(total) > most_entries)
+  if (total > most_entries)
     return {};
   const auto entries = allocate<Ordinal, Device>(exec, "Ainvil::influences", total);
   forEachRow(exec, "Ainvil::columnLevels[fill]", n, teamsForRowsOf(sides[0].b_transposed),

@@ -38,20 +38,22 @@ public:
         storage_(factors.storage_), state_(storage_.state), worklist_(storage_.worklist), a_(a),
         transposed_(transposed), progress_(progress), n_(factors.n_), last_(n_ - 1) {}
 
-  /// Rounds by levels, while there are many, but none too narrow, and while they leave many columns
-  /// pending. What they leave is for the other rounds.
-  void runLevels(int fewest) {
-    const int most = std::min(n_ / columns_of_level, most_levels);
-    if (fewest > most)
-      return;
-    for (int times = 0; times < most_rounds_by_levels; ++times) {
-      levels_ = findLevels();
-      if (levels_.numLevels() < fewest || levels_.numLevels() > most || !computeLevels())
-        return;
+  /// Rounds by levels, while there are from `fewest` to `most` of them, and while they leave many
+  /// columns pending. What they leave is for the other rounds. False if it is certain already that
+  /// these will not complete the columns.
+  bool runLevels(int fewest, int most) {
+    Offset pending = n_;
+    for (int times = 0; times < most_rounds_by_levels && fewest <= most && 4 * pending >= n_;
+         ++times) {
+      const LevelSets<Device> levels = findLevels();
+      if (levels.numLevels() < fewest || levels.numLevels() > most)
+        return true;
+      if (!computeLevels(levels))
+        return !hasStopped();
       Ordinal first;
-      if (4 * countFlags(exec_, "Ainvil::InverseFactors[pending]", state_.pending, first) < n_)
-        return;
+      pending = countFlags(exec_, "Ainvil::InverseFactors[pending]", state_.pending, first);
     }
+    return true;
   }
 
   void runWorklist() {
@@ -84,9 +86,10 @@ public:
   }
 
   void runChunks() {
+    const Offset by_levels = factors_.columnsComputed();
     while (true) {
-      const bool in_order =
-          exec_.concurrency() == 1 || factors_.columnsComputed() > computations_in_chunks * n_;
+      const bool in_order = exec_.concurrency() == 1 ||
+                            factors_.columnsComputed() - by_levels > computations_in_chunks * n_;
       Ordinal count = listPending(worklist_.batch);
       if (count == 0)
         return;
@@ -128,12 +131,11 @@ private:
   static constexpr Offset computations_in_chunks = 3;
 
   static constexpr int most_rounds_by_levels = 3;
-  // Chains of nearly all columns, or of so many levels, which take 40 to 85 us each on a GPU, are
-  // left to the other rounds, for which only the last few columns of a chain count where many
-  // entries are dropped.
-  static constexpr Ordinal columns_of_level = 32, most_levels = 16384;
   // Pools grow between parts, and patterns by rows are rebuilt.
   static constexpr Ordinal parts_by_levels = 8;
+  // Entries of the graph of influences for each entry of A, at most: 32 bytes beside its 12. On
+  // grids there are 3 (2D) to 4 (3D).
+  static constexpr Offset influences_of_entry = 8;
   // The largest tables there: columns that need longer ones are left to the other rounds.
   static constexpr Ordinal table_by_levels = 4 * FactorStorage<Scalar, Device>::smallest_table;
 
@@ -253,30 +255,32 @@ private:
     for (int s = 0; s < storage_.num_sides; ++s)
       sides[s] = {bTransposed(s).graph, storage_.sides[s].supports, other(s).by_row};
     return columnLevels(exec_, n_, sides, storage_.num_sides, parameters_.stabilized,
-                        64.0 * n_ + 16.0 * double(a_.numEntries()));
+                        storage_.num_sides * influences_of_entry * a_.numEntries());
   }
 
   /// Every column once, level by level, in parts. False if many found no place or a pivot has
   /// ended it.
-  bool computeLevels() {
-    const int num_levels = levels_.numLevels();
-    storage_.state.level = levels_.level;
+  bool computeLevels(const LevelSets<Device>& levels) {
+    const int num_levels = levels.numLevels();
+    storage_.state.level = levels.level;
+    Kokkos::View<unsigned*, Device> computed_of_level;
     if (compat::TeamsMayWait<execution_space>::value)
-      computed_of_level_ =
+      computed_of_level =
           allocateZeros<unsigned, Device>(exec_, "Ainvil::computed_of_level", size_t(num_levels));
     bool goes_on = true;
     for (int level = 0; level < num_levels && goes_on;) {
-      const Ordinal begin = levels_.offsets[level];
+      const Ordinal begin = levels.offsets[level];
       int end_level = level;
-      while (end_level < num_levels && levels_.offsets[end_level] - begin <= n_ / parts_by_levels)
+      while (end_level < num_levels && levels.offsets[end_level] - begin <= n_ / parts_by_levels)
         ++end_level;
-      const Ordinal end = levels_.offsets[end_level], count = end - begin;
+      const Ordinal end = levels.offsets[end_level], count = end - begin;
       Kokkos::deep_copy(exec_, firstOf(worklist_.batch, count),
-                        Kokkos::subview(levels_.rows, std::make_pair(begin, end)));
-      conjugateLevels(level, end_level);
+                        Kokkos::subview(levels.rows, std::make_pair(begin, end)));
+      conjugateLevels(levels, level, end_level, computed_of_level);
       notifyDependentsOfEach(count, false);
       endRound(count, false);
       storage_.grow(exec_, false);
+      ++factors_.rounds_by_levels_;
       tell();
       goes_on = goesOnByLevels();
       level = end_level;
@@ -295,10 +299,11 @@ private:
 
   /// The batch, which is the columns of levels first, ..., end - 1: in one launch where columns may
   /// wait for each other, else in a launch a level.
-  void conjugateLevels(int first, int end) {
-    const std::vector<Ordinal>& offsets = levels_.offsets;
+  void conjugateLevels(const LevelSets<Device>& levels, int first, int end,
+                       const Kokkos::View<unsigned*, Device>& computed_of_level) {
+    const std::vector<Ordinal>& offsets = levels.offsets;
     if constexpr (compat::TeamsMayWait<execution_space>::value) {
-      const LevelGate gate{state_.level, levels_.ends, computed_of_level_,
+      const LevelGate gate{levels.level, levels.ends, computed_of_level,
                            static_cast<unsigned>(first + 1)};
       conjugate(0, offsets[end] - offsets[first], 1, table_by_levels, gate);
     } else {
@@ -412,7 +417,8 @@ private:
                FirstInfluence<Scalar, Device>{influencedRows(side), which, state_, list, first});
   }
 
-  /// Teams in the order in which they start, where columns wait for others.
+  /// Teams in the order in which they start, on devices where the columns of levels wait for
+  /// others.
   decltype(auto) places() {
     if constexpr (compat::TeamsMayWait<execution_space>::value)
       return (factors_.tickets_);
@@ -429,8 +435,6 @@ private:
   const Matrix &a_, &transposed_;
   const ColumnProgress& progress_;
   const Ordinal n_;
-  LevelSets<Device> levels_;                          ///< of a round by levels
-  Kokkos::View<unsigned*, Device> computed_of_level_; ///< see LevelGate
   Ordinal last_; ///< column that may be computed; those behind it wait
   /// Number of queued columns if these are all that are pending, else -1: only the device knows.
   Offset num_queued_ = -1;

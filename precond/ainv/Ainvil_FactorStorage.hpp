@@ -73,6 +73,9 @@ struct FactorStorage {
   /// Reads the counters, grows the pools in which the last round found no place, and rebuilds the
   /// patterns by rows whose linked lists are half full, or all of them. Waits.
   void grow(const execution_space& exec, bool rebuild_all);
+  /// Reads the counters and grows the pools in which kernels have found no place; false if there
+  /// are none. Waits.
+  bool growPools(const execution_space& exec);
 
   /// Where columns begin: columns of SAINV with a tolerance of 0.1 have 3 to 5 entries on grids
   /// (docs/results/ainv.md, AINV), and this table takes a support of 16 rows.
@@ -146,13 +149,23 @@ FactorStorage<Scalar, Device>::FactorStorage(const execution_space& exec, Ordina
 }
 
 template <class Scalar, class Device>
-void FactorStorage<Scalar, Device>::grow(const execution_space& exec, bool rebuild_all) {
+bool FactorStorage<Scalar, Device>::growPools(const execution_space& exec) {
   counters_.readAll(exec);
+  bool grown = false;
+  for (int s = 0; s < num_sides; ++s)
+    for (SparseColumns<Scalar, Device>* columns : {&sides[s].columns, &sides[s].supports})
+      if (read(columns->pool.cursor) > columns->pool.size) {
+        columns->grow(exec);
+        grown = true;
+      }
+  return grown;
+}
+
+template <class Scalar, class Device>
+void FactorStorage<Scalar, Device>::grow(const execution_space& exec, bool rebuild_all) {
+  growPools(exec);
   for (int s = 0; s < num_sides; ++s) {
     Side& side = sides[s];
-    for (SparseColumns<Scalar, Device>* columns : {&side.columns, &side.supports})
-      if (read(columns->pool.cursor) > columns->pool.size)
-        columns->grow(exec);
     const auto rebuild = [&](ColumnsByRow<Scalar, Device>& by_row,
                              const RowsOfColumn<Scalar, Device>& pattern) {
       if (by_row.exists() && (rebuild_all || by_row.isHalfFull(read(by_row.num_links))))

@@ -11,8 +11,8 @@ namespace detail {
 
 /// Columns of one factor X to first order in the entries beside the diagonal:
 ///   x_jj = 1,  x_lj = -b_lj / a_ll for l < j, without what is below the drop tolerance,
-/// and supports that are as wide. Columns of the identity before; a column for which a pool has no
-/// place stays one. A thread a column.
+/// and supports that are as wide, of columns of the identity. One for which a pool has no place, or
+/// that would be longer than it may, stays what it is. A thread a column.
 template <class Scalar, class Device>
 struct FirstColumns {
   BsrMatrix<Scalar, Device> b_transposed; ///< its rows are the columns of B
@@ -25,6 +25,8 @@ struct FirstColumns {
 
   KOKKOS_FUNCTION void operator()(const Offset column) const {
     const Ordinal j = static_cast<Ordinal>(column);
+    if (x.count(j) > 1)
+      return;          // it has been made
     Ordinal count = 1; // x_jj
     forEachBefore(j, [&](Ordinal, Scalar) { ++count; });
     if (count == 1 || (max_column > 0 && count > max_column) ||

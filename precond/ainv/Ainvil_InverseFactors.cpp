@@ -5,6 +5,8 @@
 #include "ainv/Ainvil_FirstColumns.hpp"
 #include "breakdown/Ainvil_PivotInverter.hpp"
 
+#include <algorithm>
+
 namespace ainvil {
 namespace detail {
 
@@ -42,7 +44,7 @@ void InverseFactors<Scalar, Device>::compute(const execution_space& exec, const 
     findRowSizes<Scalar, Device>(exec, a, row_sizes_);
   if (rounds_ == 0)
     makeFirstColumns(exec, a, transposed);
-  rounds_ = 0;
+  rounds_ = rounds_by_levels_ = 0;
   num_batched_ = 0;
   Kokkos::deep_copy(exec, state.pending, 1);
   Kokkos::deep_copy(exec, state.change, static_cast<char>(Change::None));
@@ -51,11 +53,14 @@ void InverseFactors<Scalar, Device>::compute(const execution_space& exec, const 
   Kokkos::deep_copy(exec, storage_.stop, 0);
   storage_.grow(exec, true);
   ConjugationRounds<Scalar, Device> rounds(exec, *this, a, transposed, progress);
-  if (storage_.sides[0].supports_by_row.exists())
-    rounds.runLevels(fewestLevels(exec));
-  if (by_worklist_)
+  bool goes_on = true;
+  if (storage_.sides[0].supports_by_row.exists()) {
+    const auto [fewest, most] = boundsOfLevels(exec);
+    goes_on = rounds.runLevels(fewest, most);
+  }
+  if (goes_on && by_worklist_)
     rounds.runWorklist();
-  else
+  else if (goes_on)
     rounds.runChunks();
   result_.breakdowns =
       countFlags(exec, "Ainvil::InverseFactors[broken]", state.broken, result_.first_breakdown);
@@ -64,14 +69,17 @@ void InverseFactors<Scalar, Device>::compute(const execution_space& exec, const 
 }
 
 template <class Scalar, class Device>
-int InverseFactors<Scalar, Device>::fewestLevels(const execution_space& exec) const {
+std::pair<int, int>
+InverseFactors<Scalar, Device>::boundsOfLevels(const execution_space& exec) const {
   // Shorter chains are no trouble for the other rounds, and a few threads of a host lose more by
-  // the order of memory than they gain (docs/results/decisions.md, AINV).
-  constexpr int long_chain = 256, many_threads = 8;
+  // the order of memory than they gain. Few columns a level are long ones, of finite elements, say;
+  // and a level takes a GPU 43 to 80 us (docs/results/decisions.md, AINV).
+  constexpr Ordinal long_chain = 256, many_threads = 8, columns_of_level = 32, most_levels = 16384;
   if (parameters_.fewest_levels > 0)
-    return parameters_.fewest_levels;
-  return compat::IsGpu<execution_space>::value || exec.concurrency() >= many_threads ? long_chain
-                                                                                     : INT_MAX;
+    return {parameters_.fewest_levels, n_};
+  if (!compat::IsGpu<execution_space>::value && exec.concurrency() < many_threads)
+    return {1, 0};
+  return {long_chain, std::min(n_ / columns_of_level, most_levels)};
 }
 
 template <class Scalar, class Device>
@@ -81,14 +89,16 @@ void InverseFactors<Scalar, Device>::makeFirstColumns(const execution_space& exe
                        PivotsOfIdentity<Scalar, Device>{a, storage_.state.pivots});
   if (!storage_.sides[0].supports_by_row.exists())
     return; // one thread computes the columns in order
-  for (int s = 0; s < storage_.num_sides; ++s) {
-    const FactorSide<Scalar, Device>& side = storage_.sides[s];
-    Kokkos::parallel_for(
-        "Ainvil::InverseFactors[first]", Range<execution_space>(exec, 0, n_),
-        FirstColumns<Scalar, Device>{s == 0 ? transposed : a, side.columns, side.supports,
-                                     storage_.state.pivots, static_cast<Scalar>(parameters_.drop),
-                                     scales_, parameters_.max_column, storage_.num_entries});
-  }
+  do        // again for those that found no place in the pools
+    for (int s = 0; s < storage_.num_sides; ++s) {
+      const FactorSide<Scalar, Device>& side = storage_.sides[s];
+      Kokkos::parallel_for(
+          "Ainvil::InverseFactors[first]", Range<execution_space>(exec, 0, n_),
+          FirstColumns<Scalar, Device>{s == 0 ? transposed : a, side.columns, side.supports,
+                                       storage_.state.pivots, static_cast<Scalar>(parameters_.drop),
+                                       scales_, parameters_.max_column, storage_.num_entries});
+    }
+  while (storage_.growPools(exec));
 }
 
 template <class Scalar, class Device>

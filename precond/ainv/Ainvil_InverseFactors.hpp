@@ -35,9 +35,10 @@
 /// the order of stored entries: neither the starting point nor the schedule nor the number of
 /// threads changes a bit on the same device.
 ///
-/// What it begins with are columns to first order, x_lj = -b_lj / a_ll (FirstColumns). Where chains
-/// of columns are long, nearly all of them would be computed again and again, until the changes
-/// have come along; there the first rounds are by levels:
+/// The first compute() begins with columns to first order, x_lj = -b_lj / a_ll (FirstColumns), or,
+/// where one thread of a host computes all columns in order, with the identity. Where chains of
+/// columns are long, nearly all of them would be computed again and again, until the changes have
+/// come along; there the first rounds are by levels:
 ///
 /// *Levels*. Column j is of a level above all columns that influence it by the patterns of the
 /// current versions (columnLevels). A round takes the columns level by level, in parts between
@@ -104,6 +105,7 @@
 #include "backend/Ainvil_Flags.hpp"
 
 #include <functional>
+#include <utility>
 
 namespace ainvil {
 
@@ -129,7 +131,8 @@ struct InverseFactorsParameters {
   double pivot_tolerance = 0; ///< not symmetric: relative to the largest entry of the row of A
   Offset max_entries = 0;     ///< of Z and W together, at which the rounds end; 0: any number
   ColumnSchedule schedule = ColumnSchedule::Device;
-  /// With at least so many levels the first rounds are by levels; 0: where that is faster.
+  /// With so many levels and more, and any number of columns a level, the first rounds are by
+  /// levels; 0: where that is faster.
   int fewest_levels = 0;
 };
 
@@ -172,14 +175,15 @@ public:
 
   const InverseFactorsResult& result() const { return result_; } ///< of the last compute()
   int rounds() const { return rounds_; }                         ///< of the last compute()
+  int roundsByLevels() const { return rounds_by_levels_; }       ///< of these; a part counts
   Offset columnsComputed() const; ///< in the last compute(), over all rounds
 
 private:
   template <class S, class D>
   friend class ConjugationRounds;
 
-  /// Whether the first rounds may be by levels, and with how many of them, where nobody says.
-  int fewestLevels(const execution_space& exec) const;
+  /// The fewest and the most levels with which the first rounds are by levels.
+  std::pair<int, int> boundsOfLevels(const execution_space& exec) const;
   /// Columns to begin with, once.
   void makeFirstColumns(const execution_space& exec, const Matrix& a, const Matrix& transposed);
 
@@ -192,7 +196,7 @@ private:
   Kokkos::View<Scalar*, Device> row_sizes_;       ///< max_k |a_jk|; empty if symmetric
   Kokkos::View<Scalar*, Device> scales_; ///< sqrt |a_kk|, 1 for 0; empty: absolute dropping
   Ordinal largest_table_ = 0;            ///< of the last round
-  int rounds_ = 0;
+  int rounds_ = 0, rounds_by_levels_ = 0;
   Offset num_batched_ = 0; ///< columns of all batches, those included that could not be computed
   InverseFactorsResult result_;
 };

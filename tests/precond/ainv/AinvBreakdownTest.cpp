@@ -156,6 +156,16 @@ TEST(AinvBreakdown, FailsInTheRoundInWhichItIsCertain) {
     detail::InverseFactorsParameters parameters;
     parameters.drop = 1e-2;
     parameters.schedule = schedule;
+    // By levels the part ends in which it is, and nothing is computed behind it.
+    if (schedule == detail::ColumnSchedule::Worklist || exec.concurrency() > 1) {
+      parameters.fewest_levels = 1;
+      detail::InverseFactors<double, HostDevice> by_levels(exec, parameters, n);
+      by_levels.compute(exec, a, a);
+      EXPECT_EQ(by_levels.result().first_breakdown, 9);
+      EXPECT_EQ(by_levels.roundsByLevels(), 1);
+      EXPECT_EQ(by_levels.rounds(), 1);
+      parameters.fewest_levels = 0;
+    }
     for (const BreakdownPolicy policy : {BreakdownPolicy::Fail, BreakdownPolicy::Replace}) {
       parameters.breakdown = policy;
       detail::InverseFactors<double, HostDevice> factors(exec, parameters, n);

@@ -4,6 +4,7 @@
 #include "Ainvil_GraphAlgebra.hpp"
 #include "Ainvil_Partition.hpp"
 #include "Ainvil_Scaling.hpp"
+#include "ainv/Ainvil_FirstColumns.hpp"
 #include "dense/Ainvil_BlockArrays.hpp"
 
 #include <climits>
@@ -217,12 +218,17 @@ TEST(AinvColumns, DoNotDependOnTheSchedule) {
     gatherBlocks<double, HostDevice>(exec, Trans::No, transposed_graph.source, 1, a.values, values);
     const HostBsr transposed(transposed_graph.graph, values, 1);
     for (const bool stabilized : {true, false})
-      for (const double drop : {0.11, 0.013}) {
-        SCOPED_TRACE(message(name, ", stabilized ", stabilized, ", drop ", drop));
+      for (const auto& [drop, rule, max_column] :
+           {std::tuple(0.11, DropRule::Absolute, 0), std::tuple(0.013, DropRule::Absolute, 0),
+            std::tuple(0.013, DropRule::Relative, 3)}) {
+        SCOPED_TRACE(
+            message(name, ", stabilized ", stabilized, ", drop ", drop, ", at most ", max_column));
         detail::InverseFactorsParameters parameters;
         parameters.stabilized = stabilized;
         parameters.symmetric = std::string(name) != "random general";
         parameters.drop = drop;
+        parameters.drop_rule = rule;
+        parameters.max_column = max_column;
         parameters.schedule = detail::ColumnSchedule::Chunks;
         detail::InverseFactors<double, HostDevice> chunks(exec, parameters, a.numRows());
         chunks.compute(exec, a, transposed);
@@ -240,6 +246,13 @@ TEST(AinvColumns, DoNotDependOnTheSchedule) {
             EXPECT_EQ(pivotsOf(other.state()), pivotsOf(chunks.state()));
             EXPECT_EQ(other.result().breakdowns, chunks.result().breakdowns);
             EXPECT_EQ(other.result().entries, chunks.result().entries);
+            const bool in_order = // by one thread
+                schedule == detail::ColumnSchedule::Chunks && exec.concurrency() == 1;
+            if (fewest_levels > 1 || in_order) {
+              EXPECT_EQ(other.roundsByLevels(), 0);
+            } else if (drop == 0.11) { // else columns influence too many for it
+              EXPECT_GT(other.roundsByLevels(), 0);
+            }
           }
           if (schedule == detail::ColumnSchedule::Worklist) {
             EXPECT_EQ(other.columnsComputed(), a.numRows()); // again, with nothing new
@@ -273,6 +286,47 @@ TEST(AinvColumns, AreComputedOnceByLevels) {
       EXPECT_GE(computed(INT_MAX, rounds), a.numRows());
       EXPECT_GT(rounds, 100);
     }
+}
+
+/// x_lj = -b_lj / a_ll above the diagonal, without what is small, NaN, or longer than it may.
+TEST(AinvColumns, BeginWithThoseToFirstOrder) {
+  using Columns = detail::SparseColumns<double, HostDevice>;
+  const HostExec exec;
+  // Rows of A^T, which are the columns of A.
+  const Rows rows{{0, 1}, {0, 1, 3}, {1, 2}, {0, 1, 2, 3}};
+  const std::vector<double> entries{4, 9, 1, 2, -9, -0.1, 5, 1, -3, NAN, 8};
+  const Graph<HostDevice> graph = makeGraph(rows);
+  const auto values = allocate<double, HostDevice>(exec, "Ainvil::values", entries.size());
+  std::copy(entries.begin(), entries.end(), values.data());
+  const auto pivots = allocate<double, HostDevice>(exec, "Ainvil::pivots", 4);
+  std::copy_n(std::vector<double>{4, 2, 5, 8}.begin(), 4, pivots.data());
+  for (const int max_column : {0, 2}) {
+    const auto counters = allocateZeros<Offset, HostDevice>(exec, "Ainvil::counters", 3);
+    const auto counter = [&](int k) { return Kokkos::subview(counters, std::pair(k, k + 1)); };
+    const Columns x(exec, 4, 2, detail::ColumnContent::Values, 1, counter(0));
+    const Columns supports(exec, 4, 1, detail::ColumnContent::Pattern, 4, counter(1));
+    const detail::FirstColumns<double, HostDevice> kernel{
+        {graph, values, 1}, x, supports, pivots, 0.1, {}, max_column, counter(2)};
+    for (int times = 0; times < 2; ++times) // those that have been made stay as they are
+      for (Ordinal j = 0; j < 4; ++j)
+        kernel(j);
+    const auto columnOf = [&](Ordinal j) {
+      std::vector<std::pair<Ordinal, double>> column;
+      for (Ordinal e = 0; e < x.count(j); ++e) {
+        column.emplace_back(x.rows(x.begin(j) + e), x.values(x.begin(j) + e));
+        EXPECT_EQ(supports.rows(supports.begin(j) + e), x.rows(x.begin(j) + e));
+      }
+      EXPECT_EQ(supports.count(j), x.count(j));
+      return column;
+    };
+    using Column = std::vector<std::pair<Ordinal, double>>;
+    EXPECT_EQ(columnOf(0), (Column{{0, 1}}));
+    EXPECT_EQ(columnOf(1), (Column{{0, -0.25}, {1, 1}}));
+    EXPECT_EQ(columnOf(2), (Column{{2, 1}}));
+    EXPECT_EQ(columnOf(3),
+              max_column == 2 ? (Column{{3, 1}}) : (Column{{0, -0.25}, {1, 1.5}, {3, 1}}));
+    EXPECT_EQ(counters(2), max_column == 2 ? 1 : 3);
+  }
 }
 
 TEST(Bainv, EqualsTheReferenceWithoutCouplings) {
