@@ -4,7 +4,7 @@
 #include "Ainvil_Factory.hpp"
 #include "parameters/Ainvil_ParameterTable.hpp"
 #include "product/Ainvil_Probes.hpp"
-#include "product/Ainvil_SparseOperator.hpp"
+#include "product/Ainvil_Spmv.hpp"
 #include "race/Ainvil_Race.hpp"
 
 #include <algorithm>
@@ -39,8 +39,7 @@ Vector<Scalar, Device> rightHandSide(const typename Device::execution_space& exe
   const auto z = allocate<Scalar, Device>(exec, "Ainvil::z", a.numPointRows());
   const auto b = allocate<Scalar, Device>(exec, "Ainvil::b", a.numPointRows());
   detail::fillProbes<Scalar, Device>(exec, asColumn(z));
-  SparseOperator<Scalar, Device>(exec, a).multiply(exec, Trans::No, Scalar(1), asColumn(z),
-                                                   Scalar(0), asColumn(b));
+  spmv<Scalar, Scalar, Device>(exec, Trans::No, Scalar(1), a, asColumn(z), Scalar(0), asColumn(b));
   return b;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// \file
-/// Column indices of 16 bits, for matrices whose values are no longer than that.
+/// Column indices of 16 bits, for matrices whose entries are near enough to the diagonal.
 
 #include "Ainvil_BsrMatrix.hpp"
 

@@ -54,9 +54,9 @@ public:
       : rounded_(noValues<Scalar, Device>(static_cast<Storage>(values.index()))),
         matrix_(make(graph, block_size, values)), plan_(plan) {}
 
-  /// The graph of the values that update() is going to bring. Finds its long rows and, but in
-  /// native precision, makes room for the values; where that takes a new array for `spare` more of
-  /// them. Waits for a pass over the graph.
+  /// The graph, complete, of the values that update() is going to bring. Plans its products and,
+  /// but in native precision, makes room for the values; where that takes a new array for `spare`
+  /// more of them. Waits for passes over the graph.
   void setGraph(const execution_space& exec, const Graph<Device>& graph, int block_size,
                 Offset spare = 0);
   /// Takes the values of the graph's blocks: shares the array in native precision, else rounds

@@ -75,17 +75,18 @@ bool isStreamed(const detail::ProductPlan<Device>& plan, int count) {
 }
 
 /// Whether to read a matrix with columns of 16 bits where that fits: scalars, on GPUs with values
-/// of as many, where a column of 32 is two thirds of an entry; on hosts with rows that do not take
-/// longer for what is beside their entries than for these (docs/results/decisions.md, "Columns of
-/// 16 bits"). It needs so many entries to be worth the set-up: less takes a GPU no longer to read
-/// than a launch takes, and stays in the caches of a host.
+/// of as many, where a column of 32 is two thirds of an entry; on hosts with longer values, because
+/// those of 16 bits are work to convert, and with rows whose entries take longer than what is
+/// beside them (docs/results/decisions.md, "Columns of 16 bits"). It needs so many entries to be
+/// worth the set-up: less takes a GPU no longer to read than a launch takes, and stays in the
+/// caches of a host.
 template <class Device>
 bool wantsNearColumns(const Graph<Device>& graph, int block_size, std::size_t value_bytes) {
   constexpr bool on_gpu = compat::IsGpu<typename Device::execution_space>::value;
   constexpr Offset fewest_entries = Offset(1) << 20;
   constexpr double fewest_of_row = 12;
   return block_size == 1 && graph.numEntries() >= fewest_entries &&
-         (on_gpu ? value_bytes == 2 : graph.meanRowLength() >= fewest_of_row);
+         (on_gpu ? value_bytes == 2 : value_bytes > 2 && graph.meanRowLength() >= fewest_of_row);
 }
 
 /// For up to Columns right-hand sides, on GPUs up to twice as many.
@@ -110,7 +111,8 @@ void launchPointRows(const typename Device::execution_space& exec,
           withinArguments(Kernel{a.graph.row_map, columns, a.values, x, epilogue, step, a.numRows(),
                                  first_column, longest, parts, first_diagonal}));
     };
-    if constexpr (BS == 1 && Columns == 1) // more right-hand sides share what is read
+    // More right-hand sides share what is read.
+    if constexpr (BS == 1 && Columns == 1 && sizeof(MatrixScalar) > 2)
       if (plan.near.exist()) {
         launch(plan.near.distances, plan.near.first);
         return;
