@@ -89,6 +89,13 @@ bool wantsNearColumns(const Graph<Device>& graph, int block_size, std::size_t va
          (on_gpu ? value_bytes == 2 : value_bytes > 2 && graph.meanRowLength() >= fewest_of_row);
 }
 
+/// Whether a kernel reads such columns; on hosts more right-hand sides share what is read.
+template <int BS, int Columns, class MatrixScalar, class Device>
+constexpr bool reads_near_columns = BS == 1 &&
+                                    (compat::IsGpu<typename Device::execution_space>::value
+                                         ? sizeof(MatrixScalar) == 2
+                                         : sizeof(MatrixScalar) > 2 && Columns == 1);
+
 /// For up to Columns right-hand sides, on GPUs up to twice as many.
 template <int BS, int Columns, class MatrixScalar, class Scalar, class Device>
 void launchPointRows(const typename Device::execution_space& exec,
@@ -98,30 +105,22 @@ void launchPointRows(const typename Device::execution_space& exec,
                      Offset first_column, int count, const detail::ProductPlan<Device>& plan) {
   using Exec = typename Device::execution_space;
   const Offset longest = plan.long_rows.limit();
-  if constexpr (BS > 0 && !compat::IsGpu<Exec>::value) {
-    // Threads take equal parts of the work; where rows are left out, equal numbers of rows.
-    const Offset threads = exec.concurrency();
-    const Offset parts = threads > 1 && plan.long_rows.numSegments() == 0 ? threads : 0;
-    const auto launch = [&](const auto& columns, Offset first_diagonal) {
-      using Column = typename std::decay_t<decltype(columns)>::non_const_value_type;
-      using Kernel = detail::RowRunSpmvKernel<BS, Columns, MatrixScalar, Scalar, Device, Column>;
-      const Offset runs = (Offset(a.numRows()) + Kernel::run - 1) / Kernel::run;
+  const auto launch = [&](const auto& column) {
+    using ColumnIndices = std::decay_t<decltype(column)>;
+    if constexpr (BS > 0 && !compat::IsGpu<Exec>::value) {
+      using Kernel =
+          detail::RowRunSpmvKernel<BS, Columns, MatrixScalar, Scalar, Device, ColumnIndices>;
+      // Threads take equal parts of the work; where rows are left out, equal numbers of rows.
+      const Offset threads = exec.concurrency();
+      const Offset parts = threads > 1 && plan.long_rows.numSegments() == 0 ? threads : 0;
+      const Offset items =
+          parts > 0 ? parts : (Offset(a.numRows()) + Kernel::run - 1) / Kernel::run;
       Kokkos::parallel_for(
-          "Ainvil::spmv", Range<Exec>(exec, 0, parts > 0 ? parts : runs),
-          withinArguments(Kernel{a.graph.row_map, columns, a.values, x, epilogue, step, a.numRows(),
-                                 first_column, longest, parts, first_diagonal}));
-    };
-    // More right-hand sides share what is read.
-    if constexpr (BS == 1 && Columns == 1 && sizeof(MatrixScalar) > 2)
-      if (plan.near.exist()) {
-        launch(plan.near.distances, plan.near.first);
-        return;
-      }
-    launch(a.graph.entries, 0);
-  } else {
-    const auto launch = [&](const auto& column) {
-      using Kernel = detail::SpmvKernel<BS, Columns, MatrixScalar, Scalar, Device,
-                                        std::decay_t<decltype(column)>>;
+          "Ainvil::spmv", Range<Exec>(exec, 0, items),
+          withinArguments(Kernel{a.graph.row_map, column, a.values, x, epilogue, step, a.numRows(),
+                                 first_column, longest, parts}));
+    } else {
+      using Kernel = detail::SpmvKernel<BS, Columns, MatrixScalar, Scalar, Device, ColumnIndices>;
       const Scalar* const first = x.data() + first_column * Offset(x.stride(1));
       const Offset point_rows = a.numPointRows();
       const bool has_groups = count > Columns;
@@ -130,14 +129,14 @@ void launchPointRows(const typename Device::execution_space& exec,
           withinArguments(Kernel{a.graph.row_map, column, a.values, x, epilogue, step, a.block_size,
                                  first_column, longest, Kernel::isAligned(a.values.data(), first),
                                  has_groups, point_rows}));
-    };
-    if constexpr (BS == 1 && sizeof(MatrixScalar) == 2)
-      if (plan.near.exist()) {
-        launch(detail::ShortColumns{plan.near.distances, plan.near.first});
-        return;
-      }
-    launch(detail::GraphColumns{a.graph.entries});
-  }
+    }
+  };
+  if constexpr (reads_near_columns<BS, Columns, MatrixScalar, Device>)
+    if (plan.near.exist()) {
+      launch(detail::ShortColumns{plan.near.distances, plan.near.first});
+      return;
+    }
+  launch(detail::GraphColumns{a.graph.entries});
 }
 
 /// A kernel of teams that take `team_rows` block rows each, and what it has behind its step.

@@ -27,16 +27,16 @@ struct alignas(N * sizeof(T) < 16 ? N * sizeof(T) : 16) Packet {
 
 /// Columns as a kernel reads them: as the graph has them.
 struct GraphColumns {
-  KernelArray<const Ordinal> entries;
-  KOKKOS_FORCEINLINE_FUNCTION Offset at(Offset, Offset k) const { return entries(k); }
+  KernelArray<const Ordinal> stored;
+  KOKKOS_FORCEINLINE_FUNCTION Offset at(Offset, Offset k) const { return stored(k); }
 };
 
 /// NearColumns, of the rows that a kernel is in.
 struct ShortColumns {
-  KernelArray<const std::uint16_t> distances;
+  KernelArray<const std::uint16_t> stored;
   Offset first;
   KOKKOS_FORCEINLINE_FUNCTION Offset at(Offset row, Offset k) const {
-    return row + first + distances(k);
+    return row + first + stored(k);
   }
 };
 
@@ -153,13 +153,11 @@ inline Offset firstRowOfPart(const Offset* row_map, Offset num_rows, Offset part
 }
 
 /// The same sums on hosts, many block rows at once: what the rows have in common stays in
-/// registers, and a row in the cache for all right-hand sides. `Column` is that of a graph or of
-/// NearColumns.
-template <int BS, int Columns, class MatrixScalar, class Scalar, class Device,
-          class Column = Ordinal>
+/// registers, and a row in the cache for all right-hand sides.
+template <int BS, int Columns, class MatrixScalar, class Scalar, class Device, class ColumnIndices>
 struct RowRunSpmvKernel {
   KernelArray<const Offset> row_map;
-  KernelArray<const Column> entries;
+  ColumnIndices column;
   KernelArray<const MatrixScalar> values;
   KernelColumns<const Scalar> x;
   Epilogue<Scalar, Device> epilogue;
@@ -168,10 +166,8 @@ struct RowRunSpmvKernel {
   Offset first_column;
   Offset longest; ///< rows with more blocks are left to LongRowKernel
   Offset parts;   ///< of equal work, which an item is one of; 0: an item is a run of rows
-  Offset first_diagonal = 0; ///< of near columns
 
   static constexpr Offset run = 32;
-  static constexpr bool near = sizeof(Column) < sizeof(Ordinal);
   /// Sums of a row of scalars that are kept apart, so that an addition does not wait for the last
   /// one. With values of 16 bits that gains nothing: converting them takes longer than the sums.
   static constexpr int strands = BS == 1 && sizeof(MatrixScalar) > 2 ? 4 : 1;
@@ -218,21 +214,20 @@ private:
   template <class Store>
   void rows(Offset first, Offset last, const Store& store) const {
     const Offset* ends = row_map.data() + 1;
-    const Column* columns = entries.data();
+    const ColumnIndices columns = column;
     const MatrixScalar* blocks = values.data();
     const Offset stride = x.stride();
     const Scalar* x_first = x.data() + first_column * stride;
-    const Offset diagonal = first_diagonal;
     const int right_hand_sides = columnsFrom<Columns>(x, first_column);
     const Offset most = longest;
     Offset begin = first < last ? ends[first - 1] : 0;
     for (Offset row = first; row < last; ++row) {
       const Offset end = ends[row];
       if (end - begin <= most) {
-        prefetchRow(columns, blocks, begin, end, BS * BS);
+        prefetchRow(columns.stored.data(), blocks, begin, end, BS * BS);
         for (int j = 0; j < right_hand_sides; ++j) {
           Scalar sum[BS] = {};
-          addRow(columns, blocks, begin, end, x_first + j * stride, near ? row + diagonal : 0, sum);
+          addRow(columns, blocks, row, begin, end, x_first + j * stride, sum);
           for (int r = 0; r < BS; ++r)
             store(row * BS + r, j, sum[r]);
         }
@@ -241,21 +236,20 @@ private:
     }
   }
 
-  /// Columns are counted from `origin`.
-  KOKKOS_INLINE_FUNCTION static void addRow(const Column* columns, const MatrixScalar* blocks,
-                                            Offset begin, Offset end, const Scalar* x_j,
-                                            Offset origin, Scalar* sum) {
+  KOKKOS_INLINE_FUNCTION static void addRow(const ColumnIndices& columns,
+                                            const MatrixScalar* blocks, Offset row, Offset begin,
+                                            Offset end, const Scalar* x_j, Scalar* sum) {
     Offset k = begin;
     if constexpr (strands > 1) {
       Scalar apart[strands] = {};
       for (; k + strands <= end; k += strands)
         for (int s = 0; s < strands; ++s)
-          apart[s] += Scalar(blocks[k + s]) * x_j[origin + columns[k + s]];
+          apart[s] += Scalar(blocks[k + s]) * x_j[columns.at(row, k + s)];
       for (int s = 0; s < strands; ++s)
         sum[0] += apart[s];
     }
     for (; k < end; ++k) {
-      const Scalar* x_k = x_j + (origin + columns[k]) * BS;
+      const Scalar* x_k = x_j + columns.at(row, k) * BS;
       const MatrixScalar* block = blocks + k * (BS * BS);
       for (int c = 0; c < BS; ++c)
         for (int r = 0; r < BS; ++r)

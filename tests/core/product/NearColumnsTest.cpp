@@ -129,7 +129,7 @@ TEST(NearColumns, AreReadOfShortRowsOnGpus) {
   });
 }
 
-/// On hosts longer rows, of any precision.
+/// On hosts longer rows, of double.
 TEST(NearColumns, AreReadOfLongerRowsOnHosts) {
   const auto rowsOf = [](Ordinal n, Ordinal length, Ordinal distance) {
     Rows rows(n);
