@@ -99,10 +99,10 @@ struct AinvArrays {
 /// The elimination order and the parts are found on the host by initialize(). compute() starts from
 /// the columns it found last. How many entries the factors have follows the values, so that compute
 /// allocates where they become a tenth longer than ever before, and for the few rows that are much
-/// longer than the mean; where it takes columns by levels, 16 bytes a row and up to 32 an entry of
-/// A while it does so; and columns of 16 bits where products read these. The second compute needs
-/// room for its columns beside those of the first: with the same values, the third one and those
-/// after it allocate nothing else.
+/// longer than the mean; where it takes columns by levels, 12 bytes a row for these, and up to 32
+/// an entry of A while it finds them, again where they have not served; and columns of 16 bits
+/// where products read these. The second compute needs room for its columns beside those of the
+/// first: with the same values, the third one and those after it allocate nothing else.
 ///
 /// Sources: Benzi, Meyer, Tuma (1996), AINV; Benzi, Tuma (1998), the nonsymmetric case; Benzi,
 /// Cullum, Tuma (2000), SAINV; Benzi, Kouhia, Tuma (2001), blocks; orderings: Benzi, Tuma (2000).

@@ -39,13 +39,16 @@ public:
         transposed_(transposed), progress_(progress), n_(factors.n_), last_(n_ - 1) {}
 
   /// Rounds by levels, while there are from `fewest` to `most` of them, and while they leave many
-  /// columns pending. What they leave is for the other rounds. False if it is certain already that
-  /// these will not complete the columns.
+  /// columns pending; at first by the levels of the last compute(), if there are any: they may be
+  /// any order. What they leave is for the other rounds. False if it is certain already that these
+  /// will not complete the columns.
   bool runLevels(int fewest, int most) {
+    LevelSets<Device>& levels = factors_.levels_;
     Offset pending = n_;
     for (int times = 0; times < most_rounds_by_levels && fewest <= most && 4 * pending >= n_;
          ++times) {
-      const LevelSets<Device> levels = findLevels();
+      if (times > 0 || levels.numLevels() < 1)
+        levels = findLevels();
       if (levels.numLevels() < fewest || levels.numLevels() > most)
         return true;
       if (!computeLevels(levels))
@@ -136,8 +139,8 @@ private:
   // Entries of the graph of influences for each entry of A, at most: 32 bytes beside its 12. On
   // grids there are 3 (2D) to 4 (3D).
   static constexpr Offset influences_of_entry = 8;
-  // The largest tables there: columns that need longer ones are left to the other rounds.
-  static constexpr Ordinal table_by_levels = 4 * FactorStorage<Scalar, Device>::smallest_table;
+  // Tables of more than this are long: columns that need them are left to the other rounds.
+  static constexpr Ordinal short_table = 4 * FactorStorage<Scalar, Device>::smallest_table;
 
   // Launches of a chunk between which progress is told, and the fewest columns of one.
   static constexpr Ordinal launches_of_chunk = 100, fewest_columns_of_launch = 64;
@@ -148,10 +151,9 @@ private:
   /// (laplace7:46 in nested dissection with drop=0.01: 7.4 s in 638 rounds with 1.5 computations a
   /// column, 1.6 s in 44 with 7.4; docs/results/ainv.md, AINV.)
   Offset fewColumns() const {
-    constexpr Ordinal long_table = 4 * FactorStorage<Scalar, Device>::smallest_table;
     const Offset at_once =
         exec_.concurrency() / Kokkos::TeamPolicy<execution_space>::vector_length_max();
-    return factors_.largest_table_ > long_table ? 4 * at_once : at_once;
+    return factors_.largest_table_ > short_table ? 4 * at_once : at_once;
   }
 
   // Of side 0 (X = Z) B = A, of side 1 (X = W) B = A^T; the other side has Y.
@@ -263,10 +265,10 @@ private:
   bool computeLevels(const LevelSets<Device>& levels) {
     const int num_levels = levels.numLevels();
     storage_.state.level = levels.level;
-    Kokkos::View<unsigned*, Device> computed_of_level;
-    if (compat::TeamsMayWait<execution_space>::value)
-      computed_of_level =
-          allocateZeros<unsigned, Device>(exec_, "Ainvil::computed_of_level", size_t(num_levels));
+    if (compat::TeamsMayWait<execution_space>::value) {
+      reserve(exec_, "Ainvil::computed_of_level", factors_.computed_of_level_, num_levels);
+      Kokkos::deep_copy(exec_, factors_.computed_of_level_, 0U);
+    }
     bool goes_on = true;
     for (int level = 0; level < num_levels && goes_on;) {
       const Ordinal begin = levels.offsets[level];
@@ -276,7 +278,7 @@ private:
       const Ordinal end = levels.offsets[end_level], count = end - begin;
       Kokkos::deep_copy(exec_, firstOf(worklist_.batch, count),
                         Kokkos::subview(levels.rows, std::make_pair(begin, end)));
-      conjugateLevels(levels, level, end_level, computed_of_level);
+      conjugateLevels(levels, level, end_level);
       notifyDependentsOfEach(count, false);
       endRound(count, false);
       storage_.grow(exec_, false);
@@ -299,17 +301,16 @@ private:
 
   /// The batch, which is the columns of levels first, ..., end - 1: in one launch where columns may
   /// wait for each other, else in a launch a level.
-  void conjugateLevels(const LevelSets<Device>& levels, int first, int end,
-                       const Kokkos::View<unsigned*, Device>& computed_of_level) {
+  void conjugateLevels(const LevelSets<Device>& levels, int first, int end) {
     const std::vector<Ordinal>& offsets = levels.offsets;
     if constexpr (compat::TeamsMayWait<execution_space>::value) {
-      const LevelGate gate{levels.level, levels.ends, computed_of_level,
+      const LevelGate gate{levels.level, levels.ends, factors_.computed_of_level_,
                            static_cast<unsigned>(first + 1)};
-      conjugate(0, offsets[end] - offsets[first], 1, table_by_levels, gate);
+      conjugate(0, offsets[end] - offsets[first], 1, short_table, gate);
     } else {
       for (int level = first; level < end; ++level)
         conjugate(offsets[level] - offsets[first], offsets[level + 1] - offsets[first], 1,
-                  table_by_levels);
+                  short_table);
     }
   }
 
@@ -352,7 +353,7 @@ private:
     for (kernel.first_step = 0; kernel.first_step < per_chunk; kernel.first_step += kernel.steps) {
       forEachRow(exec_, "Ainvil::InverseFactors[columns]", chunks,
                  RowTeams::forWork<execution_space>(lanes_of_column), kernel,
-                 Kernel::Workspace::bytes(max_table_size), &storage_.scratch, places());
+                 Kernel::Workspace::bytes(max_table_size), &storage_.scratch, factors_.places_);
       if (in_parts)
         tell();
     }
@@ -415,15 +416,6 @@ private:
     Kokkos::deep_copy(exec_, first, INT_MAX);
     forEachRow(exec_, "Ainvil::InverseFactors[influence]", count, teamsForRowsOf(a_.graph),
                FirstInfluence<Scalar, Device>{influencedRows(side), which, state_, list, first});
-  }
-
-  /// Teams in the order in which they start, on devices where the columns of levels wait for
-  /// others.
-  decltype(auto) places() {
-    if constexpr (compat::TeamsMayWait<execution_space>::value)
-      return (factors_.tickets_);
-    else
-      return PlacesByRank();
   }
 
   const execution_space& exec_;

@@ -22,8 +22,8 @@ InverseFactors<Scalar, Device>::InverseFactors(const execution_space& exec,
                by_worklist_ || exec.concurrency() > 1, by_worklist_),
       size_begins_(allocate<Offset, HostDevice>(HostDevice::execution_space(), "Ainvil::begins",
                                                 Worklist<Device>::num_sizes)) {
-  if (compat::TeamsMayWait<execution_space>::value)
-    tickets_ = Tickets<Device>(allocateZeros<unsigned, Device>(exec, "Ainvil::tickets", 1));
+  if constexpr (compat::TeamsMayWait<execution_space>::value)
+    places_ = Tickets<Device>(allocateZeros<unsigned, Device>(exec, "Ainvil::tickets", 1));
   if (parameters.drop_rule == DropRule::Relative)
     scales_ = allocate<Scalar, Device>(exec, "Ainvil::scales", n);
   if (!parameters.symmetric)
@@ -89,7 +89,7 @@ void InverseFactors<Scalar, Device>::makeFirstColumns(const execution_space& exe
                        PivotsOfIdentity<Scalar, Device>{a, storage_.state.pivots});
   if (!storage_.sides[0].supports_by_row.exists())
     return; // one thread computes the columns in order
-  do        // again for those that found no place in the pools
+  do {      // again for those that found no place in the pools
     for (int s = 0; s < storage_.num_sides; ++s) {
       const FactorSide<Scalar, Device>& side = storage_.sides[s];
       Kokkos::parallel_for(
@@ -98,7 +98,7 @@ void InverseFactors<Scalar, Device>::makeFirstColumns(const execution_space& exe
                                        storage_.state.pivots, static_cast<Scalar>(parameters_.drop),
                                        scales_, parameters_.max_column, storage_.num_entries});
     }
-  while (storage_.growPools(exec));
+  } while (storage_.growPools(exec));
 }
 
 template <class Scalar, class Device>

@@ -41,11 +41,12 @@
 /// come along; there the first rounds are by levels:
 ///
 /// *Levels*. Column j is of a level above all columns that influence it by the patterns of the
-/// current versions (columnLevels). A round takes the columns level by level, in parts between
-/// which memory may grow, each from the next versions of those of lower levels. If no column turns
-/// out wider than its current version, that is all: every column has been computed once. Else those
-/// that depend on what has changed are pending, as after any other round. On CUDA a part is one
-/// launch, whose columns wait for the level before (LevelGate), elsewhere a launch a level.
+/// current versions (columnLevels); levels that served the last compute() serve again. A round
+/// takes the columns level by level, in parts between which memory may grow, each from the next
+/// versions of those of lower levels. If no column turns out wider than its current version, that
+/// is all: every column has been computed once. Else those that depend on what has changed are
+/// pending, as after any other round. On CUDA a part is one launch, whose columns wait for the
+/// level before (LevelGate), elsewhere a launch a level.
 ///
 /// Then there are two schedules (ColumnSchedule), whose loops are in ConjugationRounds:
 ///
@@ -103,8 +104,10 @@
 #include "Ainvil_Ainv.hpp"
 #include "ainv/Ainvil_FactorStorage.hpp"
 #include "backend/Ainvil_Flags.hpp"
+#include "graph/Ainvil_LevelSets.hpp"
 
 #include <functional>
+#include <type_traits>
 #include <utility>
 
 namespace ainvil {
@@ -191,7 +194,11 @@ private:
   Ordinal n_ = 0;
   bool by_worklist_ = false;
   FactorStorage<Scalar, Device> storage_;
-  Tickets<Device> tickets_;
+  LevelSets<Device> levels_;                          ///< of the last round by levels; none before
+  Kokkos::View<unsigned*, Device> computed_of_level_; ///< see LevelGate
+  /// Of teams: in the order in which they start where columns may wait for each other.
+  std::conditional_t<compat::TeamsMayWait<execution_space>::value, Tickets<Device>, PlacesByRank>
+      places_;
   Kokkos::View<Offset*, HostDevice> size_begins_; ///< in the batch, by table size
   Kokkos::View<Scalar*, Device> row_sizes_;       ///< max_k |a_jk|; empty if symmetric
   Kokkos::View<Scalar*, Device> scales_; ///< sqrt |a_kk|, 1 for 0; empty: absolute dropping

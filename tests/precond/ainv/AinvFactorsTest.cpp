@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "KokkosObservers.hpp"
 #include "precond/ainv/AinvSupport.hpp"
 
 #include "Ainvil_GraphAlgebra.hpp"
@@ -278,7 +279,14 @@ TEST(AinvColumns, AreComputedOnceByLevels) {
         detail::InverseFactors<double, HostDevice> factors(exec, parameters, a.numRows());
         factors.compute(exec, a, a);
         rounds = factors.rounds();
-        return factors.columnsComputed();
+        const Offset columns = factors.columnsComputed();
+        const KernelLabelRecorder recorder; // levels that have served are kept
+        factors.compute(exec, a, a);
+        EXPECT_EQ(factors.columnsComputed(), a.numRows());
+        EXPECT_EQ(factors.roundsByLevels() > 0, fewest_levels == 1);
+        const auto& kernels = recorder.kernels();
+        EXPECT_EQ(std::count(kernels.begin(), kernels.end(), "Ainvil::columnLevels[fill]"), 0);
+        return columns;
       };
       int rounds;
       EXPECT_EQ(computed(1, rounds), a.numRows());
