@@ -87,7 +87,6 @@ private:
   using Local = SparseOperator<scalar_type, device_type>;
   using Halo = tpetra::Halo<scalar_type, local_ordinal_type, global_ordinal_type, node_type>;
 
-  void makeHalo(const execution_space& exec);
   void takeValues(const execution_space& exec);
 
   Teuchos::RCP<const row_matrix_type> matrix_;

@@ -6,9 +6,8 @@
 
 #include "Ainvil_TpetraBlockOperator.hpp"
 #include "Ainvil_TpetraCollective.hpp"
+#include "Ainvil_TpetraMatrixHalo.hpp"
 #include "Ainvil_TpetraVectorViews.hpp"
-
-#include <Tpetra_BlockMultiVector.hpp>
 
 namespace ainvil {
 namespace tpetra {
@@ -36,45 +35,12 @@ BlockOperator<MatrixType>::BlockOperator(const Teuchos::RCP<const row_matrix_typ
                           "spread over the ranks in the same way");
   const execution_space exec;
   onAllRanks(comm, [&] { block_ = {exec, *a, block_size}; });
-  makeHalo(exec);
+  halo_ = haloOf(exec, *a);
   onAllRanks(comm, [&] {
     const auto local = block_.get(exec, *a);
     plan_ = ainvil::detail::planProducts(exec, local.graph, local.block_size, sizeof(scalar_type));
     takeValues(exec);
   });
-}
-
-template <class MatrixType>
-void BlockOperator<MatrixType>::makeHalo(const execution_space& exec) {
-  using Crs = Tpetra::CrsMatrix<scalar_type, local_ordinal_type, global_ordinal_type, node_type>;
-  using Blocks =
-      Tpetra::BlockCrsMatrix<scalar_type, local_ordinal_type, global_ordinal_type, node_type>;
-  using BlockVectors =
-      Tpetra::BlockMultiVector<scalar_type, local_ordinal_type, global_ordinal_type, node_type>;
-  const auto* blocks = dynamic_cast<const Blocks*>(matrix_.getRawPtr());
-  const int block_size = blocks != nullptr ? blocks->getBlockSize() : 1;
-  const Teuchos::Comm<int>& comm = *matrix_->getComm();
-  const map_type &rows = *matrix_->getRowMap(), &columns = *matrix_->getColMap();
-  typename Halo::Rows halo;
-  std::vector<global_ordinal_type> unknowns;
-  onAllRanks(comm, [&] {
-    const auto& graph = blocks != nullptr ? blocks->getCrsGraph()
-                                          : *dynamic_cast<const Crs&>(*matrix_).getCrsGraph();
-    halo = {exec,
-            {borrowedGraph(exec, graph), {}},
-            detail::rowsOfColumns<map_type, device_type>(exec, rows, columns),
-            block_size};
-    const auto numbers = copyArray<HostDevice>(halo.columns(), "Ainvil::columns");
-    for (size_t c = 0; c < numbers.extent(0); ++c)
-      unknowns.push_back(columns.getGlobalElement(numbers(c)));
-  });
-  if (!anyOnRanks(comm, !unknowns.empty()))
-    return;
-  Teuchos::RCP<const map_type> of_others = makeMap(unknowns, rows);
-  if (block_size > 1)
-    of_others = Teuchos::rcp(new map_type(BlockVectors::makePointMap(*of_others, block_size)));
-  const auto import = makeImport(matrix_->getDomainMap(), of_others);
-  onAllRanks(comm, [&] { halo_ = Halo(exec, halo, typename Halo::Exchange(import)); });
 }
 
 template <class MatrixType>
