@@ -2,6 +2,7 @@
 #include "polynomial/Ainvil_ArnoldiBasis.hpp"
 
 #include "backend/Ainvil_Hash.hpp"
+#include "product/Ainvil_Probes.hpp"
 #include "product/Ainvil_VectorKernels.hpp"
 
 #include <utility>
@@ -51,12 +52,15 @@ struct RandomKernel {
 } // namespace
 
 template <class Scalar, class Device>
-ArnoldiBasis<Scalar, Device>::ArnoldiBasis(const execution_space& exec, Offset n, int vectors)
+ArnoldiBasis<Scalar, Device>::ArnoldiBasis(const execution_space& exec, Offset n, int vectors,
+                                           std::shared_ptr<const Reduction<Device>> reduction,
+                                           Offset first_row)
     : vectors_(allocateView<MultiVector<Scalar, Device>>(exec, "Ainvil::arnoldi_basis", size_t(n),
                                                          size_t(vectors))),
-      shape_(SumTeams::forRows(exec, n)), sums_(exec, widest, shape_),
+      shape_(SumTeams::forRows(exec, n)), sums_(exec, widest, shape_, reduction.get()),
       numbers_(allocateZeros<double, Device>(exec, "Ainvil::projections", 2 * size_t(vectors) + 1)),
-      host_numbers_(hostMirror(numbers_)) {}
+      host_numbers_(hostMirror(numbers_)), reduction_(std::move(reduction)), first_row_(first_row) {
+}
 
 template <class Scalar, class Device>
 typename ArnoldiBasis<Scalar, Device>::Out ArnoldiBasis<Scalar, Device>::vectors(int first,
@@ -68,7 +72,7 @@ typename ArnoldiBasis<Scalar, Device>::Out ArnoldiBasis<Scalar, Device>::vectors
 template <class Scalar, class Device>
 void ArnoldiBasis<Scalar, Device>::fillRandom(const execution_space& exec, Out v, int seed) const {
   Kokkos::parallel_for("Ainvil::ArnoldiBasis[random]", Range<execution_space>(exec, 0, v.extent(0)),
-                       RandomKernel<Scalar, Device>{v, std::uint64_t(seed) << 40});
+                       RandomKernel<Scalar, Device>{v, (std::uint64_t(seed) << 40) + first_row_});
 }
 
 /// Width columns at a time while there are as many, then half as many.
@@ -80,7 +84,8 @@ void ArnoldiBasis<Scalar, Device>::projectOn(const execution_space& exec, int fi
     double* const total = numbers_.data() + first;
     sumRows<Width>(exec, "Ainvil::ArnoldiBasis[project]", shape_, sums_, Offset(g.extent(0)),
                    ProjectionBody<Width, Scalar, Device>{vectors(first, Width), g, total,
-                                                         total + capacity(), again});
+                                                         total + capacity(), again},
+                   reduction_.get());
   }
   if constexpr (Width > 1)
     projectOn<Width / 2>(exec, first, count, g, again);
@@ -97,15 +102,27 @@ void ArnoldiBasis<Scalar, Device>::project(const execution_space& exec, int coun
 
 template <class Scalar, class Device>
 double ArnoldiBasis<Scalar, Device>::dot(const execution_space& exec, In x, In y) const {
-  if (x.extent(0) == 0)
+  if (x.extent(0) == 0 && reduction_ == nullptr)
     return 0;
   const int at = 2 * capacity();
   sumRows<1>(exec, "Ainvil::ArnoldiBasis[dot]", shape_, sums_, Offset(x.extent(0)),
              ProjectionBody<1, Scalar, Device>{x, y, numbers_.data() + at,
-                                               numbers_.data() + capacity(), false});
+                                               numbers_.data() + capacity(), false},
+             reduction_.get());
   Kokkos::deep_copy(exec, host_numbers_, numbers_);
   compat::fence(exec, "Ainvil::ArnoldiBasis::dot");
   return host_numbers_(at);
+}
+
+template <class Scalar, class Device>
+double ArnoldiBasis<Scalar, Device>::size(const execution_space& exec, In x) const {
+  const double here = norm<Scalar, Device>(exec, x);
+  if (reduction_ == nullptr)
+    return here;
+  const ProcessSums<Device> sum = Kokkos::subview(sums_.of_process, std::make_pair(0, 1));
+  sum(0) = here;
+  reduction_->sum(exec, sum);
+  return sum(0);
 }
 
 #define AINVIL_INSTANTIATE(DEVICE)                                                                 \

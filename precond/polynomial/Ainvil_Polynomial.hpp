@@ -4,26 +4,9 @@
 /// A polynomial around any preconditioner: fewer inner products for the same products.
 
 #include "Ainvil_Preconditioner.hpp"
-#include "polynomial/Ainvil_ArnoldiBasis.hpp"
-#include "polynomial/Ainvil_PolynomialRoots.hpp"
-
-#include <complex>
-#include <vector>
+#include "polynomial/Ainvil_ResidualPolynomial.hpp"
 
 namespace ainvil {
-
-/// Parameters of Polynomial.
-struct PolynomialParameters {
-  /// A degree for createPreconditioner(): the fastest of several, found by a race.
-  static constexpr int automatic = -1;
-
-  int degree = 0; ///< products with M^-1 an application; 0: no polynomial around the method
-  Storage storage = Storage::Native; ///< of its copy of A
-
-  /// The keys that every method takes; the words of `poly-storage` depend on the precision of the
-  /// vectors.
-  static const ParameterTable<PolynomialParameters>& table(VectorPrecision vectors);
-};
 
 /// M^-1 p(A M^-1) for a preconditioner M^-1 and a polynomial p of degree d - 1: what
 /// `METHOD:poly=d` makes. The polynomial 1 - t p(t) = prod over i of (1 - t / theta_i) is the
@@ -86,10 +69,10 @@ public:
   const Base& inner() const { return *inner_; } ///< M^-1
   /// Applications of M^-1 that one of this object takes: the degree of the last compute, copies of
   /// roots included; 0 where M^-1 is applied alone.
-  int degree() const { return detail::degreeOf(roots_); }
+  int degree() const { return polynomial_.degree(); }
   /// theta_i of the last compute in the order in which they are applied; of a pair the one above
   /// the real axis stands for both.
-  const std::vector<std::complex<double>>& roots() const { return roots_; }
+  const std::vector<std::complex<double>>& roots() const { return polynomial_.roots(); }
 
 protected:
   void doInitialize(const execution_space& exec, const Matrix& a) override;
@@ -101,26 +84,12 @@ protected:
 
 private:
   using Base::report_;
-  using In = MultiVectorArg<const Scalar, Device>;
-  using Out = MultiVectorArg<Scalar, Device>;
 
   void takeReport();
-  Out workspace(const execution_space& exec, int column, size_t columns) const;
-  void scaleBy(const execution_space& exec, double factor, Out v) const;
-  bool isSymmetricDefinite(const execution_space& exec);
-  double square(const execution_space& exec, bool symmetric, Out w);
-  detail::Hessenberg runArnoldi(const execution_space& exec, bool symmetric);
-  void chooseRoots(const execution_space& exec, const detail::Hessenberg& h, bool symmetric);
-  double remainder(const execution_space& exec, bool symmetric);
 
   PreconditionerPtr<Scalar, Device> inner_;
   PolynomialParameters parameters_;
-  SparseOperator<Scalar, Device> a_; ///< its values are a copy
-  detail::ArnoldiBasis<Scalar, Device> basis_;
-  double scale_ = 1; ///< power of 2 that brings A M^-1 near 1 in size
-  std::vector<std::complex<double>> roots_;
-  std::string note_;                              ///< of the last compute
-  mutable MultiVector<Scalar, Device> workspace_; ///< r, z, s, q
+  ResidualPolynomial<Scalar, Device> polynomial_;
 };
 
 } // namespace ainvil
