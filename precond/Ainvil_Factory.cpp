@@ -32,8 +32,7 @@ std::vector<std::string> withSomeDegrees(const std::string& text) {
   std::string storage = specification.value("poly-storage");
   if (storage.empty() && compat::IsGpu<typename Device::execution_space>::value)
     storage = "float";
-  specification.remove("poly");
-  specification.remove("poly-storage");
+  specification = detail::SpecificationText(withoutPolynomial(text));
   std::vector<std::string> list = {specification.text()};
   for (const char* degree : {"5", "10", "20", "40"}) {
     specification.set("poly", degree);
@@ -84,14 +83,26 @@ PreconditionerPtr<Scalar, Device> detail::makePreconditioner(const std::string& 
 }
 
 template <class Scalar, class Device>
+PolynomialParameters polynomialParameters(const std::string& text) {
+  detail::Specification specification(text);
+  return Polynomial<Scalar, Device>::parameterTable().read(specification);
+}
+
+std::string withoutPolynomial(const std::string& text) {
+  detail::SpecificationText specification(text);
+  for (const ParameterHelp& parameter : commonParameterHelp())
+    specification.remove(parameter.key);
+  return specification.text();
+}
+
+template <class Scalar, class Device>
 FsaiParameters<Device> fsaiParameters(const std::string& text) {
   detail::Specification specification(text);
   if (specification.method() != "fsai")
     specification.fail("the method must be fsai");
   if (Polynomial<Scalar, Device>::parameterTable().read(specification).degree != 0)
-    specification.fail(
-        "the parameters of fsai have no polynomial, which goes around a preconditioner "
-        "of one process: leave 'poly' out, or over ranks take local-fsai");
+    specification.fail("the parameters of fsai have no polynomial: leave 'poly' out, or over ranks "
+                       "give it a degree");
   const auto& table = Fsai<Scalar, Device>::parameterTable();
   const FsaiOptions parameters = table.read(specification);
   specification.finish(allKeys(table.help()));
@@ -99,6 +110,7 @@ FsaiParameters<Device> fsaiParameters(const std::string& text) {
 }
 
 #define AINVIL_INSTANTIATE(SCALAR, DEVICE)                                                         \
+  template PolynomialParameters polynomialParameters<SCALAR, DEVICE>(const std::string&);          \
   template FsaiParameters<DEVICE> fsaiParameters<SCALAR, DEVICE>(const std::string&);              \
   template PreconditionerPtr<SCALAR, DEVICE> detail::makePreconditioner<SCALAR, DEVICE>(           \
       const std::string&, ParameterNames);

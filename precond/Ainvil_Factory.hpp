@@ -13,6 +13,7 @@ namespace ainvil {
 
 template <class Device>
 struct FsaiParameters;
+struct PolynomialParameters;
 
 namespace detail {
 
@@ -51,6 +52,14 @@ PreconditionerPtr<Scalar, Device> createPreconditioner(const std::string& specif
 /// createPreconditioner(), for another method, and for a polynomial around it.
 template <class Scalar, class Device>
 FsaiParameters<Device> fsaiParameters(const std::string& specification);
+
+/// The polynomial that a valid specification puts around its method: its degree is 0 for none, and
+/// PolynomialParameters::automatic for poly=auto.
+template <class Scalar, class Device>
+PolynomialParameters polynomialParameters(const std::string& specification);
+
+/// The specification without its polynomial.
+std::string withoutPolynomial(const std::string& specification);
 
 /// All methods and keys that createPreconditioner understands, those that user code has registered
 /// included.

@@ -29,6 +29,7 @@ public:
   using Rows = HaloRows<Scalar, Device>;                    ///< H_r
   using VectorIn = MultiVectorArg<const Scalar, Device>;    ///< a rank's rows, read
   using VectorOut = MultiVectorArg<Scalar, Device>;         ///< a rank's rows, written
+  using Values = Kokkos::View<const Scalar*, Device>;       ///< of matrices
 
   /// No rank needs another.
   Halo() = default;
@@ -44,9 +45,15 @@ public:
   const Exchange& exchange() const { return exchange_; } ///< of h_r
 
   /// Takes the values of H_r, see HaloRows. Asynchronous; no allocation.
-  void update(const execution_space& exec, const Kokkos::View<const Scalar*, Device>& all) {
+  void update(const execution_space& exec, const Values& all) {
     if (exists_)
       rows_.update(exec, all);
+  }
+
+  /// Makes room for products with so many columns. \throws OutOfMemory
+  void reserve(const execution_space& exec, size_t columns) const {
+    if (exists_)
+      workspaceOf(exec, columns);
   }
 
   /// Sends what of x the others need. Asynchronous on the device.

@@ -142,8 +142,10 @@ public:
   }
 
   Offset numScalars() const { return matrix_.numScalars(); } ///< stored values of H_r
-  /// Bytes that its products read.
-  Offset bytes() const { return matrix_.bytes() + transposed_.bytes(); }
+  /// Bytes that a product reads.
+  Offset bytes(Trans trans) const {
+    return trans == Trans::Yes ? transposed_.bytes() : matrix_.bytes();
+  }
 
 private:
   using Operator = SparseOperator<Scalar, Device>;

@@ -25,7 +25,6 @@ class BlockJacobi : public Preconditioner<MatrixType> {
 public:
   using Base = Preconditioner<MatrixType>;
   using typename Base::execution_space;
-  using typename Base::multivector_type;
   using typename Base::row_matrix_type;
   using typename Base::scalar_type;
 
@@ -33,6 +32,8 @@ public:
 
 protected:
   using typename Base::device_type;
+  using typename Base::VectorIn;
+  using typename Base::VectorOut;
 
   /// The preconditioner of the rank's block, each time that initialize() is called: the one of the
   /// specification.
@@ -40,8 +41,9 @@ protected:
 
   void doInitialize(const execution_space& exec) override;
   void doCompute(const execution_space& exec) override;
-  void doApply(const execution_space& exec, const multivector_type& x, multivector_type& y,
-               Trans trans, scalar_type alpha, scalar_type beta) const override;
+  bool takesPolynomial() const override { return true; }
+  void doApply(const execution_space& exec, const VectorIn& x, const VectorOut& y, Trans trans,
+               scalar_type alpha, scalar_type beta) const override;
 
 private:
   /// The rank's block with the values of now.

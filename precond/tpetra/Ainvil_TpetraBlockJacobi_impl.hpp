@@ -58,15 +58,10 @@ void BlockJacobi<MatrixType>::doCompute(const execution_space& exec) {
 }
 
 template <class MatrixType>
-void BlockJacobi<MatrixType>::doApply(const execution_space& exec, const multivector_type& x,
-                                      multivector_type& y, Trans trans, scalar_type alpha,
+void BlockJacobi<MatrixType>::doApply(const execution_space& exec, const VectorIn& x,
+                                      const VectorOut& y, Trans trans, scalar_type alpha,
                                       scalar_type beta) const {
-  const auto from = x.getLocalViewDevice(Tpetra::Access::ReadOnly);
-  if (beta == scalar_type(0))
-    local_->apply(exec, from, y.getLocalViewDevice(Tpetra::Access::OverwriteAll), trans, alpha,
-                  beta);
-  else
-    local_->apply(exec, from, y.getLocalViewDevice(Tpetra::Access::ReadWrite), trans, alpha, beta);
+  local_->apply(exec, x, y, trans, alpha, beta);
 }
 
 } // namespace tpetra

@@ -43,7 +43,6 @@ public:
   using Base = Preconditioner<MatrixType>;
   using typename Base::execution_space;
   using typename Base::map_type;
-  using typename Base::multivector_type;
   using typename Base::scalar_type;
   using crs_matrix_type =
       Tpetra::CrsMatrix<scalar_type, typename Base::local_ordinal_type,
@@ -52,18 +51,20 @@ public:
   using Base::Base;
 
 protected:
+  using typename Base::VectorIn;
+  using typename Base::VectorOut;
+
   void doInitialize(const execution_space& exec) override;
   void doCompute(const execution_space& exec) override;
-  void doApply(const execution_space& exec, const multivector_type& x, multivector_type& y,
-               Trans trans, scalar_type alpha, scalar_type beta) const override;
+  bool takesPolynomial() const override { return false; }
+  void doApply(const execution_space& exec, const VectorIn& x, const VectorOut& y, Trans trans,
+               scalar_type alpha, scalar_type beta) const override;
 
 private:
   using typename Base::device_type;
   using typename Base::global_ordinal_type;
   using typename Base::local_ordinal_type;
   using typename Base::node_type;
-  using VectorIn = MultiVectorArg<const scalar_type, device_type>;
-  using VectorOut = MultiVectorArg<scalar_type, device_type>;
   using Halo = tpetra::Halo<scalar_type, local_ordinal_type, global_ordinal_type, node_type>;
 
   const crs_matrix_type& crsMatrix() const;
@@ -72,8 +73,6 @@ private:
   void takeValues(const execution_space& exec);
   void takeHalo(const execution_space& exec, const typename Halo::Rows& rows,
                 const std::vector<global_ordinal_type>& unknowns);
-  void multiply(const execution_space& exec, const VectorIn& x, const VectorOut& y,
-                scalar_type alpha, scalar_type beta) const;
   /// Whether an application reads G_rr once, a lower triangle, and there is no G_rr^T.
   bool inOnePass(const execution_space& exec) const {
     return !ainvil::compat::IsGpu<execution_space>::value && exec.concurrency() == 1 &&

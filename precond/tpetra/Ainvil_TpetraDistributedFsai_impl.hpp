@@ -174,7 +174,8 @@ void DistributedFsai<MatrixType>::doCompute(const execution_space& exec) {
       onAllRanks(comm, [&] { takeValues(exec); });
     });
     report.factor_entries = own_.numScalars() + halo_.rows().numScalars();
-    report.factor_bytes = (inOnePass(exec) ? 1 : 2) * own_.bytes() + halo_.rows().bytes();
+    report.factor_bytes = (inOnePass(exec) ? 1 : 2) * own_.bytes() + halo_.rows().bytes(Trans::No) +
+                          halo_.rows().bytes(Trans::Yes);
   }
   this->takeReport(report);
 }
@@ -243,22 +244,11 @@ void DistributedFsai<MatrixType>::takeValues(const execution_space& exec) {
   halo_.update(exec, g);
 }
 
-template <class MatrixType>
-void DistributedFsai<MatrixType>::doApply(const execution_space& exec, const multivector_type& x,
-                                          multivector_type& y, Trans, scalar_type alpha,
-                                          scalar_type beta) const {
-  const auto from = x.getLocalViewDevice(Tpetra::Access::ReadOnly);
-  if (beta == scalar_type(0))
-    multiply(exec, from, y.getLocalViewDevice(Tpetra::Access::OverwriteAll), alpha, beta);
-  else
-    multiply(exec, from, y.getLocalViewDevice(Tpetra::Access::ReadWrite), alpha, beta);
-}
-
 /// w = G_rr x + H_r h, y = beta y + alpha (G_rr^T w + what the others send back).
 template <class MatrixType>
-void DistributedFsai<MatrixType>::multiply(const execution_space& exec, const VectorIn& x,
-                                           const VectorOut& y, scalar_type alpha,
-                                           scalar_type beta) const {
+void DistributedFsai<MatrixType>::doApply(const execution_space& exec, const VectorIn& x,
+                                          const VectorOut& y, Trans, scalar_type alpha,
+                                          scalar_type beta) const {
   if (hasAllInOrder()) {
     local_->apply(exec, x, y, Trans::No, alpha, beta);
     return;

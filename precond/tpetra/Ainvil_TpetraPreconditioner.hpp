@@ -7,10 +7,12 @@
 #include "Ainvil_TpetraCompat.hpp"
 #include "Ainvil_TpetraOwnOperator.hpp"
 #include "Ainvil_TpetraParameters.hpp"
+#include "Ainvil_TpetraPolynomial.hpp"
 
 #include <Ifpack2_Details_CanChangeMatrix.hpp>
 #include <Ifpack2_Preconditioner.hpp>
 
+#include <memory>
 #include <string>
 
 namespace ainvil {
@@ -31,6 +33,11 @@ namespace tpetra {
 /// Where kernels run asynchronously, apply() does not wait for them, and what its timer and
 /// getApplyTime() have is the time of launching; with the parameter "timer for apply" it waits
 /// before and behind, and they have the time of the work.
+///
+/// With a degree ("poly: degree") over more than one rank, and of methods that know none also on
+/// one, the polynomial is in the matrix of all ranks, a RanksPolynomial around the method. For
+/// other matrices than CrsMatrix and BlockCrsMatrix, and with "auto", each rank has a polynomial of
+/// its own rows.
 ///
 /// Belos does not ask a preconditioner whether it is the same linear map at every application: with
 /// asynchronous sweeps (isFixed() false) use its flexible GMRES, and say so by the parameter "Allow
@@ -133,13 +140,18 @@ public:
   const Report& localReport() const { return report_; }
 
 protected:
+  using VectorIn = MultiVectorArg<const scalar_type, device_type>; ///< a rank's rows, read
+  using VectorOut = MultiVectorArg<scalar_type, device_type>;      ///< a rank's rows, written
+
   /// initialize() of the matrix, which is there and fill-complete.
   virtual void doInitialize(const execution_space& exec) = 0;
   /// compute() likewise, after doInitialize().
   virtual void doCompute(const execution_space& exec) = 0;
-  /// apply() for X and Y of constant stride that do not overlap.
-  virtual void doApply(const execution_space& exec, const multivector_type& x, multivector_type& y,
+  /// y = beta y + alpha op(M^-1) x for the rows of this rank of X and Y, which do not overlap.
+  virtual void doApply(const execution_space& exec, const VectorIn& x, const VectorOut& y,
                        Trans trans, scalar_type alpha, scalar_type beta) const = 0;
+  /// Whether on one rank specification() may name a polynomial.
+  virtual bool takesPolynomial() const = 0;
 
   /// A. \throws std::runtime_error without one
   const row_matrix_type& matrix() const;
@@ -154,11 +166,17 @@ protected:
     for (const PhaseTimes::Phase& phase : around_.phases())
       report_.phases.set(phase.first, phase.second);
   }
-  /// For createPreconditioner().
-  const std::string& specification() const { return choice_.specification; }
+  /// For createPreconditioner(), without a polynomial that is not the method's affair.
+  std::string specification() const;
   int blockSize() const { return choice_.block_size; } ///< "block: size"
 
 private:
+  using Polynomial =
+      RanksPolynomial<scalar_type, local_ordinal_type, global_ordinal_type, node_type>;
+
+  PolynomialParameters polynomial() const;
+  void applyRows(const VectorIn& x, const VectorOut& y, Trans trans, scalar_type alpha,
+                 scalar_type beta) const;
   Teuchos::RCP<Teuchos::Time> teuchosTimer(const char* phase) const;
   /// Runs work() and adds the seconds that it took.
   template <class Work>
@@ -170,9 +188,10 @@ private:
                   Teuchos::RCP<const map_type>& known) const;
 
   Teuchos::RCP<const row_matrix_type> matrix_;
-  std::string base_;                  ///< the constructor's specification
-  Teuchos::ParameterList parameters_; ///< all that setParameters() was given
-  ParameterChoice choice_;            ///< both
+  std::string base_;                       ///< the constructor's specification
+  Teuchos::ParameterList parameters_;      ///< all that setParameters() was given
+  ParameterChoice choice_;                 ///< both
+  std::unique_ptr<Polynomial> polynomial_; ///< null: none but perhaps the method's own
   PhaseTimes around_;
   Report report_;
   bool initialized_ = false, computed_ = false;

@@ -4,6 +4,7 @@
 /// Definitions for Ainvil_TpetraPreconditioner.hpp, for applications with other types than
 /// Tpetra's defaults.
 
+#include "Ainvil_Factory.hpp"
 #include "Ainvil_TpetraCollective.hpp"
 #include "Ainvil_TpetraPreconditioner.hpp"
 
@@ -138,6 +139,26 @@ void Preconditioner<MatrixType>::requireFillComplete() const {
   });
 }
 
+/// What goes around the method; of degree 0 if there is none.
+template <class MatrixType>
+PolynomialParameters Preconditioner<MatrixType>::polynomial() const {
+  using Crs = Tpetra::CrsMatrix<scalar_type, local_ordinal_type, global_ordinal_type, node_type>;
+  using Blocks =
+      Tpetra::BlockCrsMatrix<scalar_type, local_ordinal_type, global_ordinal_type, node_type>;
+  const row_matrix_type& a = matrix();
+  const bool method_takes_it = takesPolynomial() && a.getComm()->getSize() == 1;
+  const bool has_products =
+      dynamic_cast<const Crs*>(&a) != nullptr || dynamic_cast<const Blocks*>(&a) != nullptr;
+  const auto parameters = polynomialParameters<scalar_type, device_type>(choice_.specification);
+  return method_takes_it || !has_products || parameters.degree < 0 ? PolynomialParameters{}
+                                                                   : parameters;
+}
+
+template <class MatrixType>
+std::string Preconditioner<MatrixType>::specification() const {
+  return polynomial().degree > 0 ? withoutPolynomial(choice_.specification) : choice_.specification;
+}
+
 template <class MatrixType>
 void Preconditioner<MatrixType>::initialize() {
   const row_matrix_type& a = matrix();
@@ -152,8 +173,15 @@ void Preconditioner<MatrixType>::initialize() {
   initialized_ = computed_ = false;
   around_ = {};
   report_ = {};
+  polynomial_.reset();
   ScopedRegion region("Ainvil::tpetra::initialize");
-  timed("initialize", initialize_seconds_, [&] { doInitialize(execution_space()); });
+  timed("initialize", initialize_seconds_, [&] {
+    const execution_space exec;
+    doInitialize(exec);
+    const PolynomialParameters parameters = polynomial();
+    if (parameters.degree > 0)
+      polynomial_ = std::make_unique<Polynomial>(exec, a, blockSize(), parameters);
+  });
   initialized_ = true;
   ++num_initialize_;
 }
@@ -165,7 +193,15 @@ void Preconditioner<MatrixType>::compute() {
     initialize();
   computed_ = false;
   ScopedRegion region("Ainvil::tpetra::compute");
-  timed("compute", compute_seconds_, [&] { doCompute(execution_space()); });
+  timed("compute", compute_seconds_, [&] {
+    const execution_space exec;
+    doCompute(exec);
+    if (polynomial_ != nullptr)
+      polynomial_->compute(
+          exec, matrix(),
+          [&](const auto&... arguments) { doApply(arguments..., scalar_type(1), scalar_type(0)); },
+          report_);
+  });
   computed_ = true;
   ++num_compute_;
 }
@@ -200,6 +236,20 @@ void Preconditioner<MatrixType>::requireMap(const char* name, const multivector_
   known = other;
 }
 
+/// apply() for the rows of this rank.
+template <class MatrixType>
+void Preconditioner<MatrixType>::applyRows(const VectorIn& x, const VectorOut& y, Trans trans,
+                                           scalar_type alpha, scalar_type beta) const {
+  const execution_space exec;
+  if (polynomial_ == nullptr)
+    doApply(exec, x, y, trans, alpha, beta);
+  else
+    polynomial_->apply(
+        exec,
+        [&](const auto&... arguments) { doApply(arguments..., scalar_type(1), scalar_type(0)); }, x,
+        y, trans, alpha, beta);
+}
+
 template <class MatrixType>
 void Preconditioner<MatrixType>::apply(const multivector_type& x, multivector_type& y,
                                        Teuchos::ETransp mode, scalar_type alpha,
@@ -226,11 +276,18 @@ void Preconditioner<MatrixType>::apply(const multivector_type& x, multivector_ty
   Teuchos::RCP<const multivector_type> from = Teuchos::rcpFromRef(x);
   if (!x.isConstantStride() || detail::overlap(x, y))
     from = Teuchos::rcp(new multivector_type(x, Teuchos::Copy));
+  const auto applyTo = [&](multivector_type& to) {
+    const auto x_rows = from->getLocalViewDevice(Tpetra::Access::ReadOnly);
+    if (beta == scalar_type(0))
+      applyRows(x_rows, to.getLocalViewDevice(Tpetra::Access::OverwriteAll), trans, alpha, beta);
+    else
+      applyRows(x_rows, to.getLocalViewDevice(Tpetra::Access::ReadWrite), trans, alpha, beta);
+  };
   if (y.isConstantStride()) {
-    doApply(execution_space(), *from, y, trans, alpha, beta);
+    applyTo(y);
   } else {
     multivector_type to(y, Teuchos::Copy);
-    doApply(execution_space(), *from, to, trans, alpha, beta);
+    applyTo(to);
     Tpetra::deep_copy(y, to);
   }
   waitWhereTimed();

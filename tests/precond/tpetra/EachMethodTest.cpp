@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Every method on the diagonal blocks of the ranks, against the library without Tpetra.
-#include "precond/tpetra/TpetraSupport.hpp"
+#include "precond/tpetra/OwnBlocks.hpp"
 
 #include "Ainvil_Convert.hpp"
 #include "Ainvil_Factory.hpp"
@@ -14,26 +14,6 @@ namespace ainvil {
 namespace {
 
 using namespace test;
-
-/// The entries of `a` in rows and columns that have the same owner.
-HostBsr ownBlocks(const HostBsr& a, const std::vector<int>& owners) {
-  Pattern pattern(a.numRows());
-  for (Ordinal i = 0; i < a.numRows(); ++i)
-    for (Offset e = a.graph.row_map(i); e < a.graph.row_map(i + 1); ++e)
-      if (owners[i] == owners[a.graph.entries(e)])
-        pattern[i].insert(a.graph.entries(e));
-  const HostBsr own = matrixOn(pattern, a.block_size, 1);
-  const Offset bs2 = a.block_size * a.block_size;
-  Offset to = 0;
-  for (Ordinal i = 0; i < a.numRows(); ++i)
-    for (Offset e = a.graph.row_map(i); e < a.graph.row_map(i + 1); ++e)
-      if (pattern[i].count(a.graph.entries(e)) > 0) {
-        std::copy(a.values.data() + e * bs2, a.values.data() + (e + 1) * bs2,
-                  own.values.data() + to * bs2);
-        ++to;
-      }
-  return own;
-}
 
 /// M^-1 x by the library alone.
 std::vector<double> expected(const std::string& specification, const HostBsr& a,
@@ -118,42 +98,6 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"fsai:tau=0", 1, true}, Case{"fsai:tau=0,power=1,filter=0.1", 2, true},
         Case{"spai:power=2", 2, false}, Case{"ainv:drop=0.05", 1, true},
         Case{"ainv:symmetric=no,drop=0.01", 1, false}, Case{"ainv:blocks=yes,drop=0.05", 3, true}));
-
-/// A rank takes the polynomial of its own rows, from a random vector of its own length.
-TEST(RanksPolynomial, IsThatOfTheRanksRows) {
-  const HostBsr a = matrixOn(randomPattern(61, 5, 71), 1, 5);
-  const std::vector<double> x = randomVector(61, 6);
-  for (const Spread spread : {Spread::Parts, Spread::LastEmpty, Spread::Cyclic}) {
-    const std::vector<int> owner = owners(61, spread);
-    const HostBsr own = ownBlocks(a, owner);
-    std::vector<double> y(61);
-    for (int rank = 0; rank <= *std::max_element(owner.begin(), owner.end()); ++rank) {
-      std::vector<Ordinal> rows, local(61);
-      for (Ordinal i = 0; i < 61; ++i)
-        if (owner[i] == rank) {
-          local[i] = static_cast<Ordinal>(rows.size());
-          rows.push_back(i);
-        }
-      if (rows.empty())
-        continue;
-      Pattern pattern(rows.size());
-      std::vector<double> values, of_x;
-      for (const Ordinal i : rows) {
-        of_x.push_back(x[i]);
-        for (Offset e = own.graph.row_map(i); e < own.graph.row_map(i + 1); ++e) {
-          pattern[local[i]].insert(local[own.graph.entries(e)]);
-          values.push_back(own.values(e));
-        }
-      }
-      const HostBsr block = matrixOn(pattern, 1, 1);
-      std::copy(values.begin(), values.end(), block.values.data());
-      const std::vector<double> of_y = expected("ilu:solve=isai,poly=4", block, of_x);
-      for (size_t k = 0; k < rows.size(); ++k)
-        y[rows[k]] = of_y[k];
-    }
-    expectNear(applied(*made("ilu:solve=isai,poly=4", crsMatrix(a, spread)), x), y, 1e-11);
-  }
-}
 
 /// What the rank prints.
 std::string described(const TpetraPreconditioner& m, Teuchos::EVerbosityLevel verbosity) {
