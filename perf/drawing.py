@@ -1,7 +1,7 @@
 """What all figures of perf/plot.py share: colours, axes, curves and bars that show what did not converge."""
 import math
 
-from records import NO_MATPLOTLIB, fail, number, over_ranks
+from records import NO_MATPLOTLIB, besides, fail, number
 
 if __name__ == "__main__":
     fail("is no program but what perf/plot.py draws with: run that")
@@ -45,9 +45,7 @@ def title(run, what=""):
 
 
 def name_of(run):
-    """The preconditioner, and what else tells runs on one problem apart."""
-    short = run.get("basis") == "float" and run.get("precision") == "double" and "gmres" in run["solver"]
-    return run["precond"] + over_ranks(run) + (", basis in float" if short else "")
+    return run["precond"] + besides(run)
 
 
 def by(runs, *keys):

@@ -7,7 +7,8 @@
 #
 # `quick` takes small versions of the problems, `smoke` toys. Libraries that EXECUTABLE was built without are left
 # out. AINVIL_SOLVE_MPI: an ainvil-solve-mpi, which runs ours over as many ranks as the others after each problem, of
-# a matrix in points and, where it has blocks, of one in blocks, as PETSc's BAIJ is.
+# a matrix in points and, where it has blocks, of one in blocks, as PETSc's BAIJ is. GMRES of ours runs again with
+# its basis in float.
 set -euo pipefail
 # shellcheck source=perf/study.sh
 . "$(dirname "${BASH_SOURCE[0]}")/study.sh"
@@ -51,6 +52,7 @@ fi
   general=("${cavity[@]}" hypre:parasails)
   cavity_over_ranks=(ilu ilu:storage=float ilu:storage=float,poly=20 ilu:solve=isai,power=1)
   general_over_ranks=("${cavity_over_ranks[@]}")
+  basis_in_float=(--precond=ilu:storage=float --precond=ilu:storage=float,poly=20)
   spd_over_ranks=(jacobi ilu ic ic:storage=float fsai:power=1,filter=0)
   spd=(jacobi ilu ic ic:storage=float fsai:power=1 fsai:power=1,filter=0 fsai:power=1,storage=float fsai:power=2
     ainv:drop=0.1,order=nd petsc:jacobi petsc:icc petsc:gamg
@@ -83,6 +85,7 @@ for problem in "${problems[@]}"; do
       preconds+=(--precond "$precond")
   done
   run "$peers" "${system[@]}" "${preconds[@]}" "$@"
+  [[ $solver != gmres ]] || run "$peers" "${system[@]}" --basis float "${basis_in_float[@]}" "$@"
   if [[ -n ${AINVIL_SOLVE_MPI:-} ]]; then
     declare -n list=${name}_over_ranks
     for format in ${formats//,/ }; do
@@ -91,6 +94,8 @@ for problem in "${problems[@]}"; do
         [[ $format == blocks && $precond == fsai* ]] || preconds+=("--precond=$precond")
       done
       run "$AINVIL_SOLVE_MPI" "${system[@]}" --format "$format" "${preconds[@]}"
+      [[ $solver != gmres ]] ||
+        run "$AINVIL_SOLVE_MPI" "${system[@]}" --format "$format" --basis float "${basis_in_float[@]}"
     done
   fi
 done

@@ -7,7 +7,7 @@ count. The number of cores is that of ranks times threads.
 """
 import sys
 
-from records import fail, head, known, number, over_ranks, plus, ratio, read, row, solves
+from records import besides, fail, head, known, number, plus, ratio, read, row, solves
 
 
 def cores(run):
@@ -15,7 +15,7 @@ def cores(run):
 
 
 def key(run):
-    return run["problem"], f"`{run['precond']}`{over_ranks(run)}", cores(run)
+    return run["problem"], f"`{run['precond']}`{besides(run)}", cores(run)
 
 
 def fastest(runs):

@@ -55,11 +55,17 @@ def solves(records):
     return [record for record in records if "precond" in record and "solve_seconds" in record]
 
 
-def over_ranks(run):
-    """Behind the name of a preconditioner in ainvil-solve-mpi, for in ainvil-peers the same one has threads."""
-    if "partition" not in run:
-        return ""
-    return ", over ranks, in blocks" if run.get("format") == "blocks" else ", over ranks"
+def besides(run):
+    """What tells runs of one preconditioner on one problem apart, behind its name: in ainvil-solve-mpi it has
+    ranks where it has threads in ainvil-peers."""
+    words = []
+    if "partition" in run:
+        words.append("over ranks")
+        if run.get("format") == "blocks":
+            words.append("in blocks")
+    if run.get("basis") == "float" and run.get("precision") == "double" and "gmres" in run["solver"]:
+        words.append("basis in float")
+    return "".join(", " + word for word in words)
 
 
 def write(path, records):

@@ -349,11 +349,10 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program 
               "float reaches residuals of about 1e-6",
               {"double", "float"});
   }
-  if (!mpi)
-    addChoice(app, "--basis", basis,
-              "precision in which gmres and fgmres keep their basis; float takes\n"
-              "half the time and memory for it; default that of the vectors",
-              {"double", "float"});
+  addChoice(app, "--basis", basis,
+            "precision in which gmres and fgmres keep their basis; float takes\n"
+            "half the time and memory for it; default that of the vectors",
+            {"double", "float"});
   text("--json", command.json, "FILE|-",
        "results as JSON, one object a run, one line each;\n"
        "-: to stdout, and the table to stderr");
@@ -401,9 +400,9 @@ CommandLine parseCommandLine(const std::vector<std::string>& arguments, Program 
     throw InvalidArgument("--belos names a solver of Belos: leave out --krylov ainvil");
   command.by_belos = krylov == "belos" || !command.belos.empty();
   if (command.by_belos && (command.reductions != "usual" || command.reorthogonalize != "default" ||
-                           command.time_limit > 0))
-    throw InvalidArgument("--time-limit, --reductions and --reorthogonalize are for Ainvil's "
-                          "solvers: leave them out, or --krylov belos and --belos");
+                           command.time_limit > 0 || command.float_basis))
+    throw InvalidArgument("--time-limit, --basis float, --reductions and --reorthogonalize are for "
+                          "Ainvil's solvers: leave them out, or --krylov belos and --belos");
   command.solver_is_given = app.get_option("--solver")->count() > 0;
   check(command, block_size->count() > 0);
   if (budget != nullptr && budget->count() > 0 && !command.recommend)

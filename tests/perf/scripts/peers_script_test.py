@@ -51,20 +51,21 @@ class PeersScriptTest(unittest.TestCase):
             done = self.run_as(user, **environment)
             self.assertEqual(done.returncode, 0, done.stderr)
             with open(self.output, encoding="utf-8") as file:
-                self.assertEqual(len(file.readlines()), 3)
+                self.assertEqual(len(file.readlines()), 5)
 
     def test_ours_over_ranks(self):
-        """A run more of each problem, and another in blocks, if it has them, without fsai."""
+        """A run more of each problem, and another in blocks, if it has them, without fsai; GMRES twice."""
         done = self.run_as(1000, AINVIL_SOLVE_MPI=os.path.join(self.folder, "ainvil-solve-mpi"))
         self.assertEqual(done.returncode, 0, done.stderr)
         with open(self.output, encoding="utf-8") as file:
             programs = [os.path.basename(line.split()[1]) for line in file]
-        self.assertEqual(programs, ["ainvil-peers", "ainvil-solve-mpi", *2 * ["ainvil-peers", *2 * ["ainvil-solve-mpi"]]])
+        self.assertEqual(programs, [name for peers, ranks in ((2, 2), (2, 4), (1, 2))
+                                    for name in peers * ["ainvil-peers"] + ranks * ["ainvil-solve-mpi"]])
         with open(self.output.replace(".jsonl", ".commands"), encoding="utf-8") as file:
             text = file.read()
         runs = [line for line in text.splitlines() if "ainvil-solve-mpi --problem" in line]
-        self.assertEqual(["--format blocks" in run for run in runs], [False, False, True, False, True])
-        self.assertEqual(["--precond=fsai" in run for run in runs], [False, False, False, True, False])
+        for word, where in (("--format blocks", (4, 5, 7)), ("--basis float", (1, 3, 5)), ("--precond=fsai", (6,))):
+            self.assertEqual(tuple(k for k, run in enumerate(runs) if word in run), where, word)
         self.assertIn("--precond=fsai:power=1,filter=0", text)
 
     def test_one_clock_for_all(self):

@@ -86,9 +86,11 @@ class PeersTableTest(unittest.TestCase):
         threads = {**RUN, "precond": "ilu", "setup_total_seconds": 1, "solve_seconds": 4}
         points = {**threads, "ranks": 2, "threads": 1, "partition": "rows", "format": "points", "iterations": 120, "solve_seconds": 3}
         blocks = {**points, "format": "blocks", "setup_total_seconds": 0.2}
-        self.assertEqual(rows(peers_table.show, [threads, points, blocks]), [
+        short = {**points, "basis": "float", "solver": "gmres", "precision": "double", "solve_seconds": 2.6}
+        self.assertEqual(rows(peers_table.show, [threads, points, blocks, short]), [
             ["`ilu`", "100", "1", "5", "1.56"], ["`ilu`, over ranks", "120", "1", "4", "1.25"],
-            ["`ilu`, over ranks, in blocks", "120", "0.2", "3.2", "1.00"]])
+            ["`ilu`, over ranks, in blocks", "120", "0.2", "3.2", "1.00"],
+            ["`ilu`, over ranks, basis in float", "120", "1", "3.6", "1.12"]])
 
     def test_fastest_of_several(self):
         """Set-up and solve each, wherever they come and whatever is missing."""

@@ -85,6 +85,16 @@ class SolveMpiTest(SolveMpiCase):
         self.refused("--problem", "laplace7:4", "--reductions", "pipeline",
                      says="usual|fewest|pipelined")
 
+    def test_basis_in_float(self):
+        arguments = ["--problem", "convdiff:8", "--precond", "ilu:poly=3"]
+        double = self.records(2, *arguments)[0]
+        short = self.records(2, *arguments, "--basis", "float")[0]
+        self.assertEqual((double["basis"], short["basis"]), ("double", "float"))
+        self.assertEqual(short["status"], "converged")
+        self.assertNotEqual(short["rel_residual"], double["rel_residual"])
+        self.assertLessEqual(abs(short["iterations"] - double["iterations"]), 1)
+        self.refused(*arguments, "--basis", "float", "--krylov", "belos", says="for Ainvil's solvers")
+
     def test_solvers_with_one_reduction(self):
         for solver, belos in (("gmres", "TPETRA GMRES SINGLE REDUCE"),
                               ("cg", "TPETRA CG SINGLE REDUCE")):
