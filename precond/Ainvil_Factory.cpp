@@ -90,7 +90,7 @@ PolynomialParameters polynomialParameters(const std::string& text) {
 
 std::string withoutPolynomial(const std::string& text) {
   detail::SpecificationText specification(text);
-  for (const ParameterHelp& parameter : commonParameterHelp())
+  for (const ParameterHelp& parameter : PolynomialParameters::table(VectorPrecision::Double).help())
     specification.remove(parameter.key);
   return specification.text();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// \file
-/// What a solver asks of the processes that share its vectors.
+/// What solvers and polynomials ask of the processes that share their vectors.
 
 #include "Ainvil_Types.hpp"
 
@@ -15,9 +15,9 @@ template <class Device>
 using ProcessSums = Kokkos::View<double*, compat::PinnedDevice<typename Device::execution_space>>;
 
 /// Makes sums over all rows of sums over the rows that one process has: all that a Krylov solver
-/// has to know of processes, apart from what A and M do. See KrylovSolver::setReduction(). All
-/// calls are collective; the processes make the same ones in the same order, because they decide by
-/// the same sums.
+/// or a polynomial has to know of processes, apart from what A and M do. See
+/// KrylovSolver::setReduction(). All calls are collective; the processes make the same ones in the
+/// same order, because they decide by the same sums.
 template <class Device>
 class Reduction {
 public:

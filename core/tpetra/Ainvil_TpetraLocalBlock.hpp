@@ -146,6 +146,15 @@ public:
     return Matrix(graph_, values_, block_size_);
   }
 
+  /// The same with the values that the last get() has taken, where these are copies.
+  Matrix latest(const row_matrix_type& a) const {
+    return Matrix(graph_, copiesValues() ? values_ : valuesOf({}, a), block_size_);
+  }
+  /// Rows of the block, in points.
+  Offset numPointRows() const { return Offset(graph_.num_rows) * block_size_; }
+  /// Whether get() copies values, to an array that stays as it is until the next one.
+  bool copiesValues() const { return leading_.exist() || gathered_; }
+
   /// The same for rows of two matrices, which must be there still, or others of these graphs. No
   /// allocation; asynchronous.
   Matrix get(const execution_space& exec, const stacked_rows& rows) {

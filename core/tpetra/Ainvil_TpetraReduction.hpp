@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// \file
-/// The reduction of the solvers over the ranks of a Teuchos::Comm.
+/// Reductions over the ranks of a Teuchos::Comm.
 
 #include "Ainvil_TpetraCollective.hpp"
 #include "backend/Ainvil_Allocation.hpp"
@@ -17,7 +17,8 @@
 namespace ainvil {
 namespace tpetra {
 
-/// What has been thrown on this rank in the midst of a solve, kept until all ranks are at its end.
+/// What has been thrown on this rank in the midst of what all ranks have a part in, a solve for
+/// example, kept until all are at its end.
 class Failure {
 public:
   bool happened() const { return problem_ != nullptr; } ///< since clear()
@@ -44,7 +45,7 @@ private:
 };
 
 /// One MPI_Allreduce a sum, of memory of the host. Waits for the instance. A rank with a Failure
-/// gives NaN, at which the solvers end on all ranks.
+/// gives NaN, at which solvers, and the search for roots, end on all ranks.
 template <class Device>
 class CommReduction final : public Reduction<Device> {
 public:

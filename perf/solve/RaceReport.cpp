@@ -4,6 +4,7 @@
 #include "solve/SolveReport.hpp"
 
 #include "Ainvil_Error.hpp"
+#include "parameters/Ainvil_SpecificationText.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -70,10 +71,9 @@ std::string commandText(const CommandLine& command, const Configuration& entry, 
 
 std::string trilinosText(const CommandLine& command, const Configuration& entry) {
   std::string name = entry.precond;
-  // Over all ranks FSAI stores double, on points, and takes no polynomial.
-  if (name.compare(0, 4, "fsai") == 0 &&
-      (entry.block_size > 1 || name.find("storage=") != std::string::npos ||
-       name.find("poly=") != std::string::npos))
+  // Over all ranks FSAI stores double, on points.
+  const ainvil::detail::SpecificationText specification(name);
+  if (specification.method() == "fsai" && (entry.block_size > 1 || specification.has("storage")))
     name = "local-" + name;
   std::string solver = entry.solver;
   std::transform(solver.begin(), solver.end(), solver.begin(),

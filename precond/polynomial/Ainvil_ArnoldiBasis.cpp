@@ -5,6 +5,8 @@
 #include "product/Ainvil_Probes.hpp"
 #include "product/Ainvil_VectorKernels.hpp"
 
+#include <algorithm>
+#include <type_traits>
 #include <utility>
 
 namespace ainvil {
@@ -49,6 +51,16 @@ struct RandomKernel {
   }
 };
 
+/// Calls work(width, first) for pieces of `count` columns, whose width is one that a kernel knows:
+/// the widest while there are as many left, then half of it.
+template <int Width = widest, class Work>
+void forPieces(int first, int count, const Work& work) {
+  for (; count >= Width; first += Width, count -= Width)
+    work(std::integral_constant<int, Width>(), first);
+  if constexpr (Width > 1)
+    forPieces<Width / 2>(first, count, work);
+}
+
 } // namespace
 
 template <class Scalar, class Device>
@@ -57,7 +69,9 @@ ArnoldiBasis<Scalar, Device>::ArnoldiBasis(const execution_space& exec, Offset n
                                            Offset first_row)
     : vectors_(allocateView<MultiVector<Scalar, Device>>(exec, "Ainvil::arnoldi_basis", size_t(n),
                                                          size_t(vectors))),
-      shape_(SumTeams::forRows(exec, n)), sums_(exec, widest, shape_, reduction.get()),
+      shape_(SumTeams::forRows(exec, n)),
+      sums_(exec, reduction == nullptr ? widest : std::max(widest, vectors), shape_,
+            reduction.get()),
       numbers_(allocateZeros<double, Device>(exec, "Ainvil::projections", 2 * size_t(vectors) + 1)),
       host_numbers_(hostMirror(numbers_)), reduction_(std::move(reduction)), first_row_(first_row) {
 }
@@ -75,26 +89,35 @@ void ArnoldiBasis<Scalar, Device>::fillRandom(const execution_space& exec, Out v
                        RandomKernel<Scalar, Device>{v, (std::uint64_t(seed) << 40) + first_row_});
 }
 
-/// Width columns at a time while there are as many, then half as many.
-template <class Scalar, class Device>
-template <int Width>
-void ArnoldiBasis<Scalar, Device>::projectOn(const execution_space& exec, int first, int count,
-                                             In g, bool again) const {
-  for (; count >= Width; first += Width, count -= Width) {
-    double* const total = numbers_.data() + first;
-    sumRows<Width>(exec, "Ainvil::ArnoldiBasis[project]", shape_, sums_, Offset(g.extent(0)),
-                   ProjectionBody<Width, Scalar, Device>{vectors(first, Width), g, total,
-                                                         total + capacity(), again},
-                   reduction_.get());
-  }
-  if constexpr (Width > 1)
-    projectOn<Width / 2>(exec, first, count, g, again);
-}
-
+/// A kernel a piece; over processes one reduction for all pieces, and another kernel for each.
 template <class Scalar, class Device>
 void ArnoldiBasis<Scalar, Device>::project(const execution_space& exec, int count, In g, Out w,
                                            bool again) const {
-  projectOn<widest>(exec, 0, count, g, again);
+  const ColumnSet one = ColumnSet::first(1);
+  const auto sumsFrom = [&](int first) {
+    PartialSums<Device> sums = sums_;
+    if (reduction_ != nullptr)
+      sums.of_process = Kokkos::subview(sums_.of_process,
+                                        std::make_pair(size_t(first), sums_.of_process.extent(0)));
+    return sums;
+  };
+  const auto bodyOf = [&](auto width, int first) {
+    double* const total = numbers_.data() + first;
+    return ProjectionBody<decltype(width)::value, Scalar, Device>{vectors(first, width), g, total,
+                                                                  total + capacity(), again};
+  };
+  forPieces(0, count, [&](auto width, int first) {
+    launchSums<decltype(width)::value>(exec, "Ainvil::ArnoldiBasis[project]", shape_,
+                                       sumsFrom(first), Offset(g.extent(0)), bodyOf(width, first),
+                                       reduction_.get(), one);
+  });
+  if (reduction_ != nullptr) {
+    const ProcessSums<Device> all = Kokkos::subview(sums_.of_process, std::make_pair(0, count));
+    reduction_->sum(exec, all);
+    forPieces(0, count, [&](auto width, int first) {
+      finishSums<decltype(width)::value>(exec, sumsFrom(first), bodyOf(width, first), one);
+    });
+  }
   const KernelBases<const Scalar> v{vectors_.data(), Offset(vectors_.extent(0)), 0};
   const KernelBases<const double> negative{numbers_.data() + capacity(), 1, 0};
   combineColumns<Scalar, Scalar, Device>(exec, ColumnSet::first(1), v, negative, {{count}}, 1, w);
@@ -119,9 +142,10 @@ double ArnoldiBasis<Scalar, Device>::size(const execution_space& exec, In x) con
   const double here = norm<Scalar, Device>(exec, x);
   if (reduction_ == nullptr)
     return here;
-  const ProcessSums<Device> sum = Kokkos::subview(sums_.of_process, std::make_pair(0, 1));
+  const ProcessSums<Device> sum = sumsOfProcess<1>(sums_, ColumnSet::first(1));
   sum(0) = here;
   reduction_->sum(exec, sum);
+  compat::fence(exec, "Ainvil::ArnoldiBasis::size");
   return sum(0);
 }
 

@@ -52,9 +52,6 @@ public:
 private:
   using Numbers = Kokkos::View<double*, Device>;
 
-  template <int Width>
-  void projectOn(const execution_space& exec, int first, int count, In g, bool again) const;
-
   MultiVector<Scalar, Device> vectors_;
   SumTeams shape_;
   PartialSums<Device> sums_;

@@ -35,6 +35,7 @@ void Polynomial<Scalar, Device>::takeReport() {
 
 template <class Scalar, class Device>
 void Polynomial<Scalar, Device>::doInitialize(const execution_space& exec, const Matrix& a) {
+  polynomial_ = ResidualPolynomial<Scalar, Device>(parameters_); // frees memory first
   inner_->setProgress(this->progress());
   inner_->initialize(exec, a);
   polynomial_.initialize(exec, a);
@@ -43,6 +44,7 @@ void Polynomial<Scalar, Device>::doInitialize(const execution_space& exec, const
 
 template <class Scalar, class Device>
 void Polynomial<Scalar, Device>::doCompute(const execution_space& exec, const Matrix& a) {
+  polynomial_.clear();
   inner_->setProgress(this->progress());
   inner_->compute(exec, a);
   takeReport();

@@ -23,6 +23,9 @@ constexpr size_t num_work_vectors = 4;
 /// process, and one that tests the polynomial.
 constexpr int start_seed = 1, other_seed = 2, test_seed = 3;
 
+/// Roots with their copies, times those without them, that are too many.
+constexpr int most_roots = 2;
+
 /// What a polynomial of degree k may leave of a vector, with what GMRES has left of another one
 /// after 0, 1, ... steps: twice what half the degree is good for, and hardly more than there was.
 double acceptable(const std::vector<double>& promised, int k) {
@@ -53,13 +56,11 @@ template <class Scalar, class Device>
 void ResidualPolynomial<Scalar, Device>::initialize(const execution_space& exec, const Matrix& a,
                                                     Processes processes) {
   processes_ = std::move(processes);
-  roots_.clear();
-  note_.clear();
-  objection_.clear();
+  clear();
   basis_ = {}; // frees memory first
   a_ = SparseOperator<Scalar, Device>(parameters_.storage);
   a_.setGraph(exec, a.graph, a.block_size);
-  if (parameters_.storage == Storage::Native)
+  if (copiesValues())
     a_.update(exec, allocate<Scalar, Device>(exec, "Ainvil::values", a.numScalars()));
   if (processes_.reduction == nullptr)
     processes_.num_unknowns = a.numPointRows();
@@ -68,15 +69,23 @@ void ResidualPolynomial<Scalar, Device>::initialize(const execution_space& exec,
       std::min<Offset>(parameters_.degree, std::max<Offset>(processes_.num_unknowns, 1));
   basis_ = detail::ArnoldiBasis<Scalar, Device>(exec, a.numPointRows(), static_cast<int>(steps) + 1,
                                                 processes_.reduction, processes_.first_unknown);
+  if (processes_.reduction != nullptr)
+    shared_ = allocate<double, typename ProcessSums<Device>::device_type>(
+        exec, "Ainvil::shared_roots", 2 + 2 * size_t(most_roots) * size_t(steps));
   reserve(exec, 1);
 }
 
 template <class Scalar, class Device>
-void ResidualPolynomial<Scalar, Device>::update(const execution_space& exec, const Matrix& a) {
+void ResidualPolynomial<Scalar, Device>::clear() {
   roots_.clear();
   note_.clear();
   objection_.clear();
-  if (parameters_.storage == Storage::Native)
+}
+
+template <class Scalar, class Device>
+void ResidualPolynomial<Scalar, Device>::update(const execution_space& exec, const Matrix& a) {
+  clear();
+  if (copiesValues())
     axpby<Scalar, Device>(exec, Scalar(1), asColumn(a.values), Scalar(0),
                           asColumn(a_.native().values));
   else
@@ -220,39 +229,87 @@ double ResidualPolynomial<Scalar, Device>::remainder(const execution_space& exec
   return std::sqrt((after < 0 ? 0 : after) / before); // NaN stays NaN
 }
 
+/// The roots of the highest degree <= k that can be applied, k <- their number without copies, and
+/// what has lowered it. No root: k <- 0.
+template <class Scalar, class Device>
+detail::Roots ResidualPolynomial<Scalar, Device>::applicableRoots(const detail::Hessenberg& h,
+                                                                  bool symmetric, int& k,
+                                                                  const char*& why) const {
+  for (; k > 0; --k) {
+    detail::Roots roots = detail::harmonicRitzValues(h.leading(k), symmetric);
+    detail::addCopies(roots, std::numeric_limits<Scalar>::digits10 - 1);
+    if (roots.empty() || detail::degreeOf(roots) > most_roots * k) {
+      why = ", roots of higher degrees cannot be applied";
+      continue;
+    }
+    if (symmetric && detail::arePositive(roots)) {
+      if (roots.size() % 2 == 0 && detail::degreeOf(roots) < basis_.capacity() - 1)
+        roots.push_back(detail::largestOf(roots));
+      if (!detail::isBelowOne(roots)) {
+        why = ", higher degrees are not positive definite";
+        continue;
+      }
+    }
+    for (std::complex<double>& root : roots)
+      root /= scale_;
+    return detail::inLejaOrder(std::move(roots));
+  }
+  return {};
+}
+
+/// Whether this process has the first of all unknowns.
+template <class Scalar, class Device>
+bool ResidualPolynomial<Scalar, Device>::isFirst() const {
+  return processes_.first_unknown == 0 && a_.numPointRows() > 0;
+}
+
+/// All processes take the roots of the first one, and its k: eigenvalues and logarithms may differ
+/// in the last bit on processors of another kind, and so may what follows from them.
+template <class Scalar, class Device>
+void ResidualPolynomial<Scalar, Device>::takeFirstOnes(const execution_space& exec, int& k) {
+  if (processes_.reduction == nullptr)
+    return;
+  Kokkos::deep_copy(shared_, 0.0);
+  if (isFirst()) {
+    shared_(0) = k;
+    shared_(1) = double(roots_.size());
+    for (size_t i = 0; i < roots_.size(); ++i) {
+      shared_(2 + 2 * i) = roots_[i].real();
+      shared_(3 + 2 * i) = roots_[i].imag();
+    }
+  }
+  processes_.reduction->sum(exec, shared_);
+  compat::fence(exec, "Ainvil::ResidualPolynomial");
+  roots_.clear();
+  if (!(shared_(0) > 0)) { // also where a process has failed, which gives NaN
+    k = 0;
+    return;
+  }
+  k = static_cast<int>(shared_(0));
+  for (size_t i = 0; i < size_t(shared_(1)); ++i)
+    roots_.emplace_back(shared_(2 + 2 * i), shared_(3 + 2 * i));
+}
+
 /// The roots of the highest degree that can be applied and is worth it.
 template <class Scalar, class Device>
 void ResidualPolynomial<Scalar, Device>::chooseRoots(const execution_space& exec, const Inner& m,
                                                      const detail::Hessenberg& h, bool symmetric) {
   const std::vector<double> promised = detail::gmresResiduals(h);
   const char* why = h.columns() < basis_.capacity() - 1 ? ", the Krylov space ends there" : "";
-  for (int k = h.columns(); k > 0;) {
-    roots_ = detail::harmonicRitzValues(h.leading(k), symmetric);
-    detail::addCopies(roots_, std::numeric_limits<Scalar>::digits10 - 1);
-    if (roots_.empty() || detail::degreeOf(roots_) > 2 * k) {
-      why = ", roots of higher degrees cannot be applied";
-      --k;
-      continue;
-    }
-    if (symmetric && detail::arePositive(roots_)) {
-      if (roots_.size() % 2 == 0 && degree() < basis_.capacity() - 1)
-        roots_.push_back(detail::largestOf(roots_));
-      if (!detail::isBelowOne(roots_)) {
-        why = ", higher degrees are not positive definite";
-        --k;
-        continue;
-      }
-    }
-    for (std::complex<double>& root : roots_)
-      root /= scale_;
-    roots_ = detail::inLejaOrder(std::move(roots_));
+  for (int k = h.columns(); k > 0; k /= 2) {
+    roots_ = applicableRoots(h, symmetric, k, why);
+    takeFirstOnes(exec, k);
+    if (roots_.empty())
+      break;
     const double left = remainder(exec, m, symmetric);
-    if (left <= acceptable(promised, k)) { // false for NaN
+    bool is_good = left <= acceptable(promised, k); // false for NaN
+    if (processes_.reduction != nullptr)
+      is_good = processes_.reduction->total(isFirst() && is_good ? 1 : 0) > 0;
+    if (is_good) {
       note_ = message("poly=", degree(), why, ", leaves ", static_cast<float>(left));
       return;
     }
     why = ", higher degrees leave more";
-    k /= 2;
   }
   roots_.clear();
   note_ = "poly=0, no degree leaves less than there was";

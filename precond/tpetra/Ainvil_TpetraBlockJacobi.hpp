@@ -12,7 +12,8 @@ namespace tpetra {
 /// Block-Jacobi over the ranks: M^-1 = diag(M_0^-1, M_1^-1, ...), M_r^-1 the preconditioner that
 /// createPreconditioner() makes for the rows of rank r and their entries in columns of rank r. On
 /// one rank, that preconditioner. Set-up and application do not communicate, but for a word whether
-/// all went well. For overlapping blocks it goes into Ifpack2::AdditiveSchwarz.
+/// all went well, and for a polynomial around it. For overlapping blocks it goes into
+/// Ifpack2::AdditiveSchwarz.
 ///
 /// Its report has, beside the phases of that preconditioner, "extract", which finds the block of
 /// the rank in initialize(), and "gather", of the values in compute().
@@ -35,13 +36,14 @@ protected:
   using typename Base::VectorIn;
   using typename Base::VectorOut;
 
-  /// The preconditioner of the rank's block, each time that initialize() is called: the one of the
-  /// specification.
+  /// The preconditioner of the rank's block, each time that initialize() is called: the one of
+  /// specification(). Where it is another one, isLocal() is false if polynomials go around it.
   virtual PreconditionerPtr<scalar_type, device_type> createLocal() const;
 
   void doInitialize(const execution_space& exec) override;
   void doCompute(const execution_space& exec) override;
-  bool takesPolynomial() const override { return true; }
+  bool isLocal() const override { return true; }
+  std::shared_ptr<typename Base::Block> block() const override { return block_; }
   void doApply(const execution_space& exec, const VectorIn& x, const VectorOut& y, Trans trans,
                scalar_type alpha, scalar_type beta) const override;
 
@@ -49,9 +51,7 @@ private:
   /// The rank's block with the values of now.
   BsrMatrix<scalar_type, device_type> get(const execution_space& exec);
 
-  LocalBlock<scalar_type, typename Base::local_ordinal_type, typename Base::global_ordinal_type,
-             typename Base::node_type>
-      block_;
+  std::shared_ptr<typename Base::Block> block_; ///< of the last initialize()
   PreconditionerPtr<scalar_type, device_type> local_;
 };
 

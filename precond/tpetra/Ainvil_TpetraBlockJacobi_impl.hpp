@@ -21,7 +21,7 @@ auto BlockJacobi<MatrixType>::get(const execution_space& exec)
     -> BsrMatrix<scalar_type, device_type> {
   const row_matrix_type& a = this->matrix();
   const auto rows = detail::filteredRows(a);
-  return rows.upper != nullptr ? block_.get(exec, rows) : block_.get(exec, a);
+  return rows.upper != nullptr ? block_->get(exec, rows) : block_->get(exec, a);
 }
 
 template <class MatrixType>
@@ -31,14 +31,13 @@ void BlockJacobi<MatrixType>::doInitialize(const execution_space& exec) {
                              "ainvil: the row map of the matrix is not its range map, but a rank "
                              "must have the rows of its own unknowns, in their order.");
   onAllRanks(*this->matrix().getComm(), [&] {
-    block_ = {};
+    block_.reset();
     local_ = createLocal();
     const auto rows = detail::filteredRows(a);
     this->timePhase(exec, "extract", [&] {
-      if (rows.upper != nullptr)
-        block_ = {exec, rows, this->blockSize()};
-      else
-        block_ = {exec, a, this->blockSize()};
+      using Block = typename Base::Block;
+      block_ = rows.upper != nullptr ? std::make_shared<Block>(exec, rows, this->blockSize())
+                                     : std::make_shared<Block>(exec, a, this->blockSize());
     });
     local_->initialize(exec, get(exec));
     this->takeReport(local_->report());

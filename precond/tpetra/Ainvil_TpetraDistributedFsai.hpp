@@ -56,7 +56,8 @@ protected:
 
   void doInitialize(const execution_space& exec) override;
   void doCompute(const execution_space& exec) override;
-  bool takesPolynomial() const override { return false; }
+  bool isLocal() const override { return false; }
+  void reserve(const execution_space& exec, size_t columns) const override;
   void doApply(const execution_space& exec, const VectorIn& x, const VectorOut& y, Trans trans,
                scalar_type alpha, scalar_type beta) const override;
 

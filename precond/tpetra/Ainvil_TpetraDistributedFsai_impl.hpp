@@ -171,7 +171,10 @@ void DistributedFsai<MatrixType>::doCompute(const execution_space& exec) {
     this->timePhase(exec, "assemble", [&] {
       if (anyOnRanks(comm, num_graphs_ != local_->numGraphs()))
         takeGraph(exec);
-      onAllRanks(comm, [&] { takeValues(exec); });
+      onAllRanks(comm, [&] {
+        takeValues(exec);
+        reserve(exec, 1);
+      });
     });
     report.factor_entries = own_.numScalars() + halo_.rows().numScalars();
     report.factor_bytes = (inOnePass(exec) ? 1 : 2) * own_.bytes() + halo_.rows().bytes(Trans::No) +
@@ -201,7 +204,6 @@ void DistributedFsai<MatrixType>::takeGraph(const execution_space& exec) {
         exec, BsrMatrix<scalar_type, device_type>(own.graph, values_, 1));
     if (!inOnePass(exec))
       own_.keepTransposed(exec);
-    ainvil::detail::workspaceOf(exec, intermediate_, n, 1);
 
     halo = {exec, rows, place, 1};
     halo.keepTransposed(exec);
@@ -242,6 +244,17 @@ void DistributedFsai<MatrixType>::takeValues(const execution_space& exec) {
   gatherBlocks<scalar_type, device_type>(exec, Trans::No, source_, 1, g, values_);
   own_.updateTransposed(exec); // nothing in one pass
   halo_.update(exec, g);
+}
+
+template <class MatrixType>
+void DistributedFsai<MatrixType>::reserve(const execution_space& exec, size_t columns) const {
+  if (hasAllInOrder())
+    return;
+  const auto n = static_cast<size_t>(own_.numPointRows());
+  ainvil::detail::workspaceOf(exec, intermediate_, n, columns);
+  if (inOnePass(exec))
+    ainvil::detail::workspaceOf(exec, product_, n, columns);
+  halo_.reserve(exec, columns);
 }
 
 /// w = G_rr x + H_r h, y = beta y + alpha (G_rr^T w + what the others send back).

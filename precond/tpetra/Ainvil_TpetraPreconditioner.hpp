@@ -13,6 +13,7 @@
 #include <Ifpack2_Preconditioner.hpp>
 
 #include <memory>
+#include <set>
 #include <string>
 
 namespace ainvil {
@@ -34,10 +35,10 @@ namespace tpetra {
 /// getApplyTime() have is the time of launching; with the parameter "timer for apply" it waits
 /// before and behind, and they have the time of the work.
 ///
-/// With a degree ("poly: degree") over more than one rank, and of methods that know none also on
-/// one, the polynomial is in the matrix of all ranks, a RanksPolynomial around the method. For
-/// other matrices than CrsMatrix and BlockCrsMatrix, and with "auto", each rank has a polynomial of
-/// its own rows.
+/// With a degree ("poly: degree") over more than one rank, and where isLocal() is false also on
+/// one, the polynomial is in the matrix of all ranks, a RanksPolynomial around the method. Of other
+/// matrices than CrsMatrix and BlockCrsMatrix, and with "auto", each rank has a polynomial of its
+/// own rows, if isLocal().
 ///
 /// Belos does not ask a preconditioner whether it is the same linear map at every application: with
 /// asynchronous sweeps (isFixed() false) use its flexible GMRES, and say so by the parameter "Allow
@@ -99,7 +100,8 @@ public:
   /// Y = beta Y + alpha op(M^-1) X; beta = 0 overwrites Y, NaN included. X and Y may be the same.
   /// Collective, also where the method does not communicate: the ranks look together at a map that
   /// they have not seen in the call before. \throws std::runtime_error on all ranks before
-  /// compute(), or for multivectors of other maps or sizes, if only on one of them.
+  /// compute(), or for multivectors of other maps or sizes, if only on one of them; OutOfMemory on
+  /// all ranks where ranks exchange, else on those that have none.
   void apply(const multivector_type& x, multivector_type& y,
              Teuchos::ETransp mode = Teuchos::NO_TRANS, scalar_type alpha = 1,
              scalar_type beta = 0) const override;
@@ -143,6 +145,9 @@ protected:
   using VectorIn = MultiVectorArg<const scalar_type, device_type>; ///< a rank's rows, read
   using VectorOut = MultiVectorArg<scalar_type, device_type>;      ///< a rank's rows, written
 
+  /// A_rr, as methods on a rank's rows take it.
+  using Block = LocalBlock<scalar_type, local_ordinal_type, global_ordinal_type, node_type>;
+
   /// initialize() of the matrix, which is there and fill-complete.
   virtual void doInitialize(const execution_space& exec) = 0;
   /// compute() likewise, after doInitialize().
@@ -150,8 +155,14 @@ protected:
   /// y = beta y + alpha op(M^-1) x for the rows of this rank of X and Y, which do not overlap.
   virtual void doApply(const execution_space& exec, const VectorIn& x, const VectorOut& y,
                        Trans trans, scalar_type alpha, scalar_type beta) const = 0;
-  /// Whether on one rank specification() may name a polynomial.
-  virtual bool takesPolynomial() const = 0;
+  /// Whether M^-1 is one of each rank, which doApply() applies without messages, and on one rank
+  /// has the polynomial that specification() names there.
+  virtual bool isLocal() const = 0;
+  /// Makes room for doApply() to so many columns, 1 after compute(), if it is not isLocal(): there
+  /// one rank must not fail alone. \throws OutOfMemory
+  virtual void reserve(const execution_space& /* exec */, size_t /* columns */) const {}
+  /// The block of the rank, if doCompute() gets it, for others to share.
+  virtual std::shared_ptr<Block> block() const { return nullptr; }
 
   /// A. \throws std::runtime_error without one
   const row_matrix_type& matrix() const;
@@ -175,6 +186,7 @@ private:
       RanksPolynomial<scalar_type, local_ordinal_type, global_ordinal_type, node_type>;
 
   PolynomialParameters polynomial() const;
+  void reserveTogether(const execution_space& exec, size_t columns) const;
   void applyRows(const VectorIn& x, const VectorOut& y, Trans trans, scalar_type alpha,
                  scalar_type beta) const;
   Teuchos::RCP<Teuchos::Time> teuchosTimer(const char* phase) const;
@@ -192,6 +204,7 @@ private:
   Teuchos::ParameterList parameters_;      ///< all that setParameters() was given
   ParameterChoice choice_;                 ///< both
   std::unique_ptr<Polynomial> polynomial_; ///< null: none but perhaps the method's own
+  mutable std::set<size_t> columns_;       ///< that all ranks have room for, where they exchange
   PhaseTimes around_;
   Report report_;
   bool initialized_ = false, computed_ = false;

@@ -146,7 +146,7 @@ PolynomialParameters Preconditioner<MatrixType>::polynomial() const {
   using Blocks =
       Tpetra::BlockCrsMatrix<scalar_type, local_ordinal_type, global_ordinal_type, node_type>;
   const row_matrix_type& a = matrix();
-  const bool method_takes_it = takesPolynomial() && a.getComm()->getSize() == 1;
+  const bool method_takes_it = isLocal() && a.getComm()->getSize() == 1;
   const bool has_products =
       dynamic_cast<const Crs*>(&a) != nullptr || dynamic_cast<const Blocks*>(&a) != nullptr;
   const auto parameters = polynomialParameters<scalar_type, device_type>(choice_.specification);
@@ -180,7 +180,7 @@ void Preconditioner<MatrixType>::initialize() {
     doInitialize(exec);
     const PolynomialParameters parameters = polynomial();
     if (parameters.degree > 0)
-      polynomial_ = std::make_unique<Polynomial>(exec, a, blockSize(), parameters);
+      polynomial_ = std::make_unique<Polynomial>(exec, a, blockSize(), parameters, block());
   });
   initialized_ = true;
   ++num_initialize_;
@@ -195,6 +195,7 @@ void Preconditioner<MatrixType>::compute() {
   ScopedRegion region("Ainvil::tpetra::compute");
   timed("compute", compute_seconds_, [&] {
     const execution_space exec;
+    columns_ = {1};
     doCompute(exec);
     if (polynomial_ != nullptr)
       polynomial_->compute(
@@ -236,11 +237,26 @@ void Preconditioner<MatrixType>::requireMap(const char* name, const multivector_
   known = other;
 }
 
+/// Where ranks exchange, those that fail do so together, before.
+template <class MatrixType>
+void Preconditioner<MatrixType>::reserveTogether(const execution_space& exec,
+                                                 size_t columns) const {
+  if ((isLocal() && polynomial_ == nullptr) || columns_.count(columns) > 0)
+    return;
+  onAllRanks(*matrix().getComm(), [&] {
+    reserve(exec, columns);
+    if (polynomial_ != nullptr)
+      polynomial_->reserve(exec, columns);
+  });
+  columns_.insert(columns);
+}
+
 /// apply() for the rows of this rank.
 template <class MatrixType>
 void Preconditioner<MatrixType>::applyRows(const VectorIn& x, const VectorOut& y, Trans trans,
                                            scalar_type alpha, scalar_type beta) const {
   const execution_space exec;
+  reserveTogether(exec, x.extent(1));
   if (polynomial_ == nullptr)
     doApply(exec, x, y, trans, alpha, beta);
   else

@@ -6,6 +6,7 @@
 #include "Ainvil_Ilu.hpp"
 #include "Ainvil_Jacobi.hpp"
 #include "Refusal.hpp"
+#include "polynomial/Ainvil_Polynomial.hpp"
 
 #include <gtest/gtest.h>
 
@@ -297,6 +298,23 @@ TEST(Factory, EveryMethodTakesAPolynomial) {
   EXPECT_EQ(commonParameterHelp()[0].key, "poly");
   EXPECT_EQ(commonParameterHelp()[0].name, "poly: degree");
   EXPECT_EQ(commonParameterHelp()[1].name, "poly: storage precision");
+}
+
+TEST(Factory, TakesPolynomialsApart) {
+  using Device = DefaultDevice;
+  const auto of = [](const char* text) { return polynomialParameters<double, Device>(text); };
+  EXPECT_EQ(of("ilu:poly=7,level=1").degree, 7);
+  EXPECT_EQ(of("ilu:poly=7").storage, Storage::Native);
+  EXPECT_EQ(of("ilu:storage=float,poly=7,poly-storage=bfloat16").storage, Storage::BFloat16);
+  EXPECT_EQ(of("ilu:poly=auto").degree, PolynomialParameters::automatic);
+  EXPECT_EQ(of("ilu:poly=0").degree, 0);
+  EXPECT_EQ(of("ilu").degree, 0);
+  EXPECT_EQ((polynomialParameters<float, Device>("ilu:poly=7,poly-storage=float").storage),
+            Storage::Native);
+  EXPECT_EQ(withoutPolynomial("ilu:storage=float,poly=7,level=1,poly-storage=float"),
+            "ilu:storage=float,level=1");
+  EXPECT_EQ(withoutPolynomial("ilu:poly=7"), "ilu");
+  EXPECT_EQ(withoutPolynomial("none"), "none");
 }
 
 TEST(Factory, FloatVectorsHaveNoDoubleStorage) {

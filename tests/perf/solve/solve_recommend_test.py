@@ -40,6 +40,13 @@ class RecommendTest(solve_cli.SolveTest):
                               "Seen of the matrix:"):
                     self.assertIn(words, text)
 
+    def test_trilinos_takes_what_was_raced(self):
+        """FSAI over all ranks, where that stores what was asked for."""
+        for precond, there in (("fsai:power=1,poly=3,poly-storage=float", "fsai:power=1,poly=3,poly-storage=float"),
+                               ("fsai:power=1,storage=float", "local-fsai:power=1,storage=float")):
+            text = self.succeed("--problem", "laplace7:6", "--recommend", "--solver", "cg", "--precond", precond)
+            self.assertIn(f'ainvil::tpetra::create("{there}", matrix)', text)
+
     def test_the_table_has_the_fastest_first_and_all_of_the_records(self):
         lines = self.succeed("--problem", "cavity:10", "--recommend", "--json", "r.jsonl").splitlines()
         begin = next(k for k, line in enumerate(lines) if line.startswith("configuration "))
