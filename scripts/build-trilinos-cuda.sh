@@ -76,6 +76,11 @@ change_kokkos() {
   }'
 }
 
+# What GCC 13 no longer includes by itself.
+change_teuchos() {
+  edit teuchos/core/src/Teuchos_BigUIntDecl.hpp 's/^#include <iosfwd>/#include <cstdint>\n&/'
+}
+
 # Leaves the changed sources in $work/source, which appears in one step, by a rename.
 get_source() {
   [[ ! -d $work/source ]] || return 0
@@ -92,6 +97,7 @@ get_source() {
   logged tar -xf "$archive" -C "$work/unpacked" --strip-components=1 ||
     die "could not unpack $archive"
   change_kokkos
+  change_teuchos
   mv "$work/unpacked" "$work/source"
   rm -r "$work/download"
 }
