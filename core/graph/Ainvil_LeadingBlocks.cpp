@@ -72,7 +72,10 @@ private:
   KOKKOS_FUNCTION bool isBlock(Offset row, Ordinal k, int first_c, int end_c) const {
     const Offset begin = row_map(row) + Offset(k) * bs;
     const Ordinal first = columns(begin);
-    bool good = first >= 0 && first % bs == 0 && (k == 0 || first > columns(begin - 1));
+    bool good = first >= 0 && (k == 0 || first > columns(begin - 1));
+    if (bs == 1) // points: no division, which takes longer than all else
+      return good;
+    good &= first % bs == 0;
     for (int r = 0; r < bs; ++r) {
       const Offset from = row_map(row + r) + Offset(k) * bs;
       for (int c = first_c; c < end_c; ++c)
@@ -106,7 +109,8 @@ struct WriteBlockColumns {
     Kokkos::parallel_for(
         Kokkos::ThreadVectorRange(member, static_cast<Ordinal>(block_map(block_row + 1) - to)),
         [&](const Ordinal k) {
-          block_columns(to + k) = columns(begin + Offset(k) * bs) / bs;
+          const Ordinal column = columns(begin + Offset(k) * bs);
+          block_columns(to + k) = bs == 1 ? column : column / bs;
           if (block_rows.data() != nullptr)
             block_rows(to + k) = block_row;
         });
