@@ -71,9 +71,10 @@ std::string commandText(const CommandLine& command, const Configuration& entry, 
 
 std::string trilinosText(const CommandLine& command, const Configuration& entry) {
   std::string name = entry.precond;
-  // Over all ranks FSAI stores double, on points.
+  // Over all ranks FSAI stores double, on points, and races no degrees.
   const ainvil::detail::SpecificationText specification(name);
-  if (specification.method() == "fsai" && (entry.block_size > 1 || specification.has("storage")))
+  if (specification.method() == "fsai" && (entry.block_size > 1 || specification.has("storage") ||
+                                           specification.value("poly") == "auto"))
     name = "local-" + name;
   std::string solver = entry.solver;
   std::transform(solver.begin(), solver.end(), solver.begin(),

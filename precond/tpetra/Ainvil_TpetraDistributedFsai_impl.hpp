@@ -171,10 +171,7 @@ void DistributedFsai<MatrixType>::doCompute(const execution_space& exec) {
     this->timePhase(exec, "assemble", [&] {
       if (anyOnRanks(comm, num_graphs_ != local_->numGraphs()))
         takeGraph(exec);
-      onAllRanks(comm, [&] {
-        takeValues(exec);
-        reserve(exec, 1);
-      });
+      onAllRanks(comm, [&] { takeValues(exec); });
     });
     report.factor_entries = own_.numScalars() + halo_.rows().numScalars();
     report.factor_bytes = (inOnePass(exec) ? 1 : 2) * own_.bytes() + halo_.rows().bytes(Trans::No) +

@@ -108,7 +108,7 @@ public:
       processes.first_unknown = up_to_here - here;
       processes.num_unknowns = Offset(a.getDomainMap()->getGlobalNumElements());
     }
-    onAllRanks(*comm_, [&] { polynomial_.initialize(exec, block_->get(exec, a), processes); });
+    onAllRanks(*comm_, [&] { polynomial_.initialize(exec, block_->latest(a), processes); });
   }
 
   /// Of the values, for M^-1 as it is now: makes of its report that of this object. Waits. \throws
@@ -134,8 +134,8 @@ public:
   void reserve(const execution_space& exec, size_t columns) const {
     polynomial_.reserve(exec, columns);
   }
-  /// y = beta y + alpha op(M^-1 p(A M^-1)) x, after reserve() but for one column. Asynchronous on
-  /// the device but for messages.
+  /// y = beta y + alpha op(M^-1 p(A M^-1)) x, after reserve() on all ranks. Asynchronous on the
+  /// device but for messages.
   template <class Method>
   void apply(const execution_space& exec, const Method& method, const VectorIn& x,
              const VectorOut& y, Trans trans, Scalar alpha, Scalar beta) const {

@@ -100,8 +100,9 @@ public:
   /// Y = beta Y + alpha op(M^-1) X; beta = 0 overwrites Y, NaN included. X and Y may be the same.
   /// Collective, also where the method does not communicate: the ranks look together at a map that
   /// they have not seen in the call before. \throws std::runtime_error on all ranks before
-  /// compute(), or for multivectors of other maps or sizes, if only on one of them; OutOfMemory on
-  /// all ranks where ranks exchange, else on those that have none.
+  /// compute(), or for multivectors of other maps or sizes, if only on one of them; OutOfMemory
+  /// where there is none for the first time that so many columns come: on all ranks for what
+  /// exchanges take, else on those that have none, and Y holds anything on all.
   void apply(const multivector_type& x, multivector_type& y,
              Teuchos::ETransp mode = Teuchos::NO_TRANS, scalar_type alpha = 1,
              scalar_type beta = 0) const override;
@@ -150,7 +151,7 @@ protected:
 
   /// initialize() of the matrix, which is there and fill-complete.
   virtual void doInitialize(const execution_space& exec) = 0;
-  /// compute() likewise, after doInitialize().
+  /// compute() likewise, after doInitialize(). Both call takeReport().
   virtual void doCompute(const execution_space& exec) = 0;
   /// y = beta y + alpha op(M^-1) x for the rows of this rank of X and Y, which do not overlap.
   virtual void doApply(const execution_space& exec, const VectorIn& x, const VectorOut& y,
@@ -158,8 +159,8 @@ protected:
   /// Whether M^-1 is one of each rank, which doApply() applies without messages, and on one rank
   /// has the polynomial that specification() names there.
   virtual bool isLocal() const = 0;
-  /// Makes room for doApply() to so many columns, 1 after compute(), if it is not isLocal(): there
-  /// one rank must not fail alone. \throws OutOfMemory
+  /// Makes room for doApply() to so many columns, if that exchanges: there one rank must not fail
+  /// alone. Called after each doCompute() for one column. \throws OutOfMemory
   virtual void reserve(const execution_space& /* exec */, size_t /* columns */) const {}
   /// The block of the rank, if doCompute() gets it, for others to share.
   virtual std::shared_ptr<Block> block() const { return nullptr; }

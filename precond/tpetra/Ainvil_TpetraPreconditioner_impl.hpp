@@ -10,6 +10,8 @@
 
 #include <Teuchos_TimeMonitor.hpp>
 
+#include <utility>
+
 namespace ainvil {
 namespace tpetra {
 namespace detail {
@@ -195,8 +197,9 @@ void Preconditioner<MatrixType>::compute() {
   ScopedRegion region("Ainvil::tpetra::compute");
   timed("compute", compute_seconds_, [&] {
     const execution_space exec;
-    columns_ = {1};
+    columns_.clear();
     doCompute(exec);
+    reserveTogether(exec, 1);
     if (polynomial_ != nullptr)
       polynomial_->compute(
           exec, matrix(),
@@ -243,11 +246,13 @@ void Preconditioner<MatrixType>::reserveTogether(const execution_space& exec,
                                                  size_t columns) const {
   if ((isLocal() && polynomial_ == nullptr) || columns_.count(columns) > 0)
     return;
+  const std::set<size_t> known = std::exchange(columns_, {}); // what fails may have freed the old
   onAllRanks(*matrix().getComm(), [&] {
     reserve(exec, columns);
     if (polynomial_ != nullptr)
       polynomial_->reserve(exec, columns);
   });
+  columns_ = known;
   columns_.insert(columns);
 }
 

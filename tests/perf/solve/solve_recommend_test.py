@@ -43,7 +43,8 @@ class RecommendTest(solve_cli.SolveTest):
     def test_trilinos_takes_what_was_raced(self):
         """FSAI over all ranks, where that stores what was asked for."""
         for precond, there in (("fsai:power=1,poly=3,poly-storage=float", "fsai:power=1,poly=3,poly-storage=float"),
-                               ("fsai:power=1,storage=float", "local-fsai:power=1,storage=float")):
+                               ("fsai:power=1,storage=float", "local-fsai:power=1,storage=float"),
+                               ("fsai:power=1,poly=auto", "local-fsai:power=1,poly=auto")):
             text = self.succeed("--problem", "laplace7:6", "--recommend", "--solver", "cg", "--precond", precond)
             self.assertIn(f'ainvil::tpetra::create("{there}", matrix)', text)
 

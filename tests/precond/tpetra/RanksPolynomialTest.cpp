@@ -325,10 +325,16 @@ TEST(RanksPolynomialUse, ValuesThatAreNotFiniteAreRefused) {
   EXPECT_FALSE(m->isComputed());
 }
 
+/// When an application throws, and how many there have been.
+struct Failure {
+  int at = 0; ///< 1 the next one; 0: none
+  int applications = 0;
+};
+
 /// M^-1 = I, until it fails.
 class Failing final : public Preconditioner<double, Device> {
 public:
-  explicit Failing(const bool& fails) : fails_(fails) {}
+  explicit Failing(Failure& failure) : failure_(failure) {}
   std::string description() const override { return "failing"; }
 
 protected:
@@ -336,48 +342,79 @@ protected:
   void doCompute(const Exec&, const Matrix&) override {}
   void doApply(const Exec& exec, MultiVectorArg<const double, Device> x,
                MultiVectorArg<double, Device> y, Trans) const override {
-    if (fails_)
+    ++failure_.applications;
+    if (failure_.at > 0 && --failure_.at == 0)
       throw OutOfMemory("there is no more");
     axpby<double, Device>(exec, 1, x, 0, y);
   }
 
 private:
-  const bool& fails_;
+  Failure& failure_;
 };
 
 class FailingJacobi final : public tpetra::BlockJacobi<TpetraRow> {
 public:
   using BlockJacobi::BlockJacobi;
-  bool fails = false;
+  mutable Failure failure;
+  bool has_room = true;
 
 protected:
   bool isLocal() const override { return false; } // createLocal() takes no polynomial
+  void reserve(const execution_space&, size_t) const override {
+    if (!has_room)
+      throw OutOfMemory("there is no room");
+  }
   PreconditionerPtr<double, Device> createLocal() const override {
-    return std::make_unique<Failing>(fails);
+    return std::make_unique<Failing>(failure);
   }
 };
 
-/// One rank fails in the midst of products that all have a part in: nobody waits for ever.
+/// One rank fails in the midst of products that all have a part in, wherever: nobody waits for
+/// ever.
 TEST(RanksPolynomialUse, RanksEndTogether) {
   const auto a = crsMatrix(makeProblem("laplace7:6x6x6").matrix, Spread::Parts);
   FailingJacobi m(a, "none:poly=3");
   m.initialize();
   const bool is_last = world()->getRank() == ranks() - 1;
-  m.fails = is_last;
-  EXPECT_THROW(m.compute(), OutOfMemory);
-  EXPECT_FALSE(m.isComputed());
-  m.fails = false;
   m.compute();
-  m.fails = is_last;
+  const int applications = m.failure.applications;
+  EXPECT_GT(applications, 10);
+  for (int k = 1; k <= applications; ++k) {
+    m.failure.at = is_last ? k : 0;
+    EXPECT_THROW(m.compute(), OutOfMemory) << k;
+    EXPECT_FALSE(m.isComputed());
+  }
+  m.failure.at = 0;
+  m.compute();
   const auto x = vectorOn(a->getDomainMap(), randomVector(216, 3));
   TpetraVector y(a->getRangeMap());
-  if (is_last)
-    EXPECT_THROW(m.apply(*x, y), OutOfMemory);
-  else
-    m.apply(*x, y);
-  m.fails = false;
+  for (int k = 1; k <= 3; ++k) {
+    m.failure.at = is_last ? k : 0;
+    if (is_last)
+      EXPECT_THROW(m.apply(*x, y), OutOfMemory);
+    else
+      m.apply(*x, y);
+  }
   m.apply(*x, y);
   EXPECT_GT(y.norm2(), 0);
+}
+
+/// Room for more columns is there on all ranks, or none goes on.
+TEST(RanksPolynomialUse, RanksReserveTogether) {
+  const auto a = crsMatrix(makeProblem("laplace7:6x6x6").matrix, Spread::Parts);
+  FailingJacobi m(a, "none:poly=3");
+  m.compute();
+  TpetraVectors x(a->getDomainMap(), 3), y(a->getRangeMap(), 3);
+  x.putScalar(1);
+  m.has_room = world()->getRank() < ranks() - 1;
+  EXPECT_THROW(m.apply(x, y), OutOfMemory);
+  EXPECT_THROW(m.apply(*x.getVector(0), *y.getVectorNonConst(0)), OutOfMemory); // anew
+  m.has_room = true;
+  m.apply(*x.getVector(0), *y.getVectorNonConst(0));
+  m.apply(x, y);
+  EXPECT_GT(y.getVector(2)->norm2(), 0);
+  m.has_room = world()->getRank() > 0;
+  EXPECT_THROW(m.compute(), OutOfMemory);
 }
 
 } // namespace
