@@ -7,6 +7,8 @@
 #include "gallery/Ainvil_Gallery.hpp"
 #include "solvers/tpetra/MpiCalls.hpp"
 
+#include <utility>
+
 namespace ainvil {
 namespace {
 
@@ -130,12 +132,15 @@ TEST(DistributedFsaiSolve, IterationsDoNotDependOnTheRanks) {
   }
 }
 
-/// A chain of rows, parts of which the ranks have in turn.
+/// A chain of rows, parts of which the ranks have in turn. Unknowns go to the rank behind, and what
+/// it has computed for them comes back; a polynomial has two products, whose unknowns go both ways.
 TEST(DistributedFsaiUse, NeighboursAloneExchange) {
   const Problem problem = makeProblem(message("laplace7:", 8 * ranks(), "x1x1"));
   const auto a = crsMatrix(problem.matrix, Spread::Parts);
   const int rank = world()->getRank(), before_me = rank > 0, behind_me = rank < ranks() - 1;
-  for (const char* name : {"fsai:tau=0,power=1,filter=0", "fsai:tau=0,power=3,filter=0"}) {
+  const std::pair<const char*, int> names[] = {
+      {"fsai:tau=0,power=1,filter=0", 1}, {"fsai:tau=0,power=3,filter=0", 1}, {"jacobi:poly=3", 2}};
+  for (const auto& [name, exchanges] : names) {
     SCOPED_TRACE(name);
     const auto m = made(name, a);
     for (const size_t columns : {1, 3}) {
@@ -144,8 +149,7 @@ TEST(DistributedFsaiUse, NeighboursAloneExchange) {
       m->apply(x, y);
       const MpiCalls before = mpiCalls();
       m->apply(x, y);
-      // Unknowns go to the rank behind; what it has computed for them comes back.
-      EXPECT_EQ(mpiCalls().sends - before.sends, before_me + behind_me);
+      EXPECT_EQ(mpiCalls().sends - before.sends, exchanges * (before_me + behind_me));
       EXPECT_EQ(mpiCalls().blocking, before.blocking);
       EXPECT_EQ(mpiCalls().reductions, before.reductions);
     }

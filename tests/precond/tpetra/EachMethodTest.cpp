@@ -69,20 +69,7 @@ TEST_P(EachMethod, IsThatOfTheRanksBlocks) {
 }
 
 TEST_P(EachMethod, NewValuesEqualAFreshBuild) {
-  const RCP<TpetraCrs> a = tpetra::distribute(matrix(5), rowMap(61, Spread::Parts));
-  ParameterList blocks;
-  blocks.set("block: size", GetParam().block_size);
-  const auto m = made<TpetraCrs>(name(), a, blocks);
-  const auto second = crsMatrix(matrix(6), Spread::Parts);
-  a->resumeFill();
-  Kokkos::deep_copy(a->getLocalMatrixDevice().values, second->getLocalMatrixDevice().values);
-  a->fillComplete();
-  m->compute();
-  EXPECT_EQ(m->getNumInitialize(), 1);
-  EXPECT_EQ(m->getNumCompute(), 2);
-  const auto x = randomVector(a->getGlobalNumRows(), 7);
-  const auto fresh = made(name(), second, blocks);
-  EXPECT_EQ(applied(*m, x), applied(*fresh, x));
+  expectNewValuesEqualAFreshBuild(name(), matrix(5), matrix(6), Spread::Parts);
 }
 
 INSTANTIATE_TEST_SUITE_P(

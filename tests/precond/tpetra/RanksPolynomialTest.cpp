@@ -142,19 +142,7 @@ TEST_P(RanksPolynomial, IsThatOfTheWholeMatrix) {
 }
 
 TEST_P(RanksPolynomial, NewValuesEqualAFreshBuild) {
-  const auto a = tpetra::distribute(matrix(5), rowMap(61, Spread::Cyclic));
-  ParameterList blocks;
-  blocks.set("block: size", GetParam().block_size);
-  const auto m = made<TpetraCrs>(GetParam().name(), a, blocks);
-  const auto second = crsMatrix(matrix(6), Spread::Cyclic);
-  a->resumeFill();
-  Kokkos::deep_copy(a->getLocalMatrixDevice().values, second->getLocalMatrixDevice().values);
-  a->fillComplete();
-  m->compute();
-  EXPECT_EQ(m->getNumInitialize(), 1);
-  EXPECT_EQ(m->getNumCompute(), 2);
-  const auto x = randomVector(a->getGlobalNumRows(), 7);
-  EXPECT_EQ(applied(*m, x), applied(*made(GetParam().name(), second, blocks), x));
+  expectNewValuesEqualAFreshBuild(GetParam().name(), matrix(5), matrix(6), Spread::Cyclic);
 }
 
 INSTANTIATE_TEST_SUITE_P(Methods, RanksPolynomial,
@@ -226,25 +214,6 @@ TEST(RanksPolynomialUse, OfAnotherMatrix) {
     EXPECT_EQ(m->getNumInitialize(), initialized);
     const auto x = randomVector(matrix->getGlobalNumRows(), 7);
     EXPECT_EQ(applied(*m, x), applied(*made("ilu:poly=4", matrix), x));
-  }
-}
-
-/// A chain of rows, parts of which the ranks have in turn: each product takes a message to either
-/// side, and that is all.
-TEST(RanksPolynomialUse, NeighboursAloneExchange) {
-  const Problem problem = makeProblem(message("laplace7:", 8 * ranks(), "x1x1"));
-  const auto a = crsMatrix(problem.matrix, Spread::Parts);
-  const int rank = world()->getRank(), before_me = rank > 0, behind_me = rank < ranks() - 1;
-  const auto m = made("jacobi:poly=3", a);
-  for (const size_t columns : {1, 3}) {
-    TpetraVectors x(a->getDomainMap(), columns), y(a->getRangeMap(), columns);
-    x.putScalar(1);
-    m->apply(x, y);
-    const MpiCalls before = mpiCalls();
-    m->apply(x, y);
-    EXPECT_EQ(mpiCalls().sends - before.sends, 2 * (before_me + behind_me));
-    EXPECT_EQ(mpiCalls().blocking, before.blocking);
-    EXPECT_EQ(mpiCalls().reductions, before.reductions);
   }
 }
 

@@ -103,6 +103,25 @@ RCP<TpetraPreconditioner> made(const std::string& name, const RCP<const Matrix>&
   return m;
 }
 
+/// compute() with the values of `second` in a matrix of the pattern, of which there were other
+/// ones, gives what a new object gives.
+inline void expectNewValuesEqualAFreshBuild(const std::string& name, const HostBsr& first,
+                                            const HostBsr& second, Spread spread) {
+  const auto a = tpetra::distribute(first, rowMap(first.numRows(), spread));
+  const auto with_second = crsMatrix(second, spread);
+  ParameterList blocks;
+  blocks.set("block: size", first.block_size);
+  const auto m = made<TpetraCrs>(name, a, blocks);
+  a->resumeFill();
+  Kokkos::deep_copy(a->getLocalMatrixDevice().values, with_second->getLocalMatrixDevice().values);
+  a->fillComplete();
+  m->compute();
+  EXPECT_EQ(m->getNumInitialize(), 1);
+  EXPECT_EQ(m->getNumCompute(), 2);
+  const auto x = randomVector(a->getGlobalNumRows(), 7);
+  EXPECT_EQ(applied(*m, x), applied(*made(name, with_second, blocks), x));
+}
+
 struct BelosResult {
   bool converged;
   int iterations;
