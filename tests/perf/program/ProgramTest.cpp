@@ -180,7 +180,7 @@ TEST(CommandLine, OptionsOfAnotherProgramAreRefused) {
       {{"--reorthogonalize", "always"}, {solve, mpi}},
       {{"--history", "h"}, {solve}},
       {{"--json-history"}, {solve}},
-      {{"--basis", "float"}, {solve, peers}},
+      {{"--basis", "float"}, {solve, mpi, peers}},
       {{"--solution", "s"}, {solve, mpi}},
       {{"--partition", "rows"}, {mpi}},
       {{"--overlap", "1"}, {mpi}},
