@@ -16,6 +16,26 @@
 namespace ainvil {
 namespace tpetra {
 
+/// A halo of these rows, for which an exchange brings the unknowns of the map `of_others` from
+/// where the map `own` has them; with `reverse` also the way back. Collective; waits. \throws
+/// OutOfMemory on all ranks
+template <class Scalar, class LO, class GO, class Node>
+Halo<Scalar, LO, GO, Node> makeHalo(const typename Node::device_type::execution_space& exec,
+                                    const HaloRows<Scalar, typename Node::device_type>& rows,
+                                    const Teuchos::RCP<const Tpetra::Map<LO, GO, Node>>& own,
+                                    const Teuchos::RCP<const Tpetra::Map<LO, GO, Node>>& of_others,
+                                    bool reverse) {
+  const auto import = makeImport(own, of_others);
+  Halo<Scalar, LO, GO, Node> halo;
+  onAllRanks(*own->getComm(), [&] {
+    HaloExchange<Scalar, LO, GO, Node> exchange(import);
+    if (reverse)
+      exchange.allowReverse();
+    halo = Halo<Scalar, LO, GO, Node>(exec, rows, exchange);
+  });
+  return halo;
+}
+
 /// The entries of a CrsMatrix or BlockCrsMatrix in columns of other ranks, without their values
 /// (Halo::update()), and the plan that brings the unknowns of these. With `transposed` for products
 /// with H_r^T, too. Collective; waits. \throws InvalidArgument and OutOfMemory on all ranks
@@ -53,15 +73,7 @@ Halo<Scalar, LO, GO, Node> haloOf(const typename Node::device_type::execution_sp
   if (block_size > 1)
     of_others = Teuchos::rcp(new Map(
         Tpetra::BlockMultiVector<Scalar, LO, GO, Node>::makePointMap(*of_others, block_size)));
-  const auto import = makeImport(a.getDomainMap(), of_others);
-  Halo made;
-  onAllRanks(comm, [&] {
-    typename Halo::Exchange exchange(import);
-    if (transposed)
-      exchange.allowReverse();
-    made = Halo(exec, halo, exchange);
-  });
-  return made;
+  return makeHalo<Scalar, LO, GO, Node>(exec, halo, a.getDomainMap(), of_others, transposed);
 }
 
 } // namespace tpetra

@@ -5,6 +5,7 @@
 
 #include "Ainvil_Factory.hpp"
 #include "Ainvil_TpetraDistributedFsai.hpp"
+#include "Ainvil_TpetraMatrixHalo.hpp"
 #include "Ainvil_TpetraPreconditioner_impl.hpp"
 #include "fsai/Ainvil_FsaiOnePass.hpp"
 #include "graph/Ainvil_RowSearch.hpp"
@@ -216,7 +217,6 @@ template <class MatrixType>
 void DistributedFsai<MatrixType>::takeHalo(const execution_space& exec,
                                            const typename Halo::Rows& rows,
                                            const std::vector<global_ordinal_type>& unknowns) {
-  using Exchange = typename Halo::Exchange;
   const auto map = this->matrix().getDomainMap();
   const Teuchos::Comm<int>& comm = *map->getComm();
   if (!anyOnRanks(comm, !halo_.exists() || unknowns != unknowns_)) {
@@ -226,12 +226,8 @@ void DistributedFsai<MatrixType>::takeHalo(const execution_space& exec,
   halo_ = {};
   if (!anyOnRanks(comm, !unknowns.empty()))
     return;
-  const auto import = makeImport(map, makeMap(unknowns, *map));
-  onAllRanks(comm, [&] {
-    Exchange exchange(import);
-    exchange.allowReverse();
-    halo_ = Halo(exec, rows, exchange);
-  });
+  halo_ = makeHalo<scalar_type, local_ordinal_type, global_ordinal_type, node_type>(
+      exec, rows, map, makeMap(unknowns, *map), true);
   unknowns_ = unknowns;
 }
 
