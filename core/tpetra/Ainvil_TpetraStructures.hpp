@@ -51,6 +51,14 @@ makeImport(const Teuchos::RCP<const Tpetra::Map<LO, GO, Node>>& source,
   return import;
 }
 
+/// True for a CrsMatrix or BlockCrsMatrix, whose rows kernels may read where they are; of other
+/// kinds of RowMatrix only the host gets copies.
+template <class Scalar, class LO, class GO, class Node>
+bool hasRowsOnDevice(const Tpetra::RowMatrix<Scalar, LO, GO, Node>& a) {
+  return dynamic_cast<const Tpetra::CrsMatrix<Scalar, LO, GO, Node>*>(&a) != nullptr ||
+         dynamic_cast<const Tpetra::BlockCrsMatrix<Scalar, LO, GO, Node>*>(&a) != nullptr;
+}
+
 /// True if a rank numbers its rows as its unknowns. Rows that filters of Ifpack2 make are.
 template <class Scalar, class LO, class GO, class Node>
 bool rowsAreUnknowns(const Tpetra::RowMatrix<Scalar, LO, GO, Node>& a) {

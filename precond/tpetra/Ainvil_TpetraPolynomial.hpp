@@ -127,7 +127,7 @@ public:
     polynomial_.findRoots(exec, Kept<Method>(method, *this), report.phases);
     onAllRanks(*comm_, [&] { failure_->rethrow(); });
     polynomial_.addTo(report);
-    onAllRanks(*comm_, [&] { requireNoObjection(report); });
+    requireNoObjection(report); // all have the same one
   }
 
   /// Makes room for applications to so many columns. \throws OutOfMemory

@@ -144,16 +144,11 @@ void Preconditioner<MatrixType>::requireFillComplete() const {
 /// What goes around the method; of degree 0 if there is none.
 template <class MatrixType>
 PolynomialParameters Preconditioner<MatrixType>::polynomial() const {
-  using Crs = Tpetra::CrsMatrix<scalar_type, local_ordinal_type, global_ordinal_type, node_type>;
-  using Blocks =
-      Tpetra::BlockCrsMatrix<scalar_type, local_ordinal_type, global_ordinal_type, node_type>;
   const row_matrix_type& a = matrix();
   const bool method_takes_it = isLocal() && a.getComm()->getSize() == 1;
-  const bool has_products =
-      dynamic_cast<const Crs*>(&a) != nullptr || dynamic_cast<const Blocks*>(&a) != nullptr;
   const auto parameters = polynomialParameters<scalar_type, device_type>(choice_.specification);
-  return method_takes_it || !has_products || parameters.degree < 0 ? PolynomialParameters{}
-                                                                   : parameters;
+  return method_takes_it || !hasRowsOnDevice(a) || parameters.degree < 0 ? PolynomialParameters{}
+                                                                         : parameters;
 }
 
 template <class MatrixType>

@@ -16,13 +16,9 @@ template <class MatrixType>
 BlockOperator<MatrixType>::BlockOperator(const Teuchos::RCP<const row_matrix_type>& a,
                                          int block_size)
     : matrix_(a) {
-  using Crs = Tpetra::CrsMatrix<scalar_type, local_ordinal_type, global_ordinal_type, node_type>;
-  using Blocks =
-      Tpetra::BlockCrsMatrix<scalar_type, local_ordinal_type, global_ordinal_type, node_type>;
   const Teuchos::Comm<int>& comm = *a->getComm();
   onAllRanks(comm, [&] {
-    if (dynamic_cast<const Crs*>(a.getRawPtr()) == nullptr &&
-        dynamic_cast<const Blocks*>(a.getRawPtr()) == nullptr)
+    if (!hasRowsOnDevice(*a))
       throw InvalidArgument("a BlockOperator needs a CrsMatrix or a BlockCrsMatrix: take the "
                             "products of other matrices as they are");
     if (!a->isFillComplete())
