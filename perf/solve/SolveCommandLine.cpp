@@ -89,10 +89,12 @@ std::string footer(Program program) {
     text +=
         "\nEach works on the rows of a rank and their entries in columns of the rank (with those "
         "of\nother ranks that --overlap adds), but for fsai, which knows no ranks; local-fsai "
-        "does.\npoly=d goes around either of them, with the matrix of all ranks.\nAll other names "
-        "are Ifpack2's, with its parameters: RILUK:fact: iluk "
-        "level-of-fill=1\nmuelu, where Trilinos has it, is multigrid of MueLu with its parameters; "
-        "a slash leads into\na sublist: muelu:smoother: type=AINVIL,smoother: params/Prec "
+        "does.\npoly=d goes around either of them, with the matrix of all ranks; with --overlap it "
+        "is of\nthe rows of a rank.\nAll other names are Ifpack2's, with its parameters: "
+        "RILUK:fact: "
+        "iluk level-of-fill=1\nmuelu, where Trilinos has it, is multigrid of MueLu with its "
+        "parameters; a slash leads into\na sublist: muelu:smoother: type=AINVIL,smoother: "
+        "params/Prec "
         "Type=ic\n";
   if (program == Program::Peers)
     text += peersHelp();
