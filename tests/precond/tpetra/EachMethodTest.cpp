@@ -40,9 +40,7 @@ std::ostream& operator<<(std::ostream& out, const Case& c) {
 class EachMethod : public ::testing::TestWithParam<Case> {
 protected:
   HostBsr matrix(std::uint64_t seed) const {
-    const Case& c = GetParam();
-    return c.spd ? spdMatrixOn(symmetricPattern(61, 4, 71), c.block_size, seed)
-                 : matrixOn(randomPattern(61, 5, 71), c.block_size, seed);
+    return matrixToSpread(GetParam().spd, GetParam().block_size, seed);
   }
   /// The name for create(), which takes fsai for that over all ranks.
   std::string name() const {

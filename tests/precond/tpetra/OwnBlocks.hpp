@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// \file
-/// A matrix without the couplings between ranks, of which methods on a rank's block are the same.
+/// A matrix without the couplings between ranks, of which methods on a rank's block are the same;
+/// and matrices to spread.
 
 #include "precond/tpetra/TpetraSupport.hpp"
 
@@ -28,6 +29,12 @@ inline HostBsr ownBlocks(const HostBsr& a, const std::vector<int>& owners) {
         ++to;
       }
   return own;
+}
+
+/// 61 block rows, symmetric positive definite or not symmetric at all.
+inline HostBsr matrixToSpread(bool spd, int block_size, std::uint64_t seed) {
+  return spd ? spdMatrixOn(symmetricPattern(61, 4, 71), block_size, seed)
+             : matrixOn(randomPattern(61, 5, 71), block_size, seed);
 }
 
 } // namespace test

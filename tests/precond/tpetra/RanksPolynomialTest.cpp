@@ -106,9 +106,7 @@ std::ostream& operator<<(std::ostream& out, const Case& c) {
 class RanksPolynomial : public ::testing::TestWithParam<Case> {
 protected:
   HostBsr matrix(std::uint64_t seed) const {
-    const Case& c = GetParam();
-    return c.spd ? spdMatrixOn(symmetricPattern(61, 4, 71), c.block_size, seed)
-                 : matrixOn(randomPattern(61, 5, 71), c.block_size, seed);
+    return matrixToSpread(GetParam().spd, GetParam().block_size, seed);
   }
   std::vector<Spread> spreads() const {
     if (GetParam().over_ranks)
